@@ -4,7 +4,7 @@
 //! 1. The calls behind a sync point depend on nothing but what was committed: positions are lost
 //!    there, so that a program that is started again at its last sync point gets the same answers.
 //! 2. A key that was deleted is inserted again only behind a sync point: to the engine the place of
-//!    a key is the same for ever, to the model the new segment is another one (facts, section 2).
+//!    a key is the same for ever, to the model the new segment is another one (DLI-2).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -42,7 +42,8 @@ impl Output {
         self.raw(&harmless(&typed(&text.to_string())))
     }
 
-    fn raw(&mut self, text: &str) -> Result<()> {
+    /// Text of this program's own, as it is.
+    pub(crate) fn raw(&mut self, text: &str) -> Result<()> {
         match &mut self.stdout {
             Some(stdout) => Ok(writeln!(stdout, "{text}")?),
             None => Ok(()),

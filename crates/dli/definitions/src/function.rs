@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. The codec loses nothing: the bytes of a function are those that it was made of, known or not.
-//! 2. Functions are compared as they are written; in lower case they are unknown (row 79).
+//! 2. Functions are compared as they are written; in lower case they are unknown (DLI-12.79).
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
-//! From the program's area to stored segments (facts, section 12 rows 43 to 47).
+//! From the program's area to stored segments (DLI-12.43 to DLI-12.47).
 //!
 //! Invariants:
-//! 1. The area is taken apart in level order without gaps (section 2 rule 15).
+//! 1. The area is taken apart in level order without gaps (DLI-2.15).
 
 use definitions::resolve::ViewSegment;
 use definitions::{FieldType, Rule};
@@ -17,7 +17,7 @@ pub(crate) type Status = &'static [u8; 2];
 pub(crate) struct Given {
     /// The segment, without its destination parent.
     pub(crate) image: Vec<u8>,
-    /// The destination parent's data, if the insert rule asks for it (row 72).
+    /// The destination parent's data, if the insert rule asks for it (DLI-12.72).
     pub(crate) joined: Option<Vec<u8>>,
 }
 
@@ -60,13 +60,13 @@ pub(crate) fn ll(area: &[u8], min: u16, max: u16) -> Result<usize, Status> {
     if (min..=max).contains(&len) { Ok(usize::from(len)) } else { Err(b"V1") }
 }
 
-/// Row 43: LL reaches to the end of the key.
+/// DLI-12.43: LL reaches to the end of the key.
 pub(crate) fn check(segment: &ViewSegment, image: &[u8]) -> Result<(), Status> {
     let end = segment.key.map_or(0, |key| usize::from(key.offset) + usize::from(key.len));
     if image.len() < end { Err(b"V1") } else { Ok(()) }
 }
 
-/// Row 46: a segment made of its sensitive fields.
+/// DLI-12.46: a segment made of its sensitive fields.
 ///
 /// decision: fills are laid down in the order of the fields; LL is at least the shortest length.
 fn built(segment: &ViewSegment, area: &[u8]) -> Vec<u8> {
@@ -100,7 +100,7 @@ fn set_length(segment: &ViewSegment, image: &mut [u8]) {
 }
 
 /// A segment after a REPL through its sensitive fields: a field beyond its end that gets another
-/// value than its fill lengthens it (row 46); REPLACE=NO is DA (row 47).
+/// value than its fill lengthens it (DLI-12.46); REPLACE=NO is DA (DLI-12.47).
 pub(crate) fn replaced(
     segment: &ViewSegment,
     old: &[u8],
@@ -137,7 +137,7 @@ pub(crate) fn seen_key(segment: &ViewSegment) -> Option<(usize, usize)> {
     Some((usize::from(seen.offset), usize::from(key.len)))
 }
 
-/// A field of an index source, or what stands for it in a short segment (row 66).
+/// A field of an index source, or what stands for it in a short segment (DLI-12.66).
 pub(crate) fn field_or_zeros(bytes: &[u8], offset: usize, len: usize, kind: FieldType) -> Vec<u8> {
     if bytes.len() >= offset + len {
         return filled(bytes, offset, len, kind);

@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. A twin chain holds all occurrences of a type under one parent in their order.
 //! 2. A deleted occurrence keeps its place in its chain, marked as gone, until the commit: so a
-//!    position beside it keeps its meaning, whoever deleted it (facts, section 12 rows 4 and 9).
+//!    position beside it keeps its meaning, whoever deleted it (DLI-12.4 and DLI-12.9).
 //! 3. What stands beneath something gone is gone.
 
 use std::collections::BTreeMap;
@@ -37,18 +37,18 @@ pub(crate) struct Occurrence {
     pub(crate) gone: bool,
     /// Of a logical child: the occurrence at the other end.
     pub(crate) logical_parent: Option<Id>,
-    /// Of a logical child: deleted on its logical path (row 74).
+    /// Of a logical child: deleted on its logical path (DLI-12.74).
     pub(crate) gone_logically: bool,
 }
 
-/// An entry of a secondary index (rows 64 and 65).
+/// An entry of a secondary index (DLI-12.64 and DLI-12.65).
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) search: Vec<u8>,
     pub(crate) subsequence: Vec<u8>,
     /// `DDATA=`.
     pub(crate) data: Vec<u8>,
-    /// What a program stored behind it (row 70).
+    /// What a program stored behind it (DLI-12.70).
     pub(crate) user_data: Vec<u8>,
     pub(crate) source: Id,
     pub(crate) target: Id,

@@ -1,8 +1,8 @@
 //! GU, GN, GNP and their hold forms.
 //!
 //! Invariants:
-//! 1. A get ends the hold of its PCB, whatever comes of it (row 32).
-//! 2. The parentage is cancelled by every GU and GN, and by no GNP (row 10).
+//! 1. A get ends the hold of its PCB, whatever comes of it (DLI-12.32).
+//! 2. The parentage is cancelled by every GU and GN, and by no GNP (DLI-12.10).
 
 use definitions::Organization;
 
@@ -50,7 +50,7 @@ impl Model {
             self.pcbs[pcb].parentage = None;
         }
         let Some(floor) = self.floor(pcb, kind, parent, &ssas) else {
-            // Rule 2.
+            // DLI-2.2.
             // decision: GP leaves the position as it was.
             self.pcbs[pcb].shown = Shown::nothing();
             return End::status(b"GP");
@@ -62,7 +62,7 @@ impl Model {
         self.finish(pcb, function.starts_with("GH"), kind, &ssas, outcome)
     }
 
-    /// Rows 25, 37 and 39: G for the segments returned, P for a path call.
+    /// DLI-12.25, DLI-12.37 and DLI-12.39: G for the segments returned, P for a path call.
     fn may_get(&self, pcb: usize, ssas: &[Ssa]) -> bool {
         let view = &self.pcbs[pcb].view;
         let readable = |seg: usize| view.segments[seg].options.allows('G');
@@ -76,14 +76,14 @@ impl Model {
             && paths.all(|ssa| view.segments[ssa.seg].options.has('P') && seen(ssa.seg))
     }
 
-    /// Row 80: HSAM and SHSAM know no hold.
+    /// DLI-12.80: HSAM and SHSAM know no hold.
     fn is_hold_of_hsam(&self, pcb: usize, function: &str) -> bool {
         let organization = self.pcbs[pcb].view.organization;
         let sequential = matches!(organization, Organization::Hsam | Organization::Shsam);
         sequential && function.starts_with("GH")
     }
 
-    /// The path that the call must stay beneath: none but for GNP; `None` is GP (row 12).
+    /// The path that the call must stay beneath: none but for GNP; `None` is GP (DLI-12.12).
     fn floor(&self, pcb: usize, kind: Kind, parent: Option<Path>, ssas: &[Ssa]) -> Option<Path> {
         if kind != Kind::WithinParent {
             return Some(Path::new());
@@ -99,7 +99,7 @@ impl Model {
     fn unqualified(&self, pcb: usize, kind: Kind, floor: &[Node]) -> Outcome {
         let lens = self.lens(pcb);
         let start = self.start(pcb, kind, floor, false);
-        // Row 39: K is not returned.
+        // DLI-12.39: K is not returned.
         let readable = |seg: usize| lens.seg(seg).options.allows('G');
         let found = start.and_then(|start| following(&lens, &start, floor.len(), readable));
         match found {
@@ -111,7 +111,7 @@ impl Model {
         }
     }
 
-    /// GA and GK, against what the PCB showed before (section 2 rule 6).
+    /// GA and GK, against what the PCB showed before (DLI-2.6).
     fn climb_status(&self, pcb: usize, kind: Kind, path: &[Node]) -> [u8; 2] {
         let before = &self.pcbs[pcb].shown;
         let now = Shown::of(&self.lens(pcb), path);
@@ -164,8 +164,8 @@ impl Model {
             Kind::Unique if !front => Some(self.pcbs[pcb].position.clone()),
             _ => self.start(pcb, kind, floor, front),
         };
-        // Row 7; with POS=MULTIPLE the types that were not looked for keep their places.
-        // decision: the facts say nothing of that; each type has a position of its own.
+        // DLI-12.7; with POS=MULTIPLE the types that were not looked for keep their places.
+        // decision: no rule says anything of that; each type has a position of its own.
         let end = levels.get(floor.len()).map_or(Tail::End, |level| Tail::EndOf(level.seg));
         let Some(start) = start else {
             return missed(kind, floor, floor.to_vec(), end, true);
@@ -183,7 +183,7 @@ impl Model {
         if let Ok(Some(path)) = search.run() {
             return Outcome { status: *b"  ", point: Some((path.clone(), Tail::Inside)), path };
         }
-        // Row 15: GB only if nothing bounded the search.
+        // DLI-12.15: GB only if nothing bounded the search.
         let limited = levels.first().is_some_and(|root| root.asked.is_limited());
         let moved = levels.iter().zip(&search.best).any(|(level, _)| level.has(b'D'));
         let bounded = kind == Kind::Unique || limited || moved || search.held;
@@ -208,7 +208,7 @@ impl Model {
             Some((path, tail)) => position.go(&lens, path, tail),
             None => position.reset(),
         }
-        // Row 25: the lowest segment, and the levels with D; K never (row 39).
+        // DLI-12.25: the lowest segment, and the levels with D; K never (DLI-12.39).
         let mut returned = Vec::new();
         for (at, node) in outcome.path.iter().enumerate() {
             let lowest = found && at + 1 == outcome.path.len();
@@ -238,7 +238,7 @@ impl Model {
 /// GE or GB, with the path that is left and the point.
 fn missed(kind: Kind, floor: &[Node], best: Path, give_up: Tail, bounded: bool) -> Outcome {
     if kind == Kind::WithinParent {
-        // Row 7: behind the parent's last dependent.
+        // DLI-12.7: behind the parent's last dependent.
         return Outcome { status: *b"GE", path: best, point: Some((floor.to_vec(), give_up)) };
     }
     if !bounded {
@@ -247,7 +247,7 @@ fn missed(kind: Kind, floor: &[Node], best: Path, give_up: Tail, bounded: bool) 
     Outcome { status: *b"GE", path: best.clone(), point: Some((best, give_up)) }
 }
 
-/// Rows 10 and 11: the parent that a get sets, if it sets one.
+/// DLI-12.10 and DLI-12.11: the parent that a get sets, if it sets one.
 fn parentage(
     lens: &Lens<'_>,
     kind: Kind,

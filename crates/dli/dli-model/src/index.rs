@@ -1,9 +1,9 @@
 //! Secondary indexes: kept by comparing what they should hold with what they hold
-//! (facts, section 12 rows 64 to 70).
+//! (DLI-12.64 to DLI-12.70).
 //!
 //! Invariants:
 //! 1. There is one entry for each source that is there and has one, in the order search fields,
-//!    SUBSEQ, last in first out (row 65).
+//!    SUBSEQ, last in first out (DLI-12.65).
 //! 2. The key of an entry never changes: where its source did, it is gone and another one is new.
 //! 3. An entry that a program deleted stays known for its source until it would be another one.
 
@@ -34,7 +34,7 @@ pub(crate) fn of(dbds: &Databases) -> Vec<Index> {
     dbds.values().flat_map(|dbd| resolve_dbd(dbd, &Known(dbds)).0).collect()
 }
 
-/// Brings all indexes up to date; `false` if a unique one would have a duplicate (row 67).
+/// Brings all indexes up to date; `false` if a unique one would have a duplicate (DLI-12.67).
 pub(crate) fn maintain(forest: &mut Forest, dbds: &Databases, indexes: &[Index]) -> bool {
     indexes.iter().all(|index| maintain_one(forest, dbds, index))
 }
@@ -83,7 +83,7 @@ fn wanted(forest: &Forest, dbds: &Databases, index: &Index) -> Vec<Entry> {
         let target = forest.upward(id).find(|up| forest.get(*up).kind.code == index.target_code);
         let Some(target) = target else { continue };
         let data = &forest.get(id).data;
-        // Row 66: a search field beyond LL means no entry.
+        // DLI-12.66: a search field beyond LL means no entry.
         let there = |one: &IndexPart| match one.from {
             PartSource::Segment(at) => usize::from(at) + usize::from(one.len) <= data.len(),
             PartSource::ConcatenatedKey(_) | PartSource::Unique => true,
@@ -109,7 +109,7 @@ fn wanted(forest: &Forest, dbds: &Databases, index: &Index) -> Vec<Entry> {
     entries
 }
 
-/// Row 66: only if every byte of the search fields is that value.
+/// DLI-12.66: only if every byte of the search fields is that value.
 fn is_null(index: &Index, search: &[u8]) -> bool {
     let byte = match index.null {
         None => return false,
@@ -135,7 +135,7 @@ fn value(forest: &Forest, dbds: &Databases, id: Id, parts: &[IndexPart]) -> Vec<
                 field.resize(len, 0);
                 value.extend(field);
             }
-            // Row 68: opaque; here the number of the occurrence, which ascends.
+            // DLI-12.68: opaque; here the number of the occurrence, which ascends.
             PartSource::Unique => {
                 let number = u64::try_from(id).unwrap_or(u64::MAX).to_be_bytes();
                 value.extend(&number[number.len().saturating_sub(len)..]);
@@ -164,13 +164,14 @@ pub(crate) fn key(forest: &Forest, dbds: &Databases, id: Id) -> Vec<u8> {
     part(&occurrence.data, field.offset().unwrap_or(0), usize::from(field.len)).to_vec()
 }
 
-/// The key of an entry as a segment (row 64).
+/// The key of an entry as a segment (DLI-12.64).
 pub(crate) fn entry_key(index: &Index, entry: &Entry) -> Vec<u8> {
     let constant: Vec<u8> = index.constant.into_iter().collect();
     [&constant[..], &entry.search, &entry.subsequence].concat()
 }
 
-/// An entry as a segment: key, duplicate data, symbolic pointer, user data (rows 64 and 70).
+/// An entry as a segment: key, duplicate data, symbolic pointer, user data (DLI-12.64 and
+/// DLI-12.70).
 ///
 /// decision: where nothing was stored there are binary zeros.
 pub(crate) fn image(lens: &Lens<'_>, index: &Index, entry: &Entry) -> Vec<u8> {
@@ -186,7 +187,7 @@ pub(crate) fn image(lens: &Lens<'_>, index: &Index, entry: &Entry) -> Vec<u8> {
     image
 }
 
-/// Row 70: of an entry nothing but the user data is replaced.
+/// DLI-12.70: of an entry nothing but the user data is replaced.
 ///
 /// decision: anything else that was changed is DA.
 pub(crate) fn replace(
@@ -207,7 +208,7 @@ pub(crate) fn replace(
     Ok(())
 }
 
-/// Row 14: under PROCSEQ a REPL that changes the indexed field cancels the parentage.
+/// DLI-12.14: under PROCSEQ a REPL that changes the indexed field cancels the parentage.
 pub(crate) fn follow(model: &mut Model, pcb: usize) {
     let lens = model.lens(pcb);
     let moved = model.pcbs[pcb].position.path.first().is_some_and(|root| lens.is_gone(root));

@@ -1,4 +1,4 @@
-//! ISRT outside load mode (facts, section 12 rows 27 to 31).
+//! ISRT outside load mode (DLI-12.27 to DLI-12.31).
 //!
 //! Invariants:
 //! 1. All or nothing: a path insert that fails below leaves nothing above.
@@ -24,9 +24,9 @@ pub(crate) struct Override {
 
 /// What stands in the way of a new twin.
 pub(crate) enum Refused {
-    /// This twin has the unique key, or is the only one that may be (row 30).
+    /// This twin has the unique key, or is the only one that may be (DLI-12.30).
     Twin(Node),
-    /// A key of X'FF' (row 30).
+    /// A key of X'FF' (DLI-12.30).
     HighKey,
 }
 
@@ -65,11 +65,11 @@ impl Model {
     ) -> Result<(Vec<Ssa>, usize), ssa::Fault> {
         let view = &self.pcbs[pcb].view;
         let read = ssa::read(view, ssas, purpose)?;
-        // Row 28: only the highest new segment needs D; the others follow.
+        // DLI-12.28: only the highest new segment needs D; the others follow.
         let first_new = read.iter().position(|ssa| ssa.has(b'D')).unwrap_or(read.len() - 1);
         for (at, ssa) in read.iter().enumerate().skip(first_new) {
             let segment = &view.segments[ssa.seg];
-            // Section 3: the last SSA is unqualified, and so is every one for a new segment.
+            // DLI-3: the last SSA is unqualified, and so is every one for a new segment.
             if ssa.is_qualified() {
                 return Err(ssa::Fault::of(b"AJ", at));
             }
@@ -82,7 +82,7 @@ impl Model {
         Ok((read, first_new))
     }
 
-    /// Rows 28, 31 and 69.
+    /// DLI-12.28, DLI-12.31 and DLI-12.69.
     fn may_insert(&self, pcb: usize, new: &[usize]) -> bool {
         let view = &self.pcbs[pcb].view;
         let path_needs_p =
@@ -147,7 +147,7 @@ impl Model {
             }
         }
         if !self.index() {
-            // Row 67.
+            // DLI-12.67.
             self.forest = before;
             return End::status(b"NI");
         }
@@ -162,7 +162,7 @@ impl Model {
         End::status(b"  ")
     }
 
-    /// II: the point is in front of the twin that has the key, and the PCB shows it (row 8).
+    /// II: the point is in front of the twin that has the key, and the PCB shows it (DLI-12.8).
     ///
     /// decision: for a key of X'FF' the PCB shows the parent, and the point is behind the last
     /// twin.
@@ -231,7 +231,7 @@ pub(crate) fn take_all(
     new.iter().map(|seg| area::take(lens, *seg, &mut area)).collect()
 }
 
-/// The place of a new twin in its chain (rows 29 and 30).
+/// The place of a new twin in its chain (DLI-12.29 and DLI-12.30).
 fn place_for(
     lens: &Lens<'_>,
     above: &[Node],
@@ -265,7 +265,7 @@ fn place_for(
     Ok(by_rule(&chain, from..to, here, rule, place))
 }
 
-/// Row 29, among the twins in `range`.
+/// DLI-12.29, among the twins in `range`.
 fn by_rule(
     chain: &[Node],
     range: std::ops::Range<usize>,
@@ -282,7 +282,7 @@ fn by_rule(
     }
 }
 
-/// Row 30: X'FF' in every byte of the root key.
+/// DLI-12.30: X'FF' in every byte of the root key.
 fn has_high_key(lens: &Lens<'_>, key: &[u8]) -> bool {
     let organization = lens.dbds.get(&lens.seg(0).home.dbd).map(|dbd| dbd.organization);
     let matters = matches!(

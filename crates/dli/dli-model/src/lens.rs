@@ -117,7 +117,7 @@ impl<'m> Lens<'m> {
         entry_gone || if by_logical_path { occurrence.gone_logically } else { occurrence.gone }
     }
 
-    /// The entry that a node is, of an index used as a database (row 70).
+    /// The entry that a node is, of an index used as a database (DLI-12.70).
     pub(crate) fn entry_of(&self, node: &Node) -> Option<(&'m Index, &'m Entry)> {
         Some((self.view.entries.as_ref()?, &self.forest.entries[node.entry?]))
     }
@@ -137,7 +137,7 @@ impl<'m> Lens<'m> {
     }
 
     /// The part of the concatenated key that a node adds; under PROCSEQ the root adds its search
-    /// fields (row 64).
+    /// fields (DLI-12.64).
     pub(crate) fn key(&self, node: &Node) -> Vec<u8> {
         if let Some((index, entry)) = self.entry_of(node) {
             return index::entry_key(index, entry);
@@ -191,7 +191,7 @@ impl<'m> Lens<'m> {
         entries.filter(|entry| entry.target == target && !entry.gone).collect()
     }
 
-    /// The bytes that a get puts into the area for a node (rows 45, 46 and 71).
+    /// The bytes that a get puts into the area for a node (DLI-12.45, DLI-12.46 and DLI-12.71).
     pub(crate) fn area(&self, node: &Node) -> Vec<u8> {
         let segment = self.seg(node.seg);
         let (image, joined) = (self.image(node), self.joined(node));
@@ -224,7 +224,7 @@ pub(crate) fn part(bytes: &[u8], offset: usize, len: usize) -> &[u8] {
     &bytes[from..(offset + len).min(bytes.len())]
 }
 
-/// A field, or the fill of its type where the segment is too short (row 46).
+/// A field, or the fill of its type where the segment is too short (DLI-12.46).
 pub(crate) fn filled(bytes: &[u8], offset: usize, len: usize, kind: FieldType) -> Vec<u8> {
     match bytes.get(offset..offset + len) {
         Some(field) => field.to_vec(),
@@ -232,7 +232,7 @@ pub(crate) fn filled(bytes: &[u8], offset: usize, len: usize, kind: FieldType) -
     }
 }
 
-/// Row 46: C blank, P packed zero, X, F and H binary zeros.
+/// DLI-12.46: C blank, P packed zero, X, F and H binary zeros.
 ///
 /// decision: the sign of packed zero is X'C', and a field that is there in part counts as missing.
 pub(crate) fn fill(len: usize, kind: FieldType) -> Vec<u8> {

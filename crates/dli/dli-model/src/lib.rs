@@ -1,13 +1,13 @@
-//! DL/I as a plain tree in memory, written only from the facts; for tests.
+//! DL/I as a plain tree in memory, written only from `docs/spec/dli.md`; for tests.
 //!
 //! The judge against which the call engine is compared with random calls. Simplicity beats speed
-//! everywhere: trees of structs, linear searches, the row of the facts beside each rule. Where
-//! the facts leave something open, a comment with `decision:` says what was taken.
+//! everywhere: trees of structs, linear searches, the name of the rule beside it. Where
+//! the specification leaves something open, a comment with `decision:` says what was taken.
 //!
 //! * [`Model`]: databases, PCBs and their calls; [`Subject`] is what it and an engine have in
 //!   common, [`Feedback`] what a call gives back;
 //! * [`Setup`]: DBDs and a PSB from macro source;
-//! * [`cases`]: the facts row by row, as calls with what they must give back;
+//! * [`cases`]: the rules one by one, as calls with what they must give back;
 //! * `random` (feature `generate`): random databases, programs and calls;
 //! * [`script`]: calls as text; [`compare`](compare::compare): two subjects, the same calls.
 //!
@@ -33,7 +33,7 @@
 //! # Ok::<(), holdfast_dli_model::SetupError>(())
 //! ```
 //!
-//! An engine is held to it by [`cases::suite`] (the facts), [`cases::replay`] (what was found
+//! An engine is held to it by [`cases::suite`] (the rules), [`cases::replay`] (what was found
 //! once) and `random::check` inside of a proptest (what was not found yet).
 //!
 //! Invariants:

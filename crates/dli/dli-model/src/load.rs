@@ -1,4 +1,4 @@
-//! ISRT in load mode (facts, section 12 rows 40 and 48 to 50).
+//! ISRT in load mode (DLI-12.40 and DLI-12.48 to DLI-12.50).
 //!
 //! Invariants:
 //! 1. The path is that of the segment loaded last; what is loaded stands behind everything.
@@ -25,7 +25,7 @@ impl Model {
             return End::status(b"AM");
         }
         let empty = self.is_empty(pcb);
-        // Row 40. decision: a database that was not empty at the first call stays AI.
+        // DLI-12.40. decision: a database that was not empty at the first call stays AI.
         if !*self.pcbs[pcb].may_load.get_or_insert(empty) {
             return End::status(b"AI");
         }
@@ -58,7 +58,7 @@ impl Model {
                         path.push(node);
                         None
                     }
-                    // Row 30: what is II elsewhere is LB here.
+                    // DLI-12.30: what is II elsewhere is LB here.
                     Err(Stop::Refused(_)) => Some(b"LB"),
                     Err(Stop::Status(status)) => Some(status),
                 },
@@ -83,7 +83,7 @@ impl Model {
         self.show(pcb, path);
     }
 
-    /// The last loaded path down to the parent, which the SSAs must fit (row 49); LD without it.
+    /// The last loaded path down to the parent, which the SSAs must fit (DLI-12.49); LD without it.
     ///
     /// decision: SSAs with more than `=` on the key are AJ; those that do not fit are LD.
     fn loaded_parent(&mut self, pcb: usize, seg: usize, ssas: &[Ssa]) -> Result<Path, End> {
@@ -103,12 +103,12 @@ impl Model {
         if fitting == levels.len() {
             return Ok(path[..fitting].to_vec());
         }
-        // LD shows the deepest loaded parent (section 2 rule 11).
+        // LD shows the deepest loaded parent (DLI-2.11).
         self.show(pcb, &path[..fitting]);
         Err(End::status(b"LD"))
     }
 
-    /// Row 48: what is out of order.
+    /// DLI-12.48: what is out of order.
     ///
     /// decision: twins with a non-unique key must ascend as well, equal keys as they come.
     fn may_load(
@@ -124,7 +124,7 @@ impl Model {
             matches!(dbd.organization, Organization::Phdam | Organization::Phidam)
         });
         if partitioned && logical::is_child(lens.dbds, crate::forest::Type::of(&segment.home)) {
-            // Row 50.
+            // DLI-12.50.
             return Some(b"LF");
         }
         let later = lens.types_under(above.last().map(|node| node.seg));

@@ -1,4 +1,4 @@
-//! Logical relationships: what is at the other end of a logical child (facts, rows 71 to 73).
+//! Logical relationships: what is at the other end of a logical child (DLI-12.71 to DLI-12.73).
 //!
 //! A logical child is stored once, on its physical path, as the destination's concatenated key
 //! and the intersection data; its virtual pair is the same occurrence seen from the other end.
@@ -126,7 +126,7 @@ pub(crate) fn image(lens: &Lens<'_>, node: &Node) -> Vec<u8> {
     image_as(lens.forest, lens.dbds, Type::of(&lens.seg(node.seg).home), node.id)
 }
 
-/// Row 71: from the logical side the key is the physical parent's.
+/// DLI-12.71: from the logical side the key is the physical parent's.
 fn image_as(forest: &Forest, dbds: &Databases, kind: Type, id: Id) -> Vec<u8> {
     let occurrence = forest.get(id);
     let data = &occurrence.data;
@@ -158,7 +158,7 @@ pub(crate) fn joined_area(segment: &ViewSegment, image: Vec<u8>, joined: Vec<u8>
     area
 }
 
-/// Row 69: under PROCSEQ neither the target nor its parents are inserted or deleted.
+/// DLI-12.69: under PROCSEQ neither the target nor its parents are inserted or deleted.
 pub(crate) fn is_fixed(lens: &Lens<'_>, seg: usize) -> bool {
     if lens.view.sequence.is_none() {
         return false;
@@ -196,7 +196,7 @@ fn find(model: &Model, kind: Type, key: &[u8]) -> Option<Id> {
     model.forest.of_type(kind).find(is)
 }
 
-/// Stores a new segment under a parent; a logical child with its destination parent (row 72).
+/// Stores a new segment under a parent; a logical child with its destination parent (DLI-12.72).
 pub(crate) fn store(
     model: &mut Model,
     pcb: usize,
@@ -212,7 +212,7 @@ pub(crate) fn store(
     }
     let from_virtual = is_virtual(&model.dbds, home);
     let other = match destination_for(model, home, given) {
-        // Row 50: a load does not need the logical parent yet.
+        // DLI-12.50: a load does not need the logical parent yet.
         Err(_) if loading && !from_virtual => None,
         other => Some(other?),
     };
@@ -221,7 +221,7 @@ pub(crate) fn store(
         join(model, id, other, None)?;
         return Ok(id);
     }
-    // Row 71: stored with the key of the logical parent.
+    // DLI-12.71: stored with the key of the logical parent.
     let real = stored(&model.dbds, home);
     let key = parent.map_or_else(Vec::new, |up| concatenated_key(&model.forest, &model.dbds, up));
     let (offset, len) = key_part(&model.dbds, home);
@@ -275,7 +275,7 @@ pub(crate) fn link(model: &mut Model) -> Result<(), Status> {
 }
 
 /// The place of a segment in a chain on a path that the call does not use: overrides do not
-/// count there, and HERE is FIRST (row 29). II if the unique key is there.
+/// count there, and HERE is FIRST (DLI-12.29). II if the unique key is there.
 fn place(
     model: &Model,
     kind: Type,
@@ -306,7 +306,7 @@ fn place(
     if chain[from..to].iter().all(is_gone) { Ok(from) } else { Err(b"II") }
 }
 
-/// Row 72: the destination parent of a new child, made or replaced as its insert rule says.
+/// DLI-12.72: the destination parent of a new child, made or replaced as its insert rule says.
 fn destination_for(model: &mut Model, home: Type, given: &Given) -> Result<Id, Status> {
     let kind = destination_type(&model.dbds, home).ok_or(b"IX")?;
     let (at, len) = key_part(&model.dbds, home);
@@ -381,7 +381,7 @@ pub(crate) fn lengths_in_area(
     Ok((own, joined))
 }
 
-/// Puts new bytes in place of a segment and its destination parent (row 73).
+/// Puts new bytes in place of a segment and its destination parent (DLI-12.73).
 ///
 /// decision: the replace rule of a logical child itself has no effect.
 pub(crate) fn replace(

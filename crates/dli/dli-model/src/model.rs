@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. A call that fails leaves the databases as they were.
 //! 2. What a PCB shows is kept apart from where it stands: GA and GK are computed against what
-//!    was shown (section 2 rule 6).
+//!    was shown (DLI-2.6).
 
 use definitions::DbdName;
 use definitions::resolve::{Index, ResolvedKind, View};
@@ -19,7 +19,7 @@ pub struct Model {
     pub(crate) dbds: Databases,
     indexes: Vec<Index>,
     pub(crate) order: RootOrder,
-    /// Whether a path insert needs P (row 28): BMP, MPP and IFP.
+    /// Whether a path insert needs P (DLI-12.28): BMP, MPP and IFP.
     pub(crate) online: bool,
     pub(crate) forest: Forest,
     committed: Forest,
@@ -30,15 +30,15 @@ pub struct Model {
 pub(crate) struct Pcb {
     pub(crate) view: View,
     pub(crate) position: Position,
-    /// The path to the parent that GNP goes by (rows 10 and 11).
+    /// The path to the parent that GNP goes by (DLI-12.10 and DLI-12.11).
     pub(crate) parentage: Option<Path>,
-    /// What the last get-hold returned (row 32).
+    /// What the last get-hold returned (DLI-12.32).
     pub(crate) hold: Option<Hold>,
     pub(crate) shown: Shown,
     /// The level table: the last occurrence of each level, as the PCB showed it. It outlives the
-    /// calls that end further up (section 2 rule 5).
+    /// calls that end further up (DLI-2.5).
     pub(crate) table: Vec<Option<Shown>>,
-    /// Load mode: whether the first call found its databases empty (row 40).
+    /// Load mode: whether the first call found its databases empty (DLI-12.40).
     pub(crate) may_load: Option<bool>,
 }
 
@@ -123,7 +123,7 @@ impl Model {
 
     fn dispatch(&mut self, pcb: usize, function: &str, area: &[u8], ssas: &[Vec<u8>]) -> End {
         if !FUNCTIONS.contains(&function) {
-            // AD leaves level, segment and key as they were (rule 5).
+            // AD leaves level, segment and key as they were (DLI-2.5).
             return End::status(b"AD");
         }
         let one = &self.pcbs[pcb];
@@ -139,7 +139,7 @@ impl Model {
     }
 
     /// Shows an SSA that is wrong: as the level its place among the SSAs, with what the level
-    /// table holds there (section 2 rule 5).
+    /// table holds there (DLI-2.5).
     pub(crate) fn fault(&mut self, pcb: usize, fault: Fault) -> End {
         let at = usize::from(fault.ordinal).saturating_sub(1);
         let held = self.pcbs[pcb].table.get(at).cloned().flatten();
@@ -162,7 +162,7 @@ impl Model {
         }
     }
 
-    /// Brings the indexes up to date; `false` if a unique one would have a duplicate (row 67).
+    /// Brings the indexes up to date; `false` if a unique one would have a duplicate (DLI-12.67).
     pub(crate) fn index(&mut self) -> bool {
         index::maintain(&mut self.forest, &self.dbds, &self.indexes)
     }
@@ -173,7 +173,8 @@ impl Model {
         databases.iter().all(|dbd| self.forest.is_empty(*dbd))
     }
 
-    /// Rows 1 and 32: position, parentage and hold are lost, and what the level table holds.
+    /// DLI-12.1 and DLI-12.32: position, parentage and hold are lost, and what the level table
+    /// holds.
     ///
     /// decision: what the PCB shows is cleared too, so that the next GN is no GA.
     fn lose_positions(&mut self) {

@@ -1,4 +1,4 @@
-//! Where a PCB stands: the path and the point (facts, section 12 rows 1 to 9).
+//! Where a PCB stands: the path and the point (DLI-12.1 to DLI-12.9).
 //!
 //! Invariants:
 //! 1. The point lies right behind the path, or beneath its last node at the place that the tail
@@ -59,7 +59,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// In front of the first root (row 1).
+    /// In front of the first root (DLI-12.1).
     pub(crate) fn front(multiple: bool) -> Position {
         Position { multiple, ..Position::default() }
     }

@@ -1,4 +1,5 @@
-//! Whether a segment satisfies an SSA, and when no later twin can (facts, rows 6, 15 and 17).
+//! Whether a segment satisfies an SSA, and when no later twin can (DLI-12.6, DLI-12.15 and
+//! DLI-12.17).
 
 use crate::forest::Entry;
 use crate::lens::{Lens, Node, part};
@@ -16,7 +17,7 @@ impl Asked {
         Asked { sets: ssa.sets.clone() }
     }
 
-    /// Row 20: a C equals `=` on every key of the path.
+    /// DLI-12.20: a C equals `=` on every key of the path.
     pub(crate) fn key(lens: &Lens<'_>, seg: usize, value: &[u8]) -> Asked {
         let field = match (&lens.view.sequence, lens.seg(seg).key) {
             (Some(_), _) if seg == 0 => {
@@ -43,12 +44,13 @@ impl Asked {
         self.sets.is_empty() || self.sets.iter().any(set_is_met)
     }
 
-    /// Row 15: whether the key has an upper limit, so that a search through its order ends.
+    /// DLI-12.15: whether the key has an upper limit, so that a search through its order ends.
     pub(crate) fn is_limited(&self) -> bool {
         !self.sets.is_empty() && self.sets.iter().all(|set| limits(set).next().is_some())
     }
 
-    /// Row 6: whether neither this twin nor a later one can satisfy it, the chain being in order.
+    /// DLI-12.6: whether neither this twin nor a later one can satisfy it, the chain being in
+    /// order.
     ///
     /// decision: in a hashed database only `=` ends a search of the roots, by the root's place in
     /// the randomizer's order.
@@ -67,7 +69,7 @@ impl Asked {
         !self.sets.is_empty() && self.sets.iter().all(|set| limits(set).any(passed))
     }
 
-    /// Whether it consists of one `=` on the key: what a load program may write (row 49).
+    /// Whether it consists of one `=` on the key: what a load program may write (DLI-12.49).
     pub(crate) fn is_key_alone(&self) -> bool {
         let mut conditions = self.sets.iter().flatten().flatten();
         let is_key = |one: &Condition| one.operator == Operator::Eq && is_order(one);
@@ -90,7 +92,7 @@ fn limits(set: &[Vec<Condition>]) -> impl Iterator<Item = &Condition> {
     set.iter().take(1).flatten().filter(upper).filter(|one| is_order(one))
 }
 
-/// Row 18: the conditions on an index in one group are met by one and the same source segment.
+/// DLI-12.18: the conditions on an index in one group are met by one and the same source segment.
 fn group_is_met(lens: &Lens<'_>, node: &Node, group: &[Condition], first: bool) -> bool {
     let plain = group.iter().all(|one| plain_is_met(lens, node, one));
     let indexed = |at: usize| {
@@ -113,7 +115,7 @@ fn group_is_met(lens: &Lens<'_>, node: &Node, group: &[Condition], first: bool) 
         })
 }
 
-/// Row 43: a field that lies beyond LL satisfies NE alone.
+/// DLI-12.43: a field that lies beyond LL satisfies NE alone.
 fn plain_is_met(lens: &Lens<'_>, node: &Node, condition: &Condition) -> bool {
     let (bytes, offset, len) = match condition.field {
         Field::Segment { offset, len, .. } => (lens.image(node), offset, len),

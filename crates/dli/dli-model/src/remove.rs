@@ -1,4 +1,4 @@
-//! Deletion with the delete rules of logical relationships (facts, section 12 row 74).
+//! Deletion with the delete rules of logical relationships (DLI-12.74).
 //!
 //! An occurrence may be gone on its physical path, on its logical path, or on both.
 //!

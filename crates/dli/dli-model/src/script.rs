@@ -5,7 +5,7 @@
 //! | `* text` | a comment |
 //! | `sources NAME` | the sources of that name in the library of cases |
 //! | `sources` ... `end` | macro source: DBDs and one PSB |
-//! | `online` | a path insert needs P (facts, section 12 row 28) |
+//! | `online` | a path insert needs P (DLI-12.28) |
 //! | `given` | the steps that follow come before each case; all must end with blanks |
 //! | `case TITLE` | a case begins, in an empty database with what was given |
 //! | `PCB FUNCTION [<"AREA"] [SSA]...` | a call; PCBs count from 0 |
@@ -93,7 +93,7 @@ impl Expected {
 /// One case of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
-    /// What it shows, with the row of the facts.
+    /// What it shows, with the name of its rule.
     pub title: String,
     /// Its calls.
     pub steps: Vec<Step>,

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. `best` is the path to the last occurrence tried at the deepest level that matched
-//!    (rows 6 and 16), and `give_up` the place beneath it where the search gave up.
+//!    (DLI-12.6 and DLI-12.16), and `give_up` the place beneath it where the search gave up.
 
 use crate::lens::{Lens, Node, Path};
 use crate::position::{Place, Position, Tail, first_behind};
@@ -12,11 +12,11 @@ use crate::ssa::Ssa;
 /// How a call looks for its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// GU: from the front, whatever the position (row 2).
+    /// GU: from the front, whatever the position (DLI-12.2).
     Front,
     /// GN and GNP: behind the point.
     Forward,
-    /// ISRT: the parent of the new segment (row 27).
+    /// ISRT: the parent of the new segment (DLI-12.27).
     Parent,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Level {
     pub(crate) codes: Vec<u8>,
     /// Whether an SSA names it.
     pub(crate) given: bool,
-    /// U here, or V here or below: the search must not leave the present occurrence (row 24).
+    /// U here, or V here or below: the search must not leave the present occurrence (DLI-12.24).
     pub(crate) held: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn levels(lens: &Lens<'_>, seg: usize, ssas: &[Ssa]) -> Vec<Level> {
     levels
 }
 
-/// Row 24. With a qualification U and V have no effect on that SSA (section 2 rule 14).
+/// DLI-12.24. With a qualification U and V have no effect on that SSA (DLI-2.14).
 ///
 /// decision: a V that stands with a qualification still holds the levels above it.
 fn hold(levels: &mut [Level], ssas: &[Ssa]) {
@@ -76,11 +76,11 @@ fn hold(levels: &mut [Level], ssas: &[Ssa]) {
     }
 }
 
-/// The parent of a new segment was deleted, or its index entry went away (row 27): GD.
+/// The parent of a new segment was deleted, or its index entry went away (DLI-12.27): GD.
 pub(crate) struct Lost;
 
-/// Row 2: the path down to the lowest level that a GU, or the search for an ISRT's parent, has no
-/// SSA for and that position implies. The search stays beneath it.
+/// DLI-12.2: the path down to the lowest level that a GU, or the search for an ISRT's parent, has
+/// no SSA for and that position implies. The search stays beneath it.
 ///
 /// A level above keeps its occurrence if it has no SSA either, is held by U or V, or is qualified
 /// and met by that occurrence. An SSA that asks for nothing moves its level, for it begins with
@@ -119,8 +119,8 @@ pub(crate) struct Search<'a> {
     pub(crate) position: &'a Position,
     pub(crate) direction: Direction,
     pub(crate) levels: &'a [Level],
-    /// GNP: the path to the parent, which every level above must fit (row 13). GU and ISRT: what
-    /// position implies (row 2).
+    /// GNP: the path to the parent, which every level above must fit (DLI-12.13). GU and ISRT: what
+    /// position implies (DLI-12.2).
     pub(crate) floor: &'a [Node],
     pub(crate) best: Path,
     pub(crate) give_up: Tail,
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
     fn descend(&mut self, above: &mut Path, bounded: bool) -> Result<bool, Lost> {
         let Some(level) = self.levels.get(above.len()) else { return Ok(true) };
         let levels = self.levels;
-        // Row 22: F goes back to the first twin under the present parent; not at the root, not
+        // DLI-12.22: F goes back to the first twin under the present parent; not at the root, not
         // on GU, where everything starts at the front anyway.
         let bounded = bounded && (!level.has(b'F') || level.has(b'L') || above.is_empty());
         let here = self.position.here(level.seg, above);
@@ -196,8 +196,8 @@ impl<'a> Search<'a> {
             return Ok(vec![*parent]);
         }
         let here = self.position.here(level.seg, above);
-        // Row 24. decision: U on the lowest level returns the present occurrence once more; on GU
-        // it counts as long as the levels above are the occurrences of the path.
+        // DLI-12.24. decision: U on the lowest level returns the present occurrence once more; on
+        // GU it counts as long as the levels above are the occurrences of the path.
         if let Some(node) = here.filter(|_| level.held) {
             self.held = true;
             return match self.lens.is_gone(&node) {
@@ -211,10 +211,10 @@ impl<'a> Search<'a> {
         let mut twins: Vec<Node> = chain[from..].to_vec();
         twins.retain(|node| !self.lens.is_gone(node));
         if self.direction == Direction::Parent && !level.given {
-            // Row 27: without path the first occurrence.
+            // DLI-12.27: without path the first occurrence.
             twins.truncate(1);
         } else if level.has(b'L') && !above.is_empty() {
-            // Row 23: the last twin that satisfies the qualification; ignored at the root.
+            // DLI-12.23: the last twin that satisfies the qualification; ignored at the root.
             // decision: it lies behind the point, for GN goes only forward; a failing search
             // goes on with the next parent.
             let last = twins.iter().rposition(|node| level.asked.is_met(self.lens, node));

@@ -15,7 +15,7 @@ pub struct Setup {
     pub dbds: Vec<Arc<Dbd>>,
     /// The program.
     pub psb: ResolvedPsb,
-    /// Whether it runs online: a path insert needs P then (facts, section 12 row 28).
+    /// Whether it runs online: a path insert needs P then (DLI-12.28).
     pub online: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Segment search arguments, read for clarity (facts, section 3 and section 12 rows 17 to 26).
+//! Segment search arguments, read for clarity (DLI-3 and DLI-12.17 to DLI-12.26).
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -23,7 +23,7 @@ pub(crate) enum Purpose {
     Delete,
 }
 
-/// What is wrong with an SSA, and which of the call it is, from 1 (section 2 rule 5).
+/// What is wrong with an SSA, and which of the call it is, from 1 (DLI-2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) status: [u8; 2],
@@ -90,7 +90,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// Row 19 has the letters.
+    /// DLI-12.19 has the letters.
     fn of(text: &[u8]) -> Option<Operator> {
         Some(match text {
             b"= " | b" =" | b"EQ" => Operator::Eq,
@@ -136,7 +136,7 @@ pub(crate) fn read(view: &View, ssas: &[Vec<u8>], purpose: Purpose) -> Result<Ve
         let rest = bytes.get(8..).unwrap_or(&[]);
         let ssa = Reader { view, seg, segment, rest, purpose }.read();
         let ssa = ssa.map_err(wrong)?;
-        // Section 3: no SSA stands above a C.
+        // DLI-3: no SSA stands above a C.
         if ssa.concatenated.is_some() && above.is_some() {
             return Err(wrong(b"AJ"));
         }
@@ -162,7 +162,7 @@ fn named(
     let up = |at: &usize| view.segments[*at].parent.map(usize::from);
     let mut parents = std::iter::successors(up(&seg), up);
     if above.is_some_and(|above| !parents.any(|parent| parent == above)) {
-        // Section 1, LE: SSAs of one ISRT out of order while loading.
+        // DLI-1.LE: SSAs of one ISRT out of order while loading.
         return Err(if purpose == Purpose::Load { b"LE" } else { b"AC" });
     }
     Ok(seg)
@@ -188,7 +188,7 @@ impl<'s> Reader<'_, 's> {
             Some(_) => return Err(b"AJ"),
         }
         match self.purpose {
-            // Row 34: N with a qualification is accepted, and the qualification ignored.
+            // DLI-12.34: N with a qualification is accepted, and the qualification ignored.
             Purpose::Replace if ssa.has(b'N') => return Ok(ssa),
             Purpose::Replace | Purpose::Delete => return Err(b"AJ"),
             Purpose::Get | Purpose::Insert | Purpose::Load => {}
@@ -211,7 +211,7 @@ impl<'s> Reader<'_, 's> {
         Ok(taken)
     }
 
-    /// Rule 17 and row 19: `*----` and `*` alone say nothing.
+    /// DLI-2.17 and DLI-12.19: `*----` and `*` alone say nothing.
     fn codes(&mut self) -> Result<Vec<u8>, Status> {
         let mut codes = Vec::new();
         if self.rest.first() != Some(&b'*') {
@@ -227,7 +227,7 @@ impl<'s> Reader<'_, 's> {
                 return Err(b"AJ");
             }
             if *code == b'Q' {
-                // Row 26: Q needs its class letter.
+                // DLI-12.26: Q needs its class letter.
                 match self.take(1) {
                     Ok([b'A'..=b'J']) => {}
                     _ => return Err(b"GL"),
@@ -238,7 +238,7 @@ impl<'s> Reader<'_, 's> {
         Ok(codes)
     }
 
-    /// The column "Calls" of section 3; N on any call but REPL is ignored (row 25).
+    /// The column "Calls" of DLI-3; N on any call but REPL is ignored (DLI-12.25).
     fn allows(&self, code: u8) -> bool {
         match code {
             b'-' | b'N' => true,
@@ -250,7 +250,7 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// Row 20: the sum of the lengths of the keys.
+    /// DLI-12.20: the sum of the lengths of the keys.
     fn concatenated_len(&self) -> usize {
         let sequence = self.view.sequence.as_ref().filter(|_| self.segment.parent.is_none());
         let own = match sequence {
@@ -260,7 +260,7 @@ impl<'s> Reader<'_, 's> {
         to_usize(self.segment.key_at + own)
     }
 
-    /// Row 18: AND makes a set, OR opens a new one.
+    /// DLI-12.18: AND makes a set, OR opens a new one.
     fn qualification(&mut self, by_position: bool) -> Result<Vec<Vec<Vec<Condition>>>, Status> {
         let mut sets = vec![vec![Vec::new()]];
         let mut count = 0;
@@ -285,7 +285,7 @@ impl<'s> Reader<'_, 's> {
         if fit && count <= 1024 { Ok(sets) } else { Err(b"AJ") }
     }
 
-    /// Row 21: O has a position and a length in place of the name.
+    /// DLI-12.21: O has a position and a length in place of the name.
     fn place(&mut self) -> Result<Field, Status> {
         let position = number(self.take(4)?);
         let len = number(self.take(4)?);
@@ -301,7 +301,7 @@ impl<'s> Reader<'_, 's> {
         let name = self.take(8)?;
         let segment = self.segment;
         if let Some(field) = segment.fields.iter().find(|field| field.name.bytes() == name) {
-            // Row 47: a SENFLD, or the sequence field on gets.
+            // DLI-12.47: a SENFLD, or the sequence field on gets.
             let seen = segment.seen.iter().any(|seen| seen.field.name == field.name);
             let key = field.is_key && self.purpose == Purpose::Get;
             if !segment.seen.is_empty() && !seen && !key {

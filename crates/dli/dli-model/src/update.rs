@@ -1,7 +1,8 @@
-//! REPL and DLET (facts, section 12 rows 32 to 36).
+//! REPL and DLET (DLI-12.32 to DLI-12.36).
 //!
 //! Invariants:
-//! 1. Both leave what the PCB shows as it was; REPL leaves the position too (rows 4 and 5).
+//! 1. Both leave what the PCB shows as it was; REPL leaves the position too (DLI-12.4 and
+//!    DLI-12.5).
 
 use definitions::resolve::ViewSegment;
 
@@ -43,14 +44,14 @@ impl Model {
         if let Some(hold) = hold.filter(is_there) {
             return Ok(hold);
         }
-        // Rule 2: without position the PCB shows nothing; else it stays (rule 12).
+        // DLI-2.2: without position the PCB shows nothing; else it stays (DLI-2.12).
         if self.pcbs[pcb].position.path.is_empty() {
             self.pcbs[pcb].shown = Shown::nothing();
         }
         Err(End::status(b"DJ"))
     }
 
-    /// The SSAs of a REPL or DLET, which must name levels that were retrieved (row 34).
+    /// The SSAs of a REPL or DLET, which must name levels that were retrieved (DLI-12.34).
     ///
     /// decision: a level that was not is AJ.
     fn held_ssas(
@@ -94,7 +95,7 @@ impl Model {
         }
     }
 
-    /// Replaces level by level; the first offence ends it (row 33).
+    /// Replaces level by level; the first offence ends it (DLI-12.33).
     fn replace_parts(
         &mut self,
         pcb: usize,
@@ -109,7 +110,7 @@ impl Model {
             let segment = self.pcbs[pcb].view.segments[node.seg].clone();
             let skipped = ssas.iter().any(|ssa| ssa.seg == node.seg && ssa.has(b'N'));
             if skipped {
-                // Rule 15: it has its room, as the get filled it.
+                // DLI-2.15: it has its room, as the get filled it.
                 area::split(&mut area, before.len())?;
                 continue;
             }
@@ -172,7 +173,7 @@ impl Model {
             Ok(ssas) => ssas,
             Err(fault) => return self.fault(pcb, fault),
         };
-        // Row 35: the highest segment returned, or the one that the SSA names.
+        // DLI-12.35: the highest segment returned, or the one that the SSA names.
         let named = |(level, _): &&(usize, Vec<u8>)| {
             ssas.first().is_none_or(|ssa| hold.path[*level].seg == ssa.seg)
         };
@@ -195,7 +196,7 @@ impl Model {
         self.delete_node(pcb, &hold.path[..*level], node)
     }
 
-    /// Rows 4 and 10: the point is behind the deleted subtree, the levels above stay; the
+    /// DLI-12.4 and DLI-12.10: the point is behind the deleted subtree, the levels above stay; the
     /// parentage goes if it was on or beneath the segment.
     fn delete_node(&mut self, pcb: usize, above: &[Node], node: Node) -> End {
         let before = self.forest.clone();

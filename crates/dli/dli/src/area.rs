@@ -91,7 +91,7 @@ fn put(area: &mut [u8], at: usize, bytes: &[u8]) -> usize {
     at + len
 }
 
-/// Rows 45 and 46: a segment of fixed length, gaps blank.
+/// DLI-12.45 and DLI-12.46: a segment of fixed length, gaps blank.
 fn put_seen(
     segment: &ViewSegment,
     (data, joined): (&[u8], &[u8]),
@@ -158,7 +158,7 @@ pub(crate) fn joined_len(kind: &SegmentType, area: &[u8]) -> Result<usize, Statu
     if area.len() < len { Err(Status::AB) } else { Ok(len) }
 }
 
-/// Makes the segment to insert from what the program gives (rows 45 and 46).
+/// Makes the segment to insert from what the program gives (DLI-12.45 and DLI-12.46).
 pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &mut Vec<u8>) {
     to.clear();
     if segment.seen.is_empty() {
@@ -209,7 +209,7 @@ pub(crate) fn differs(
 /// Makes the segment that replaces `old` from what the program gives.
 ///
 /// # Errors
-/// DA if a field was changed that may not be (row 47).
+/// DA if a field was changed that may not be (DLI-12.47).
 pub(crate) fn replaced(
     segment: &ViewSegment,
     (old, given): (&[u8], &[u8]),
@@ -252,7 +252,7 @@ pub(crate) fn replaced(
     Ok(())
 }
 
-/// Lengthens a short segment; the fields that come to light hold their fill (row 46).
+/// Lengthens a short segment; the fields that come to light hold their fill (DLI-12.46).
 fn lengthen(segment: &ViewSegment, end: usize, blank: u8, data: &mut Vec<u8>) {
     let old = data.len();
     data.resize(end, 0);

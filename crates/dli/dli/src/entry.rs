@@ -1,4 +1,4 @@
-//! An index used as a database: its entries as segments (facts, section 12 row 70).
+//! An index used as a database: its entries as segments (DLI-12.70).
 //!
 //! The virtual key of an entry is its key in the index's set. Its record is that of its target,
 //! which is locked as if the target were read: whoever moves the entry has locked that, too.

@@ -54,7 +54,7 @@ pub struct Failure {
 
 impl Failure {
     /// Whether data was unavailable. Then the call has changed nothing, and its PCB stands where
-    /// it stood: the program may go on without that data if it asked for that (row 75).
+    /// it stood: the program may go on without that data if it asked for that (DLI-12.75).
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(self.error, HierarchyError::Offline { .. })
@@ -65,7 +65,7 @@ impl Failure {
         Failure { abend: "U0777", error: HierarchyError::Store(store::StoreError::Deadlock) }
     }
 
-    /// Data that the call needs is offline (row 75).
+    /// Data that the call needs is offline (DLI-12.75).
     pub(crate) fn unavailable(error: HierarchyError) -> Failure {
         Failure { abend: "U3303", error }
     }

@@ -1,6 +1,4 @@
 //! GU, GN, GNP and their hold forms.
-//!
-//! Rows are those of the facts' section 12 unless another section is named.
 
 use crate::ssa::{Calling, Ssa, Ssas};
 use definitions::Organization;
@@ -55,7 +53,7 @@ impl<S: Store> DbPcb<S> {
         if let Err(refusal) = crate::ssa::parse_into(&view.table, Calling::Get, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
         }
-        // Row 80: what lies in sequence only can be read, not held.
+        // DLI-12.80: what lies in sequence only can be read, not held.
         let in_sequence =
             matches!(view.resolved.organization, Organization::Hsam | Organization::Shsam);
         if hold && in_sequence {
@@ -86,7 +84,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The SSA in place `at` of the call, from 0, is wrong: the PCB shows its ordinal as the level,
-    /// and what the level table holds there (section 2 rule 5).
+    /// and what the level table holds there (DLI-2.5).
     pub(crate) fn fault(&mut self, at: usize, status: Status) -> Answer {
         self.feedback.show_fault(at);
         Answer::of(status)
@@ -113,7 +111,7 @@ impl<S: Store> DbPcb<S> {
         Ok(there)
     }
 
-    /// Whether options forbid a get (rows 25, 37, 40).
+    /// Whether options forbid a get (DLI-12.25, DLI-12.37, DLI-12.40).
     fn forbids_get(&self, view: &CompiledView, list: &Ssas<'_>) -> Option<Status> {
         if view.resolved.options.is_load() {
             return Some(Status::AM);
@@ -184,7 +182,7 @@ impl<S: Store> DbPcb<S> {
         let parent = self.node_at(&levels, depth);
         let within = plan.levels.get(depth - 1).is_some_and(|level| level.node == parent);
         if plan.target() <= depth || !within {
-            // Row 12: the parent's own type, or one that is not beneath it.
+            // DLI-12.12: the parent's own type, or one that is not beneath it.
             self.feedback.mask.clear();
             return Ok(Some(Status::GP));
         }
@@ -203,7 +201,7 @@ impl<S: Store> DbPcb<S> {
         };
         self.parentage.path = path;
         if fits < depth {
-            // Row 13.
+            // DLI-12.13.
             plan.nowhere = true;
             self.search.stack.truncate(fits);
             self.search.stack.forget_best();
@@ -222,7 +220,7 @@ impl<S: Store> DbPcb<S> {
             || self.position.cut().is_some_and(|cut| parent.order(&cut).is_le())
     }
 
-    /// How many levels of the established path satisfy their SSAs, from the top (row 13).
+    /// How many levels of the established path satisfy their SSAs, from the top (DLI-12.13).
     fn fits(
         &mut self,
         context: &mut CallContext<'_, S>,
@@ -324,7 +322,7 @@ impl<S: Store> DbPcb<S> {
         Ok(Answer { status: Status::OK, filled })
     }
 
-    /// GE, GB or FM: rows 6, 7, 15 and 16.
+    /// GE, GB or FM: DLI-12.6, DLI-12.7, DLI-12.15 and DLI-12.16.
     pub(crate) fn miss(
         &mut self,
         context: &mut CallContext<'_, S>,
@@ -348,7 +346,7 @@ impl<S: Store> DbPcb<S> {
         let best_path = std::mem::take(&mut self.search.stack.best);
         self.show(&best_path, &best);
         if get == Get::WithinParent {
-            // Row 7: behind the parent's last dependent.
+            // DLI-12.7: behind the parent's last dependent.
             self.position.replace_path(&self.parentage.path, self.parentage.levels);
         } else {
             self.position.replace_path(&best_path, best);
@@ -395,7 +393,7 @@ impl<S: Store> DbPcb<S> {
         Ok(())
     }
 
-    /// Puts the point where the search gave up (rows 6 and 7).
+    /// Puts the point where the search gave up (DLI-12.6 and DLI-12.7).
     fn point_behind_miss(
         &mut self,
         view: &CompiledView,
@@ -482,7 +480,7 @@ impl<S: Store> DbPcb<S> {
     }
 }
 
-/// GA, GK or blank, by what the PCB showed before (section 2 rule 6).
+/// GA, GK or blank, by what the PCB showed before (DLI-2.6).
 fn crossed(before: (u8, [u8; 8]), level: usize, segment: [u8; 8]) -> Status {
     let (old_level, old_segment) = (usize::from(before.0), before.1);
     match level.cmp(&old_level) {

@@ -1,6 +1,4 @@
 //! REPL and DLET: changes of what a get-hold returned.
-//!
-//! Rows are those of the facts' section 12.
 
 use crate::ssa::{Calling, Code, Ssas};
 use definitions::Rule;
@@ -49,7 +47,7 @@ impl<S: Store> DbPcb<S> {
             let rest = area.get(at..).unwrap_or(&[]);
             let skipped = left_out(one.node);
             if skipped {
-                // Section 2 rule 15: it has its room, as the get filled it.
+                // DLI-2.15: it has its room, as the get filled it.
                 let filled = self.filled_len(context, one)?;
                 if rest.len() < filled {
                     return Ok(Answer::of(Status::AB));
@@ -76,7 +74,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// What a REPL or DLET may change, in the order of the area: what the get-hold returned, which
-    /// is all that may be named; of a command the segments that it names (row 36).
+    /// is all that may be named; of a command the segments that it names (DLI-12.36).
     fn held_for(
         &mut self,
         context: &CallContext<'_, S>,
@@ -110,7 +108,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Answer::of(Status::AM)));
         }
         // What another PCB has deleted is held no longer. Every get of a command holds, for as long
-        // as the path is there (row 36).
+        // as the path is there (DLI-12.36).
         let mut gone = !self.hold.found && !context.of_command || self.position.levels.is_empty();
         if !gone && self.may_be_gone(context) {
             gone = self.lost_path(context)?;
@@ -202,7 +200,7 @@ impl<S: Store> DbPcb<S> {
         Ok(view.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
     }
 
-    /// What one level of a REPL does: nothing if its bytes are unchanged (row 33).
+    /// What one level of a REPL does: nothing if its bytes are unchanged (DLI-12.33).
     fn replacement(
         &mut self,
         context: &mut CallContext<'_, S>,
@@ -264,7 +262,7 @@ impl<S: Store> DbPcb<S> {
         Ok(Ok(()))
     }
 
-    /// What a REPL of a concatenated segment does to the destination parent (row 73).
+    /// What a REPL of a concatenated segment does to the destination parent (DLI-12.73).
     fn destination_replacement(
         &mut self,
         context: &mut CallContext<'_, S>,
@@ -351,7 +349,7 @@ impl<S: Store> DbPcb<S> {
         Ok(Answer::of(Status::OK))
     }
 
-    /// Whether a change moves the segment's entry in the index of PROCSEQ (row 14).
+    /// Whether a change moves the segment's entry in the index of PROCSEQ (DLI-12.14).
     fn moves(&self, view: &CompiledView, change: &Replacement) -> bool {
         let node = view.node(change.node);
         let Chain::Index(at) = node.chain else { return false };
@@ -431,7 +429,7 @@ impl<S: Store> DbPcb<S> {
         self.remove(context, chosen)
     }
 
-    /// Whether the key in the area is another one than that of the segment (row 35).
+    /// Whether the key in the area is another one than that of the segment (DLI-12.35).
     fn key_differs(
         &mut self,
         context: &mut CallContext<'_, S>,
@@ -485,7 +483,7 @@ impl<S: Store> DbPcb<S> {
         }
         let end = self.position.levels.end(held.level);
         let deleted = self.position.path[..end].to_vec();
-        // Row 10: the parent itself, or what is above it, is gone.
+        // DLI-12.10: the parent itself, or what is above it, is gone.
         if self.parentage.path.starts_with(&deleted) {
             self.parentage.cancel();
         }

@@ -1,4 +1,4 @@
-//! Levels without an SSA: what the present position says for them (facts, section 12 row 2).
+//! Levels without an SSA: what the present position says for them (DLI-12.2).
 //!
 //! Where a GU, or the search for an ISRT's parent, has no SSA for a level at which there is
 //! position, the occurrence there is meant, as if its key had been given. The search then begins

@@ -1,4 +1,4 @@
-//! ISRT: where a new segment goes (facts, section 12 rows 27 to 31).
+//! ISRT: where a new segment goes (DLI-12.27 to DLI-12.31).
 
 use crate::ssa::{Calling, Code, Ssa, Ssas};
 use definitions::TwinPlace;
@@ -70,7 +70,8 @@ impl<S: Store> DbPcb<S> {
         Ok(answer)
     }
 
-    /// Whether options, sensitivity or the sequence forbid an insert (rows 28, 31, 69).
+    /// Whether options, sensitivity or the sequence forbid an insert (DLI-12.28, DLI-12.31,
+    /// DLI-12.69).
     fn forbids_insert(&self, view: &CompiledView, new: &[Ssa<'_>], online: bool) -> Option<Status> {
         let fields = |ssa: &Ssa<'_>| !view.segment(ssa.segment).seen.is_empty();
         let needs_path = new.len() > 1 && (online || new.iter().any(fields));
@@ -155,7 +156,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Position and feedback after an insert that was refused: after II the PCB shows the twin that
-    /// is there, and the next GN returns it (row 8).
+    /// is there, and the next GN returns it (DLI-12.8).
     fn after_refusal(&mut self, view: &CompiledView, status: Status, (at, above): (u16, usize)) {
         let twin = std::mem::take(&mut self.search.stack.best);
         self.search.stack.truncate(above);
@@ -308,7 +309,7 @@ impl<S: Store> DbPcb<S> {
         Some(here[from..].to_vec())
     }
 
-    /// The position of a new twin among those whose paths begin with `twins` (row 29).
+    /// The position of a new twin among those whose paths begin with `twins` (DLI-12.29).
     pub(crate) fn choose_position(
         &mut self,
         context: &mut CallContext<'_, S>,

@@ -62,7 +62,7 @@ pub(crate) fn read<U: Unit>(
 }
 
 /// A logical child as it is seen on the logical path: the concatenated key of its physical parent
-/// stands in place of the logical one's (row 71).
+/// stands in place of the logical one's (DLI-12.71).
 pub(crate) fn turn<'d>(
     database: &Database,
     node: &Node,
@@ -86,7 +86,7 @@ pub(crate) fn concatenate_above(database: &Database, path: &[u8], to: &mut Vec<u
     Ok(())
 }
 
-/// Whether a stored segment was deleted on the path on which a node is reached (row 74).
+/// Whether a stored segment was deleted on the path on which a node is reached (DLI-12.74).
 pub(crate) fn is_gone(node: &Node, stored: &Stored<'_>) -> bool {
     match node.chain {
         Chain::Relation { .. } => stored.is_deleted_logically,

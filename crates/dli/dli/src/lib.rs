@@ -22,7 +22,7 @@
 //! | PCBs that are limited to partitions; partitions that are offline | `span`, `offline` |
 //!
 //! Invariants:
-//! 1. What a call does is decided by the facts on calls alone; every rule cites its row.
+//! 1. What a call does is decided by `docs/spec/dli.md` alone; code cites the rule.
 //! 2. A call whose status says that nothing was done has changed nothing stored.
 //! 3. A position is keys; nothing is pinned between calls (H10).
 //! 4. Bytes of a program are read only within the slices that a call brings.

@@ -1,4 +1,4 @@
-//! Load mode: ISRT under PROCOPT=L (facts, section 12 rows 48 to 50).
+//! Load mode: ISRT under PROCOPT=L (DLI-12.48 to DLI-12.50).
 //!
 //! The path of the PCB is the path that was loaded last; every new segment goes behind it.
 
@@ -15,7 +15,7 @@ use crate::pcb::DbPcb;
 use crate::status::Status;
 use crate::view::{CompiledView, Node};
 
-/// Whether an SSA of a parent says nothing but which key it has (row 49).
+/// Whether an SSA of a parent says nothing but which key it has (DLI-12.49).
 fn asks_for_one_key(view: &CompiledView, ssa: &Ssa<'_>) -> bool {
     let bounds = ssa.key_bounds(&view.table);
     matches!(ssa.qualification, Qualification::None) || bounds.decides && bounds.exact().is_some()
@@ -94,7 +94,7 @@ impl<S: Store> DbPcb<S> {
         Ok(Status::OK)
     }
 
-    /// Whether the SSAs above the new segment fit the path that was loaded last (row 49).
+    /// Whether the SSAs above the new segment fit the path that was loaded last (DLI-12.49).
     fn fits_loaded(&self, view: &CompiledView, above: &[Ssa<'_>]) -> bool {
         above.iter().all(|ssa| {
             let node = view.node(ssa.segment);
@@ -184,13 +184,13 @@ impl<S: Store> DbPcb<S> {
             Some(_) if level > 1 && last_type > node.of => return Ok(Status::LE),
             Some(last) if last_type == node.of => {
                 let twin = &last[..part.len().min(last.len())];
-                // Hashed roots come as they will (row 48), whatever order the randomizer keeps.
+                // Hashed roots come as they will (DLI-12.48), whatever order the randomizer keeps.
                 let in_order = level > 1 || !schema.is_hashed();
                 match part.as_slice().cmp(twin) {
                     std::cmp::Ordering::Less if in_order => return Ok(Status::LC),
                     std::cmp::Ordering::Equal if !kind.has_position() => return Ok(Status::LB),
                     std::cmp::Ordering::Equal => twin::behind(&last[part.len()..], &mut position),
-                    // Row 48: an earlier root of that key may be there.
+                    // DLI-12.48: an earlier root of that key may be there.
                     _ if !in_order && kind.has_position() => {
                         let place = (TwinPlace::Last, None);
                         self.choose_position(context, database, &part, place, &mut position)?;

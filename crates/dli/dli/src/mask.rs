@@ -1,8 +1,8 @@
-//! What a program sees in a database PCB after each call (facts, section 4).
+//! What a program sees in a database PCB after each call (DLI-4).
 //!
 //! Invariants:
-//! 1. Nothing is read back from what programs hold: this is the only original (section 12 row 78).
-//! 2. The key feedback behind the returned length is what earlier calls left (section 2 rule 3).
+//! 1. Nothing is read back from what programs hold: this is the only original (DLI-12.78).
+//! 2. The key feedback behind the returned length is what earlier calls left (DLI-2.3).
 
 use definitions::SegmentName;
 use definitions::resolve::View;
@@ -52,7 +52,7 @@ impl Mask {
         &self.feedback[..self.key_len]
     }
 
-    /// Shows no segment: level 00, no name, no key (section 2 rule 2).
+    /// Shows no segment: level 00, no name, no key (DLI-2.2).
     pub(crate) fn clear(&mut self) {
         self.level = 0;
         self.segment = [b' '; 8];

@@ -1,4 +1,4 @@
-//! Calls beside partitions that are offline (facts, section 12 row 75).
+//! Calls beside partitions that are offline (DLI-12.75).
 //!
 //! Invariants:
 //! 1. A call that meets one has changed nothing, and its PCB stands where it stood, without hold.

@@ -18,7 +18,7 @@ pub(crate) enum Need<'p, 'v> {
     Any,
     /// An SSA.
     Ssa(&'p Ssa<'v>),
-    /// This key: the piece of a concatenated key that belongs to its level (row 20).
+    /// This key: the piece of a concatenated key that belongs to its level (DLI-12.20).
     Key(&'v [u8]),
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct LevelPlan<'p, 'v> {
     pub(crate) named: bool,
     /// Whether it asks about indexed fields.
     pub(crate) indexed: bool,
-    /// A level of an ISRT that no SSA names: only the first occurrence counts (row 27).
+    /// A level of an ISRT that no SSA names: only the first occurrence counts (DLI-12.27).
     pub(crate) only_first: bool,
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Plan<'p, 'v> {
 }
 
 impl LevelPlan<'_, '_> {
-    /// Whether a level above an implied one keeps its occurrence, if that satisfies it (row 2): an
-    /// SSA that asks for nothing goes to the first twin, one with L to the last.
+    /// Whether a level above an implied one keeps its occurrence, if that satisfies it (DLI-12.2):
+    /// an SSA that asks for nothing goes to the first twin, one with L to the last.
     pub(crate) fn keeps_its_occurrence(&self) -> bool {
         match self.need {
             Need::Any => !self.named || self.held,
@@ -133,7 +133,7 @@ impl<'p, 'v> Plan<'p, 'v> {
         self.levels.push(level);
     }
 
-    /// A concatenated key says the key of every level above its own (row 20).
+    /// A concatenated key says the key of every level above its own (DLI-12.20).
     fn spread_key(&mut self, view: &CompiledView) {
         let whole = self.levels.iter().enumerate().find_map(|(at, level)| match level.need {
             Need::Ssa(Ssa { qualification: Qualification::ConcatenatedKey(key), .. }) => {
@@ -155,7 +155,7 @@ impl<'p, 'v> Plan<'p, 'v> {
         }
     }
 
-    /// V holds all levels above its own, too (row 24).
+    /// V holds all levels above its own, too (DLI-12.24).
     fn hold_above(&mut self, ssas: &[Ssa<'_>], view: &CompiledView) {
         let lowest = ssas
             .iter()
@@ -170,7 +170,7 @@ impl<'p, 'v> Plan<'p, 'v> {
     }
 
     /// Levels of an ISRT that no SSA names, and that position does not imply, are the first
-    /// occurrence (row 27).
+    /// occurrence (DLI-12.27).
     pub(crate) fn take_first_of_unnamed(&mut self) {
         for level in self.levels.iter_mut().filter(|level| !level.named) {
             level.only_first = true;
@@ -192,7 +192,7 @@ impl<'p, 'v> Plan<'p, 'v> {
         self.levels.len()
     }
 
-    /// Whether something limits the search at the root: it then ends with GE, not GB (row 15).
+    /// Whether something limits the search at the root: it then ends with GE, not GB (DLI-12.15).
     pub(crate) fn is_limited(&self) -> bool {
         self.levels.first().is_some_and(|root| root.bounds.is_limited())
     }

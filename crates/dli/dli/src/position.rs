@@ -1,4 +1,4 @@
-//! Where a PCB stands: its path and its point (facts, section 12, "Position").
+//! Where a PCB stands: its path and its point (DLI-12, "Position").
 //!
 //! The *path* is one occurrence for each level, down to some level; the *point* is a cut between
 //! two keys, where a get-next goes on. Both are virtual keys ([`crate::view`]).

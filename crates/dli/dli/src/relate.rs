@@ -1,4 +1,4 @@
-//! Logical relationships in inserts and replacements (facts, section 12 rows 69 to 73).
+//! Logical relationships in inserts and replacements (DLI-12.69 to DLI-12.73).
 //!
 //! Invariants:
 //! 1. A logical child is stored once, below its physical parent, with the path of its logical
@@ -26,13 +26,13 @@ use crate::view::{Chain, CompiledView, Joined, Node};
 type Made<T> = Result<std::result::Result<T, Refusal>>;
 
 /// Whether a segment is the target of PROCSEQ or stands above it: it is neither inserted nor
-/// deleted there (row 69).
+/// deleted there (DLI-12.69).
 pub(crate) fn is_of_sequence(node: &Node) -> bool {
     matches!(node.chain, Chain::Index(_) | Chain::Up { .. })
 }
 
 /// How many bytes of the area an insert of this segment takes: a concatenated segment brings its
-/// destination parent where the rules let it (row 72).
+/// destination parent where the rules let it (DLI-12.72).
 pub(crate) fn given(
     view: &CompiledView,
     at: u16,
@@ -249,7 +249,7 @@ impl<S: Store> DbPcb<S> {
         self.arrive_at_new(context, (ssa.segment, node), &part)
     }
 
-    /// Inserts below the logical parent: the child goes below its physical parent (row 71).
+    /// Inserts below the logical parent: the child goes below its physical parent (DLI-12.71).
     fn insert_on_logical_path(
         &mut self,
         context: &mut CallContext<'_, S>,
@@ -284,7 +284,7 @@ impl<S: Store> DbPcb<S> {
             Ok(path) => path,
             Err(status) => return Ok(Err(Refusal::elsewhere(status))),
         };
-        // Overrides count for the path used alone (row 29).
+        // Overrides count for the path used alone (DLI-12.29).
         let own = &schema.dbd.segments[node.of.index()];
         let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
         let (of, data) = (node.of, &stored[..]);
@@ -327,7 +327,7 @@ impl<S: Store> DbPcb<S> {
         }
     }
 
-    /// Finds the destination parent, and inserts or replaces it where the rules say so (row 72).
+    /// Finds the destination parent, and inserts or replaces it where the rules say so (DLI-12.72).
     fn destination(
         &mut self,
         context: &mut CallContext<'_, S>,

@@ -1,4 +1,4 @@
-//! DLET where logical relationships are: the delete rules (facts, section 12 row 74).
+//! DLET where logical relationships are: the delete rules (DLI-12.74).
 //!
 //! An occurrence may be deleted on its physical path, on its logical path, or on both. What is
 //! deleted on one path stays in the store as long as something leads to it on another one, or

@@ -12,7 +12,7 @@
 //! Invariants:
 //! 1. A twin counts only if something of it lies behind the point: itself at the lowest level,
 //!    itself or something beneath at the levels above.
-//! 2. The deepest path that matched is kept for the feedback of GE (facts, section 12 row 16).
+//! 2. The deepest path that matched is kept for the feedback of GE (DLI-12.16).
 //! 3. A root is locked before anything in its record is believed (H5).
 
 use hierarchy::schema::PARTITION_BYTES;
@@ -243,7 +243,7 @@ impl<S: Store> DbPcb<S> {
         start
     }
 
-    /// Whether code F, here or above, lifts the point (row 22).
+    /// Whether code F, here or above, lifts the point (DLI-12.22).
     fn goes_back(&self, plan: &Plan<'_, '_>, level: usize) -> bool {
         (2..=level).any(|at| {
             let above = self.search.stack.end(at - 1);

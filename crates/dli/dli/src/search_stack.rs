@@ -59,7 +59,7 @@ pub(crate) struct SearchStack {
     pub(crate) joined: Vec<Vec<u8>>,
     pub(crate) carried: Vec<Carried>,
     pub(crate) limits: Vec<Limits>,
-    /// The deepest path that matched in this call (row 16).
+    /// The deepest path that matched in this call (DLI-12.16).
     pub(crate) best: Vec<u8>,
     pub(crate) best_levels: StackLevels,
 }

@@ -26,7 +26,7 @@ use crate::view::{CompiledView, ViewError};
 pub struct SessionOptions {
     /// Whether other programs use the databases at the same time.
     pub shared: bool,
-    /// BMP, MPP or IFP: a path ISRT needs PROCOPT=P (row 28).
+    /// BMP, MPP or IFP: a path ISRT needs PROCOPT=P (DLI-12.28).
     pub online: bool,
     /// Whom to name in messages about locks.
     pub owner: u64,
@@ -174,7 +174,7 @@ impl<S: Store> Session<S> {
     }
 
     /// Limits a database PCB to some partitions: of its database, or of the index over which it
-    /// goes (row 76).
+    /// goes (DLI-12.76).
     pub fn limit(&mut self, pcb: usize, partitions: std::ops::RangeInclusive<u16>) {
         if let Some(Slot::Database(pcb, view)) = self.slots.get_mut(pcb) {
             Arc::make_mut(view).span = Some(partitions);
@@ -202,7 +202,7 @@ impl<S: Store> Session<S> {
 
     /// A call through a database PCB, which may carry out an EXEC DLI command: then REPL and DLET
     /// change the segments that their search arguments name, wherever the path is on an occurrence
-    /// (row 36), and the area holds those segments alone.
+    /// (DLI-12.36), and the area holds those segments alone.
     ///
     /// # Errors
     /// As for [`Session::call`].
@@ -290,7 +290,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// Commits; positions are lost (row 1). Durable on return.
+    /// Commits; positions are lost (DLI-12.1). Durable on return.
     ///
     /// # Errors
     /// If the store could not commit.
@@ -371,7 +371,7 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// Where a database PCB stands, to be found again after a restart (row 53). Empty without
+    /// Where a database PCB stands, to be found again after a restart (DLI-12.53). Empty without
     /// position.
     #[must_use]
     pub fn place(&self, pcb: usize) -> Option<Place> {
@@ -381,7 +381,7 @@ impl<S: Store> Session<S> {
         Some(Place { nodes, key: pcb.position.path.clone() })
     }
 
-    /// Stands where a PCB stood, as far as that is still there; the PCB's status tells (row 53).
+    /// Stands where a PCB stood, as far as that is still there; the PCB's status tells (DLI-12.53).
     ///
     /// # Errors
     /// A [`Failure`] ends the program.

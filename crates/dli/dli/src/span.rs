@@ -1,4 +1,4 @@
-//! The partitions that a PCB is limited to (facts, section 12 rows 75 and 76).
+//! The partitions that a PCB is limited to (DLI-12.75 and DLI-12.76).
 //!
 //! | call | outside of the partitions |
 //! |---|---|

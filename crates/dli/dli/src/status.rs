@@ -1,4 +1,4 @@
-//! Status codes: the two characters by which a call answers (facts, section 1).
+//! Status codes: the two characters by which a call answers (DLI-1).
 
 use std::fmt;
 

@@ -82,7 +82,7 @@ impl Subject for Occurrence<'_> {
 }
 
 /// Collects the index entries that an SSA asks about; `None` if it asks about none. A root that is
-/// reached through an index is known by its search fields in concatenated keys, too (row 64).
+/// reached through an index is known by its search fields in concatenated keys, too (DLI-12.64).
 pub(crate) fn indexed<S: Store>(
     context: &mut CallContext<'_, S>,
     step: &LevelPlan<'_, '_>,

@@ -1,6 +1,6 @@
 //! The level table of a PCB: of each level the occurrence that the PCB showed last.
 //!
-//! A call whose SSA is wrong shows it (facts, section 2 rule 5).
+//! A call whose SSA is wrong shows it (DLI-2.5).
 //!
 //! Invariants:
 //! 1. A level's entry outlives calls that end further up; it goes where position is lost.

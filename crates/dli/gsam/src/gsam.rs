@@ -1,5 +1,5 @@
-//! The calls of one GSAM PCB: OPEN, CLSE, GN, GU, ISRT, and what checkpoints need (facts, section
-//! 12 rows 59 to 63).
+//! The calls of one GSAM PCB: OPEN, CLSE, GN, GU, ISRT, and what checkpoints need (DLI-12.59 to
+//! DLI-12.63).
 //!
 //! | | input: PROCOPT G, GS | output: PROCOPT L, LS |
 //! |---|---|---|
@@ -254,7 +254,7 @@ impl Gsam {
     }
 
     /// Goes back to the place of a checkpoint, at a restart: input goes on behind the last record
-    /// read, output is cut back (facts, section 12 row 63).
+    /// read, output is cut back (DLI-12.63).
     ///
     /// # Errors
     /// If the file is not there, is shorter than it was, or the PCB is for the other direction.

@@ -1,4 +1,4 @@
-//! What a checkpoint keeps of a file, and a restart goes back to (facts, section 12 row 63).
+//! What a checkpoint keeps of a file, and a restart goes back to (DLI-12.63).
 //!
 //! | offset | bytes | field, little-endian |
 //! |---|---|---|

@@ -37,7 +37,7 @@ impl Rsa {
         self.0.wrapping_add(1 << 32).to_be_bytes()
     }
 
-    /// The twelve bytes of the large form (after INIT RSA12, facts section 12 row 60).
+    /// The twelve bytes of the large form (after INIT RSA12, DLI-12.60).
     #[must_use]
     pub fn large(self) -> [u8; 12] {
         let mut bytes = [0; 12];

@@ -1,4 +1,4 @@
-//! The status codes of GSAM calls (facts, section 1 and section 12 row 59).
+//! The status codes of GSAM calls (DLI-1 and DLI-12.59).
 //!
 //! Invariant 1: [`Status::code`] is what the PCB shows, in ASCII.
 

@@ -14,7 +14,7 @@
 //!    is (K14).
 //! 2. Where nobody else uses the databases, nothing is locked.
 //! 3. An entry that is not there is not missed: a program that uses the index as a database may
-//!    have deleted it (facts, section 12 row 70). It comes back when its source changes its key.
+//!    have deleted it (DLI-12.70). It comes back when its source changes its key.
 
 use store::{Cursor, LockMode, LockName, Position, Read, SetId, Store, Unit, Wait};
 

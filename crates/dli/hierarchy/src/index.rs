@@ -13,15 +13,15 @@
 //! duplicate data fields, then the user data if a program has stored some. The target's path is
 //! the beginning of the source's.
 //!
-//! To programs that use the index as a database an entry is a segment (row 70): its key without
+//! To programs that use the index as a database an entry is a segment (DLI-12.70): its key without
 //! order, the duplicate data, the symbolic pointer, that is the target's concatenated key, if it
 //! has one, and the user data, as much as the segment has room for; binary zeros where nothing
 //! was stored.
 //!
 //! Invariants:
 //! 1. Each source has one entry in each of its indexes, unless its search fields are suppressed.
-//! 2. Among equal search and subsequence fields the newest entry stands first (facts, section 12
-//!    row 65): identities and orders ascend with time.
+//! 2. Among equal search and subsequence fields the newest entry stands first (DLI-12.65):
+//!    identities and orders ascend with time.
 
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ impl IndexTree {
         search + u16::from(index.constant.is_some())
     }
 
-    /// Makes the entry of a source; `false` if it has none (row 66).
+    /// Makes the entry of a source; `false` if it has none (DLI-12.66).
     pub fn make(&self, collation: Collation, source: &Source<'_>, entry: &mut IndexEntry) -> bool {
         entry.key.clear();
         entry.value.clear();
@@ -159,7 +159,7 @@ impl IndexTree {
             to.extend_from_slice(field);
             return true;
         }
-        // Row 66: a field that a short segment does not reach is zero by its type.
+        // DLI-12.66: a field that a short segment does not reach is zero by its type.
         let fill = match part.kind_of_data {
             FieldType::Packed => 0x0F,
             FieldType::Character if source.blank == 0x40 => 0xF0,

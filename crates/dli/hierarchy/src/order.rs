@@ -1,7 +1,7 @@
 //! The order of index entries among equal ones, of sources whose entries have moved.
 //!
-//! In an index that is not unique the newest of equal entries stands first (facts, section 12 row
-//! 65). An entry is as new as its source, whose identity tells, until a REPL moves it; then it is
+//! In an index that is not unique the newest of equal entries stands first (DLI-12.65).
+//! An entry is as new as its source, whose identity tells, until a REPL moves it; then it is
 //! new itself, in that index alone, and the source keeps its number:
 //!
 //! | part | bytes | holds |
@@ -14,7 +14,7 @@
 //! Invariants:
 //! 1. A source has one number at most for each index. The name tells which: other indexes may
 //!    come and go.
-//! 2. The identity stays as it is (`/SX`, row 68).
+//! 2. The identity stays as it is (`/SX`, DLI-12.68).
 
 use definitions::DbdName;
 

@@ -24,7 +24,7 @@
 //!    that no unique key orders stand in the order of the side that is shown.
 //! 3. A segment that was deleted on the path of the side that is shown comes on the side that is
 //!    stored alone, and says so. One that does not say so, from a host, is marked, if its delete
-//!    rule lets that be (facts, section 12 row 74). Everything else that does not match is refused:
+//!    rule lets that be (DLI-12.74). Everything else that does not match is refused:
 //!    nothing is made up.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -18,7 +18,7 @@ impl Database {
     }
 
     /// A logical child as it is seen on the logical path: the concatenated key of its physical
-    /// parent stands in place of the logical one's (row 71).
+    /// parent stands in place of the logical one's (DLI-12.71).
     ///
     /// # Errors
     /// If `path` is none of this database.

@@ -17,7 +17,7 @@
 //! 2. Identities ascend with time, so `LAST` orders equal twins by them and `FIRST` by their
 //!    inverse; `HERE` counts as `FIRST`, for no program stands on both paths at once.
 //! 3. The key of logical twins is what a program sees on the logical path: in the area the
-//!    concatenated key of the physical parent stands in place of the logical one's (row 71).
+//!    concatenated key of the physical parent stands in place of the logical one's (DLI-12.71).
 //! 4. Of two types that are physically paired one is stored; the other one shows it, as a virtual
 //!    logical child does. How loads and unloads treat both sides: `crate::pair`.
 

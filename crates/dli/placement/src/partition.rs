@@ -1,7 +1,7 @@
 //! Which partition a root belongs to.
 //!
-//! The partition with the lowest high key that is not below the root key (facts, section 12 row
-//! 75). A key above all of them has no partition, and the program sees FM.
+//! The partition with the lowest high key that is not below the root key (DLI-12.75).
+//! A key above all of them has no partition, and the program sees FM.
 //!
 //! | written | means |
 //! |---|---|

@@ -149,9 +149,9 @@ pub enum Encoding {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Compat {
-    /// Whether batch programs run as with a log on disk (facts, section 12 row 56).
+    /// Whether batch programs run as with a log on disk (DLI-12.56).
     pub batch_log: BatchLog,
-    /// Whom the I/O PCB of a batch program names (facts, section 4).
+    /// Whom the I/O PCB of a batch program names (DLI-4).
     pub program_user: ProgramUser,
     /// What becomes of programs over EBCDIC data of which no map says what its fields are.
     pub ebcdic_without_map: WithoutMap,
@@ -179,7 +179,7 @@ impl WithoutMap {
     }
 }
 
-/// What a batch program may count on (facts, section 12 row 56).
+/// What a batch program may count on (DLI-12.56).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchLog {

@@ -1,4 +1,4 @@
-//! The chunks of version 2 of the encrypted container (RFC 9580, 5.13.2).
+//! The chunks of version 2 of the encrypted container (RFC 9580, 5.13.2; PGP-1 to PGP-3).
 //!
 //! ```text
 //! | container          | bytes                                              |

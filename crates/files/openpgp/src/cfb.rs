@@ -1,4 +1,4 @@
-//! What version 1 of the encrypted container is made of: AES in CFB mode, and SHA-1.
+//! What version 1 of the encrypted container is made of: AES in CFB mode, and SHA-1 (PGP-4).
 //!
 //! 1. Enciphering is serial by its nature: each block needs the one before. So is the sum. But
 //!    they do not need each other, so both go over each 64 bytes together: a processor that works

@@ -1,4 +1,5 @@
-//! Compression: blocks that are compressed on their own and still form one legal stream.
+//! Compression: blocks that are compressed on their own and still form one legal stream
+//! (PGP-5).
 //!
 //! A block of deflate ends with an empty stored block (a full flush), which brings the stream to
 //! a byte's end and forgets the history; only the last one carries the mark of the end. So any

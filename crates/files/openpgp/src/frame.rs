@@ -1,5 +1,5 @@
 //! The contents of a message as packets: the literal data with its signatures, and the compressed
-//! packet around it.
+//! packet around it (PGP-6).
 //!
 //! 1. A block is one piece of the literal packet, header included, so that blocks can be compressed
 //!    on their own without a copy; the first one also carries what announces the signatures.

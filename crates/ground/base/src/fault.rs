@@ -20,10 +20,13 @@ use std::fmt;
 /// | `T` | store trait |
 /// | `Y` | system, commands |
 /// | `A` | assembler macro source |
-/// | `G` | database and program definitions |
+/// | `G` | database and program definitions, record descriptions |
 /// | `X` | EXEC DLI in COBOL sources |
 /// | `F` | unload files |
 /// | `C` | control statements of the DL/I test program |
+/// | `E` | older command lines for files at rest |
+/// | `O` | files at rest (OpenPGP) |
+/// | `Z` | archives of the log |
 /// | `Q` | sequential files (GSAM) |
 /// | `W` | where roots go: randomizers, partitions |
 /// | `H` | databases over the store |

@@ -146,6 +146,29 @@ impl DeviceRoom {
 }
 
 /// Files by path.
+///
+/// ```
+/// use holdfast_seam::Seam;
+/// use holdfast_seam::disk::{Create, Open};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let disk = Seam::real().disk;
+/// let folder = std::env::temp_dir().join(format!("holdfast-disk-{}", std::process::id()));
+/// disk.create_dir(&folder)?;
+/// let path = folder.join("note");
+///
+/// let how = Open { direct: false, ..Open::DATA };
+/// let file = disk.open(&path, how.create(Create::New))?;
+/// file.write_at(b"sealed", 0)?;
+/// file.sync()?; // the bytes are safe
+/// disk.sync_dir(&folder)?; // and so is the name
+///
+/// let mut read = [0; 6];
+/// disk.open(&path, Open { direct: false, ..Open::READ })?.read_at(&mut read, 0)?;
+/// assert_eq!(&read, b"sealed");
+/// # std::fs::remove_dir_all(folder)
+/// # }
+/// ```
 pub trait Disk: Send + Sync {
     /// Opens or makes a file. New files are readable by their owner only.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>>;

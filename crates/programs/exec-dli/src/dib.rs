@@ -38,13 +38,13 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("DIBFIL03", "X(6)"),
 ];
 
-/// Status codes that return to the program. The facts name the first row; of the others the rows
-/// in front of "T" are answers that a call exists to give, or follow the rows that the facts name
+/// Status codes that return to the program. DLI-5 names the first row; of the others the rows
+/// in front of "T" are answers that a call exists to give, or follow the rows that DLI-5 names
 /// (a unit of work that was backed out, a warning about buffers, data that is unavailable); those
 /// with "T" return so that a program can find out whether its PSB is there.
 const RETURNED: &[&[u8; 2]] = &[
     b"  ", b"BA", b"BC", b"FH", b"FW", b"GA", b"GB", b"GD", b"GE", b"GG", b"GK", b"II", b"LB",
-    b"NI", b"TG", // facts
+    b"NI", b"TG", // DLI-5
     b"BB", b"BD", b"FD", b"FR", b"GC", // relatives of BA, BC, FH, FW and GE
     b"BJ", b"BK", b"NA", b"NU", // what REFRESH and QUERY are there to say
     b"RA", b"RC", b"SA", b"SB", b"SC", // points to roll back to

@@ -1,9 +1,9 @@
-//! Which parameters the functions take, and what of them goes in and comes back (facts, section 5).
+//! Which parameters the functions take, and what of them goes in and comes back (DLI-5).
 //!
 //! Invariants:
 //! 1. A function that is not in the table goes to the engine with its area and nothing else: it is
 //!    the engine that says AD or AM.
-//! 2. Functions are compared as they are written; in lower case they are unknown (row 79).
+//! 2. Functions are compared as they are written; in lower case they are unknown (DLI-12.79).
 
 use definitions::Function;
 

@@ -36,7 +36,7 @@ const FULL_COUNT_BYTES: usize = 4;
 pub(crate) enum Counts {
     /// By LL, 2 bytes that count themselves.
     Half,
-    /// By LLLL, 4 bytes that count themselves as 2 (facts, section 4): PL/I.
+    /// By LLLL, 4 bytes that count themselves as 2 (DLI-4): PL/I.
     Full,
 }
 

@@ -22,7 +22,9 @@
 //! | DD names, the trace, EXEC DLI | [`Dd`], [`Trace`], [`exec`] |
 //!
 //! Invariants:
-//! 1. A program and a server never see each other's memory: calls are messages.
+//! 1. A program and a server share nothing but messages. In type BMP they are two processes, and
+//!    neither sees more of the other than the mailbox; in types DLI and DBB they are one process,
+//!    and the program is trusted like the server.
 //! 2. Bytes from the other side of that border are checked like bytes from outside, on both sides.
 //! 3. A program's normal end, whatever its return code, is a commit; every other end is a backout.
 //! 4. An executable whose programs are to find the call interface must be linked with the dynamic

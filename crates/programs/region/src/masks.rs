@@ -1,4 +1,4 @@
-//! PCB masks: what a program sees of its PCBs, byte by byte (facts, section 4).
+//! PCB masks: what a program sees of its PCBs, byte by byte (DLI-4).
 //!
 //! | offset | database | file (GSAM) | alternate | I/O |
 //! |---|---|---|---|---|
@@ -15,10 +15,10 @@
 //!
 //! Invariants:
 //! 1. A mask is written whole at every call, from what the server says and never from what the
-//!    room holds: programs overwrite masks (facts, section 12 row 78). Only the key feedback behind
-//!    the returned length keeps what is there (facts, section 2 rule 3).
+//!    room holds: programs overwrite masks (DLI-12.78). Only the key feedback behind
+//!    the returned length keeps what is there (DLI-2.3).
 //! 2. The one thing that is read is the length that a program puts behind the RSA before it
-//!    inserts a record of undefined length (row 60).
+//!    inserts a record of undefined length (DLI-12.60).
 
 use crate::error::RegionError;
 use crate::memory::Rooms;

@@ -13,7 +13,7 @@
 //! program calls, and that makes calls of its own, therefore gives a count.
 //!
 //! Invariants:
-//! 1. A count is recognised by a function code that stands second (facts, section 12 row 79), in
+//! 1. A count is recognised by a function code that stands second (DLI-12.79), in
 //!    either byte order. It holds whatever libcob says. The bytes of a pointer may look like a
 //!    function code, but where those of a code lead no code stands: what is reached wins.
 //! 2. No list has more than [`MAX`] parameters; what follows a null pointer does not count.

@@ -5,7 +5,7 @@
 //!    BC for programs that asked for it, what goes beyond the PSB's limits becomes AU and AT, and
 //!    an area that is too short becomes an AIB error.
 //! 2. After that error, and after AT of a get, the PCB stands where it stood, and holds nothing
-//!    (row 79).
+//!    (DLI-12.79).
 //! 3. A load is committed by itself only while no other PCB of the program has a position, for a
 //!    commit would take that away.
 
@@ -86,7 +86,7 @@ impl<S: Store> Schedule<S> {
             area => self.session.call_of((slot, function), of_command, area, ssas),
         };
         match called {
-            // The area was there: it is only too short (row 79).
+            // The area was there: it is only too short (DLI-12.79).
             Ok(answer) if answer.status == Status::AB && given.is_some() => {
                 reply.aib(too_short(longest));
                 Ok(*b"  ")

@@ -1,4 +1,4 @@
-//! Calls through GSAM PCBs (facts, section 12 rows 59 to 63).
+//! Calls through GSAM PCBs (DLI-12.59 to DLI-12.63).
 //!
 //! Invariants:
 //! 1. Any function but OPEN, CLSE, GN, GU and ISRT is AM.

@@ -1,5 +1,4 @@
-//! Control statements that limit PCBs to partitions, as DD DFSHALDB brings them (facts, section 12
-//! row 76).
+//! Control statements that limit PCBs to partitions, as DD DFSHALDB brings them (DLI-12.76).
 //!
 //! ```text
 //! HALDB PCB=(2,HIST01)            the second database PCB sees partition HIST01 alone

@@ -67,7 +67,7 @@ impl<S: Store> Schedule<S> {
         Ok(())
     }
 
-    /// From now on files show record search arguments of 12 bytes (row 60).
+    /// From now on files show record search arguments of 12 bytes (DLI-12.60).
     fn widen_rsas(&mut self, reply: &mut Reply) {
         for (number, pcb) in self.pcbs.iter_mut().enumerate() {
             if let Pcb::File(file) = pcb {

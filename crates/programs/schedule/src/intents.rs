@@ -1,4 +1,4 @@
-//! Which programs may run beside each other (facts, section 12 row 41).
+//! Which programs may run beside each other (DLI-12.41).
 //!
 //! | holds a database | G, GO | I, R, D, A | E |
 //! |---|---|---|---|

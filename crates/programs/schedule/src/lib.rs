@@ -27,7 +27,7 @@
 //!
 //! Invariants:
 //! 1. A checkpoint's record, and everything that the program changed before it, are committed in
-//!    one unit of work: a restart never sees one without the other (facts, section 12 row 54).
+//!    one unit of work: a restart never sees one without the other (DLI-12.54).
 //! 2. Output files are durable up to a checkpoint before that checkpoint is committed.
 //! 3. After a call that ends the program nothing else of it is done but the backout.
 //! 4. A database whose load has not ended normally is never taken for a loaded one.

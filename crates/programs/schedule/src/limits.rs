@@ -1,10 +1,10 @@
-//! What PSBGEN allows a program (facts, section 6).
+//! What PSBGEN allows a program (DLI-6).
 //!
 //! | operand | limits | beyond it |
 //! |---|---|---|
 //! | SSASIZE= | bytes of all search arguments of a call | AU |
 //! | IOASIZE= | bytes of the I/O area that a call fills or takes | AT |
-//! | MAXQ= | calls with command code Q between two sync points (section 12 row 26) | U0775 |
+//! | MAXQ= | calls with command code Q between two sync points (DLI-12.26) | U0775 |
 //! | GSROLBOK= | BC, in place of the abend, for a program that has sequential files | U0777 |
 //!
 //! Invariants:

@@ -1,4 +1,4 @@
-//! Moments as programs see them: dates and times in packed decimal (facts, section 4), and the
+//! Moments as programs see them: dates and times in packed decimal (DLI-4), and the
 //! time stamps of checkpoints.
 //!
 //! | | bytes | digits and sign |

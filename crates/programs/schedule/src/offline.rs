@@ -1,5 +1,5 @@
-//! Data that is offline: what programs get that meet it, and those that ask (facts, section 12 rows
-//! 55 and 75).
+//! Data that is offline: what programs get that meet it, and those that ask (DLI-12.55 and
+//! DLI-12.75).
 //!
 //! | INIT was issued with | a call that meets an offline partition |
 //! |---|---|

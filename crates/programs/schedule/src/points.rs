@@ -1,4 +1,4 @@
-//! SETS, SETU and ROLS: points in a unit of work to roll back to (facts, section 12 rows 55 to 57).
+//! SETS, SETU and ROLS: points in a unit of work to roll back to (DLI-12.55 to DLI-12.57).
 //!
 //! Invariants:
 //! 1. There are at most nine points; a known token moves its point.

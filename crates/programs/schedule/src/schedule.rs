@@ -68,9 +68,9 @@ pub struct Options {
     pub step: String,
     /// Whom the I/O PCB names; the PSB itself if nobody is given.
     pub user: Option<User>,
-    /// The checkpoint to restart from, given from outside: it wins over the program's (row 52).
+    /// The checkpoint to restart from, given from outside: it wins over the program's (DLI-12.52).
     pub checkpoint: Option<String>,
-    /// Whether ROLB, SETS and ROLS work in batch (row 56).
+    /// Whether ROLB, SETS and ROLS work in batch (DLI-12.56).
     pub batch_log: BatchLog,
     /// After how many inserts a load is committed by itself.
     pub load_commit: u32,
@@ -151,7 +151,7 @@ pub struct Schedule<S: Store> {
     pub(crate) records: Records,
     pub(crate) user_log: UserLog,
     pub(crate) group: Group,
-    /// Which database PCBs had BA or BB: ROLS on them ends the program (row 55).
+    /// Which database PCBs had BA or BB: ROLS on them ends the program (DLI-12.55).
     pub(crate) had_none: Vec<bool>,
     pub(crate) limits: Limits,
     /// The subpool that the next STAT of a function and form tells of.
@@ -236,7 +236,7 @@ impl<S: Store> Schedule<S> {
         &self.tally
     }
 
-    /// Whether it runs as real batch without what a log makes possible (row 56).
+    /// Whether it runs as real batch without what a log makes possible (DLI-12.56).
     pub(crate) fn is_without_log(&self) -> bool {
         !self.options.online && self.options.batch_log == BatchLog::None
     }
@@ -306,7 +306,7 @@ impl<S: Store> Schedule<S> {
     fn abnormal_end(&mut self) -> Result<(), Abend> {
         let backed_out = self.session.backout().map_err(crate::error::ended);
         for file in self.files() {
-            // What a sequential file holds beyond the checkpoint is cut at the restart (row 63).
+            // What a sequential file holds beyond the checkpoint is cut at the restart (DLI-12.63).
             let _ = file.close();
         }
         backed_out?;

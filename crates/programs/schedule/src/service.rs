@@ -117,7 +117,7 @@ impl<S: Store> Schedule<S> {
         reply.aib(AibReply { return_code: WRONG_PARAMETER, reason, ..AibReply::default() });
     }
 
-    /// DEQ: gives back what a class of command code Q keeps (row 26).
+    /// DEQ: gives back what a class of command code Q keeps (DLI-12.26).
     fn dequeue(&mut self, request: &Request<'_>) -> Result<[u8; 2], Abend> {
         let class = request.area.as_deref().and_then(<[u8]>::first).copied();
         let Some(class) = class.filter(|class| (b'A'..=b'J').contains(class)) else {

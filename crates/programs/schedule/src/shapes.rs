@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. The I/O PCB is number 0; the PCB at place n of the PSB is number n + 1.
-//! 2. The I/O PCB is listed exactly where a program is given one (facts, section 12 row 77).
+//! 2. The I/O PCB is listed exactly where a program is given one (DLI-12.77).
 
 use definitions::SegmentPart;
 use definitions::resolve::{Index, ResolvedKind, ResolvedPcb, ResolvedPsb, View, ViewSegment};
@@ -21,7 +21,7 @@ pub(crate) const RSA_BYTES: u8 = 8;
 const MESSAGE_BYTES_MAX: u32 = 32_767;
 
 /// What the I/O PCB of a program without messages shows from its start on: the moment, and who runs
-/// it (facts, section 4). As with a batch job on the host, the PSB stands for a user that there is
+/// it (DLI-4). As with a batch job on the host, the PSB stands for a user that there is
 /// none of. \[K\]
 pub(crate) fn io_feedback(psb: &ResolvedPsb, options: &Options, moment: Moment) -> IoFeedback {
     let (user, group, indicator) = match &options.user {

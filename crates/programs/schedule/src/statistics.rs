@@ -167,7 +167,7 @@ impl<S: Store> Schedule<S> {
         };
         let is_there = area.is_some() && aib.is_some();
         let Some(out) = area.and_then(|area| area.get_mut(..len)) else {
-            // With an AIB its length is known, and said in it (row 79).
+            // With an AIB its length is known, and said in it (DLI-12.79).
             if is_there {
                 reply.aib(too_short(len));
             }

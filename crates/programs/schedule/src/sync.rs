@@ -1,5 +1,5 @@
-//! Sync points: CHKP, SYNC, ROLB, ROLL; and XRST, which goes back to one (facts, section 12 rows
-//! 51 to 56 and 63).
+//! Sync points: CHKP, SYNC, ROLB, ROLL; and XRST, which goes back to one (DLI-12.51 to DLI-12.56
+//! and DLI-12.63).
 //!
 //! | call | files | databases | positions in databases |
 //! |---|---|---|---|
@@ -9,7 +9,7 @@
 //! | XRST with an id | go back to where they were | - | sought again, by key |
 //! | normal end | closed | committed, with a record that ends the step's checkpoints | - |
 //!
-//! A checkpoint is symbolic if the program has issued XRST; a symbolic one needs that (row 51).
+//! A checkpoint is symbolic if the program has issued XRST; a symbolic one needs that (DLI-12.51).
 //!
 //! Invariants:
 //! 1. A checkpoint's record is in the unit of work that it ends, and files are durable before it.
@@ -249,7 +249,7 @@ impl<S: Store> Schedule<S> {
         Err(abend(NO_RESTART, text))
     }
 
-    /// Gives the program its areas back; there may be fewer than at the checkpoint (row 52).
+    /// Gives the program its areas back; there may be fewer than at the checkpoint (DLI-12.52).
     fn give_back(
         &self,
         checkpoint: &Checkpoint,

@@ -1,5 +1,5 @@
-//! Rollback, points, the log, inquiries, statistics, and what is refused (facts, section 5 and
-//! section 12 rows 26, 55 to 57 and 59).
+//! Rollback, points, the log, inquiries, statistics, and what is refused (DLI-5 and
+//! DLI-12.26, DLI-12.55 to DLI-12.57 and DLI-12.59).
 
 mod support;
 
@@ -264,7 +264,7 @@ fn stat_tells_of_all_pools_or_of_one_after_the_other() {
     }
 }
 
-/// Row 79: an area that is too short is an error of the AIB, and nothing moves.
+/// DLI-12.79: an area that is too short is an error of the AIB, and nothing moves.
 #[test]
 fn an_area_that_is_too_short_is_said_in_the_aib() {
     let shop = Shop::new("short");

@@ -1,5 +1,5 @@
-//! A checkpoint keeps everything together, and a restart finds all of it again (facts, section 12
-//! rows 51 to 54 and 63).
+//! A checkpoint keeps everything together, and a restart finds all of it again (DLI-12.51 to
+//! DLI-12.54 and DLI-12.63).
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! A load that did not end is never taken for one that did (facts, section 12 rows 40 and 50).
+//! A load that did not end is never taken for one that did (DLI-12.40 and DLI-12.50).
 
 mod support;
 

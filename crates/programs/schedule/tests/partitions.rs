@@ -1,5 +1,5 @@
-//! PCBs that are limited to partitions, and partitions that are offline (facts, section 12 rows 55,
-//! 75 and 76).
+//! PCBs that are limited to partitions, and partitions that are offline (DLI-12.55, DLI-12.75 and
+//! DLI-12.76).
 //!
 //! The days' partitions H1 to H4 end at 200, 400, 600 and 800; those of the index of kinds, K1 to
 //! K4, at K20, K40, K60 and K80.

@@ -1,5 +1,5 @@
-//! Programs of one system: who is kept away, and what a deadlock comes to (facts, section 1 and
-//! section 12 row 41).
+//! Programs of one system: who is kept away, and what a deadlock comes to (DLI-1 and
+//! DLI-12.41).
 
 mod support;
 
@@ -97,7 +97,7 @@ fn a_deadlock_ends_one_program_or_tells_it_bc() {
     assert_eq!(meet(&shop, alone, b"\0\x0B\0\0DBQUERY"), ["  ", "U0777"]);
     let shop = Shop::new("deadlock-bc");
     assert_eq!(meet(&shop, alone, group_b), ["  ", "BC"]);
-    // What was written to a sequential file is not rolled back with the databases (row 55).
+    // What was written to a sequential file is not rolled back with the databases (DLI-12.55).
     let with_files = (CLERK, 1);
     let shop = Shop::new("deadlock-files");
     assert_eq!(meet(&shop, with_files, group_b), ["  ", "U0777"]);

@@ -1,5 +1,5 @@
 //! The subcommands: one file each. To add one, add its file, its arguments to [`Command`] and its
-//! line to [`run`].
+//! line to [`dispatch`].
 
 mod archive;
 mod backout;
@@ -18,6 +18,7 @@ mod init;
 mod keys;
 mod load;
 mod log;
+mod manual;
 mod map;
 mod partition;
 mod pgp;
@@ -94,6 +95,8 @@ enum Command {
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     Pgp(pgp::PgpArgs),
+    Manual(manual::ManualArgs),
+    Completions(manual::CompletionsArgs),
     #[command(hide = true, name = demo::WORKER)]
     Worker(demo::WorkerArgs),
     #[command(hide = true, name = guest::NAME)]
@@ -160,6 +163,8 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
         Command::Pgp(args) => pgp::run(context, &args),
+        Command::Manual(args) => manual::run(context, &args),
+        Command::Completions(args) => manual::completions(context, &args),
         Command::Worker(args) => demo::work(context, &args),
         Command::Guest(args) => guest::run(context, &args),
     }

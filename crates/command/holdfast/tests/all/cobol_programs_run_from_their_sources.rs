@@ -93,7 +93,7 @@ const NO_FILES: &str = "       DATA DIVISION.";
 #[test]
 fn a_command_changes_the_segments_that_it_names_and_no_others() {
     let Some(shop) = shop("commands") else { return };
-    // Facts, section 12 row 36; what a path get returned and a REPL does not name stays.
+    // DLI-12.36; what a path get returned and a REPL does not name stays.
     let body = "
            EXEC DLI ISRT USING PCB(2) SEGMENT(A) FROM(A-SEG)
                SEGMENT(B) FROM(B-SEG) SEGMENT(C) FROM(C-SEG) END-EXEC

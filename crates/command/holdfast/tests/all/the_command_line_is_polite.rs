@@ -34,6 +34,8 @@ fn every_subcommand_has_help_with_an_example() {
         &["gen"],
         &["bench"],
         &["demo"],
+        &["manual"],
+        &["completions"],
     ] {
         let ended = run(words.iter().chain(&["--help"])).done();
         let example = format!("Example: holdfast {}", words.join(" "));
@@ -81,4 +83,21 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     let ended = Ended::of(&child.finish_in_time().unwrap());
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+}
+
+#[test]
+fn manual_and_completions_are_made_from_the_command_line() {
+    let folder = Folder::new("manual");
+    let to = folder.join("man1");
+    std::fs::create_dir(&to).unwrap();
+    run(["manual".as_ref(), "--to".as_ref(), to.as_os_str()]).done();
+    let page = std::fs::read_to_string(to.join("holdfast-image-copy.1")).unwrap();
+    assert!(page.contains(".TH") && page.contains("Example: holdfast image"), "{page}");
+    let missing = folder.join("missing");
+    assert_eq!(run(["manual".as_ref(), "--to".as_ref(), missing.as_os_str()]).code, 1);
+
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(["completions", shell]).done().out;
+        assert!(script.contains("image-copy") && script.contains("json"), "{shell}: {script}");
+    }
 }

@@ -4,7 +4,7 @@ use crate::codes;
 use crate::finding::{Findings, Spot, nth};
 use crate::model::{Dbd, Field, FieldKind, FieldName, FieldType, Organization, Segment};
 
-/// The longest key (facts, section 6: key lengths of the access methods).
+/// The longest key (DLI-6: key lengths of the access methods).
 const KEY_MAX: u16 = 255;
 
 pub(super) fn check(dbd: &Dbd, at: usize, found: &mut Findings) {
@@ -55,7 +55,7 @@ fn keys(dbd: &Dbd, at: usize, found: &mut Findings) {
     }
     let organization = dbd.organization;
     let missing = match organization {
-        // Its uniqueness is the index's own choice (section 12 row 67).
+        // Its uniqueness is the index's own choice (DLI-12.67).
         Organization::Index | Organization::Phdam => segment.key().is_none(),
         _ => organization.needs_unique_root() && !segment.has_unique_key(),
     };
@@ -121,7 +121,7 @@ fn key_place(segment: &Segment, field: &Field, spot: Spot, found: &mut Findings)
         let message = format!("a key has at most {KEY_MAX} bytes, not {}", field.len);
         found.error(codes::LENGTHS, (spot, "BYTES"), message);
     }
-    // Section 12 row 43: LL must reach to the end of the key, and stands in front of it.
+    // DLI-12.43: LL must reach to the end of the key, and stands in front of it.
     if segment.variable && (field.end() > u32::from(segment.min) || field.start < 3) {
         let message = format!(
             "the key of {} lies at {} to {}, and must lie between 3 and the shortest length {}",

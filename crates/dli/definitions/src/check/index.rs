@@ -105,7 +105,7 @@ fn check_part(
     };
     let is_system = matches!(field.kind, FieldKind::ConcatenatedKey | FieldKind::Unique);
     if is_system && at.1 == "SRCH" {
-        // Facts, section 12 row 68.
+        // DLI-12.68.
         let message = format!("the system field {name} stands in SUBSEQ= or DDATA= only");
         found.error(codes::SYSTEM_FIELD, at, message);
     }

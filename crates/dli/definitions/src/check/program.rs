@@ -9,7 +9,7 @@ pub(super) fn check(psb: &Psb, found: &mut Findings) {
     for (at, pcb) in psb.pcbs.iter().enumerate() {
         let rank = rank(pcb);
         if rank < latest {
-            // Section 4: programs rely on the order, which stays as it is written.
+            // DLI-4: programs rely on the order, which stays as it is written.
             let message = "PCBs stand in the order TP, DB, GSAM; the program gets them as written";
             found.warning(codes::PCB_ORDER, (Spot::Pcb(nth(at)), "TYPE"), message);
         }

@@ -59,7 +59,7 @@ impl Compiler<'_> {
         tell_missing(statement, kind, kind_of_data, sink);
         card.finish(sink);
         let usual = match (kind, kind_of_data) {
-            // Facts, section 12 row 68: 4 bytes, 8 in a HALDB.
+            // DLI-12.68: 4 bytes, 8 in a HALDB.
             (FieldKind::Unique, _) => {
                 if organization.is_partitioned() {
                     8

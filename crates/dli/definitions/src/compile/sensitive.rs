@@ -103,7 +103,7 @@ impl Compiler<'_> {
     }
 }
 
-/// `PARENT=0` or the name of a SENSEG before (facts, section 12 row 42).
+/// `PARENT=0` or the name of a SENSEG before (DLI-12.42).
 fn parent(
     value: Option<&Value>,
     database: &DatabasePcb,

@@ -184,7 +184,7 @@ pub struct Pair {
 pub struct DataSet {
     /// The statement's label.
     pub label: Option<GroupName>,
-    /// `DD1=`: the primary data set; for GSAM the input (facts, section 12 row 62).
+    /// `DD1=`: the primary data set; for GSAM the input (DLI-12.62).
     pub dd1: Option<DdName>,
     /// `DD2=`: for GSAM the output.
     pub dd2: Option<DdName>,

@@ -12,7 +12,7 @@ pub struct Field {
     /// Plain, key, or system field.
     pub kind: FieldKind,
     /// `START=`, from 1; 0 where `STARTAFTER=` stands instead. Counts from LL in segments of
-    /// variable length (facts, section 12 row 43); for `/CK` within the concatenated key.
+    /// variable length (DLI-12.43); for `/CK` within the concatenated key.
     pub start: u16,
     /// `STARTAFTER=`: the field behind which it begins, at a place that varies.
     pub start_after: Option<String>,
@@ -27,7 +27,7 @@ pub struct Field {
 }
 
 impl FieldType {
-    /// The byte that stands for a field that is not there (facts, section 12 rows 46 and 66).
+    /// The byte that stands for a field that is not there (DLI-12.46 and DLI-12.66).
     #[must_use]
     pub fn fill_byte(self, blank: u8) -> u8 {
         if self == FieldType::Character { blank } else { 0 }
@@ -111,7 +111,7 @@ pub struct IndexedField {
 pub enum NullValue {
     /// This byte.
     Byte(u8),
-    /// The blank of the data's code page (facts, section 12 row 66).
+    /// The blank of the data's code page (DLI-12.66).
     Blank,
     /// Binary zero.
     Zero,

@@ -1,7 +1,7 @@
 //! Processing options: what a program may do with a database or a segment (`PROCOPT=`).
 //!
 //! Invariants:
-//! 1. The text is what the source says, for the PCB shows it (facts, section 12 row 37); what a
+//! 1. The text is what the source says, for the PCB shows it (DLI-12.37); what a
 //!    program may really do is the set, which resolving may reduce.
 //! 2. A parsed value has letters of the alphabet only, and each at most once.
 
@@ -33,7 +33,7 @@ pub enum OptionError {
 }
 
 impl ProcessingOptions {
-    /// The options of that text, checked by letter and combination (facts, section 12 row 38).
+    /// The options of that text, checked by letter and combination (DLI-12.38).
     ///
     /// # Errors
     /// If a letter is unknown or stands twice, or letters exclude each other.
@@ -92,7 +92,7 @@ impl ProcessingOptions {
     #[must_use]
     pub fn allows(self, letter: char) -> bool {
         match letter {
-            // R and D include reading, I does not (row 37).
+            // R and D include reading, I does not (DLI-12.37).
             'G' => ['G', 'R', 'D', 'A'].into_iter().any(|one| self.has(one)),
             'I' | 'R' | 'D' => self.has('A') || self.has(letter),
             _ => self.has(letter),

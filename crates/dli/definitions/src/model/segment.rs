@@ -167,7 +167,7 @@ pub struct Compression {
     pub more: Vec<String>,
 }
 
-/// `RULES=`: who may insert, delete and replace over which path (facts, section 12 rows 72-74).
+/// `RULES=`: who may insert, delete and replace over which path (DLI-12.72 to DLI-12.74).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Insert rule.
@@ -176,7 +176,7 @@ pub struct Rules {
     pub delete: DeleteRule,
     /// Replace rule.
     pub replace: Rule,
-    /// Where a twin goes that no unique key places (row 29).
+    /// Where a twin goes that no unique key places (DLI-12.29).
     pub place: TwinPlace,
 }
 

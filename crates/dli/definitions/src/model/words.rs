@@ -105,7 +105,7 @@ impl Organization {
         matches!(self, Organization::Hdam | Organization::Phdam | Organization::Dedb)
     }
 
-    /// Whether its roots must have a unique key (facts, section 12 rows 48 and 67).
+    /// Whether its roots must have a unique key (DLI-12.48 and DLI-12.67).
     #[must_use]
     pub fn needs_unique_root(self) -> bool {
         use Organization::{Dedb, Hidam, Hisam, Phidam, Psindex, Shisam};

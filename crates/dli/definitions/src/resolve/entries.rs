@@ -1,4 +1,4 @@
-//! An index used as a database: a PCB that names its DBD (facts, section 12 row 70).
+//! An index used as a database: a PCB that names its DBD (DLI-12.70).
 //!
 //! | index | what the segment stands for | what may be done |
 //! |---|---|---|

@@ -26,17 +26,17 @@ pub struct Index {
     pub source_code: u8,
     /// The byte in front of each key.
     pub constant: Option<u8>,
-    /// `SRCH=`: what SSAs compare (facts, section 12 row 64).
+    /// `SRCH=`: what SSAs compare (DLI-12.64).
     pub search: Vec<IndexPart>,
     /// `SUBSEQ=`.
     pub subsequence: Vec<IndexPart>,
     /// `DDATA=`.
     pub data: Vec<IndexPart>,
-    /// Sources whose search fields hold only this have no entry (row 66).
+    /// Sources whose search fields hold only this have no entry (DLI-12.66).
     pub null: Option<NullValue>,
     /// The exit that decides whether there is an entry.
     pub exit: Option<ModuleName>,
-    /// Whether two entries cannot have the same key (row 67).
+    /// Whether two entries cannot have the same key (DLI-12.67).
     pub unique: bool,
     /// Whether programs that use the index as a database cannot delete.
     pub protected: bool,
@@ -57,7 +57,7 @@ pub struct IndexPart {
     pub from: PartSource,
     /// Its length.
     pub len: u16,
-    /// Its type, which decides on its fill (row 66).
+    /// Its type, which decides on its fill (DLI-12.66).
     pub kind_of_data: FieldType,
 }
 
@@ -68,7 +68,7 @@ pub enum PartSource {
     Segment(u16),
     /// The source segment's concatenated key, at this offset from 0 (`/CK`).
     ConcatenatedKey(u16),
-    /// A stable number of the source segment (`/SX`, row 68).
+    /// A stable number of the source segment (`/SX`, DLI-12.68).
     Unique,
 }
 

@@ -40,7 +40,7 @@ fn child(dbd: &Dbd, segment: &Segment, spot: Spot, all: &dyn Definitions, found:
         );
         found.error(codes::LOGICAL_PARENT, at, message);
     }
-    // Section 12 row 71: in the area the child begins with its destination's concatenated key.
+    // DLI-12.71: in the area the child begins with its destination's concatenated key.
     let key = of.position(parent.name).map_or(0, |at| of.concatenated_key_len(at));
     if u32::from(segment.max) < key {
         let message = format!(

@@ -1,7 +1,7 @@
 //! Processing options reduced to what an organization allows, with a warning for each reduction.
 //!
 //! Invariants:
-//! 1. The text that the PCB shows is never changed (facts, section 12 row 37).
+//! 1. The text that the PCB shows is never changed (DLI-12.37).
 
 use super::entries::IndexUse;
 use super::view::View;
@@ -26,14 +26,14 @@ pub(super) fn reduce(
     }
     match organization {
         Organization::Hidam | Organization::Phidam if options.has('L') && !options.has('S') => {
-            // Section 12 row 40.
+            // DLI-12.40.
             let message = format!("PROCOPT={options} is taken as LS for {organization}");
             found
                 .warning(codes::LOAD_SEQUENTIAL, at, message)
                 .help("root keys must be loaded in ascending order");
             options.reduced_to("LS")
         }
-        // Row 80: only reading forward and loading.
+        // DLI-12.80: only reading forward and loading.
         Organization::Hsam | Organization::Shsam if !is_hsam(options) => {
             let message = format!("PROCOPT={options}: {organization} can only be read (G) here");
             found
@@ -45,7 +45,7 @@ pub(super) fn reduce(
     }
 }
 
-/// Row 70: of an index that is used as a database.
+/// DLI-12.70: of an index that is used as a database.
 fn of_index(
     options: ProcessingOptions,
     index: &IndexUse,

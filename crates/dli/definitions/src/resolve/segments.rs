@@ -68,7 +68,7 @@ pub(super) fn home(one: &Type) -> Home {
 }
 
 /// The lengths of a segment; those of a virtual logical child follow from its source, with the
-/// one parent's key in place of the other's (facts, section 12 row 71).
+/// one parent's key in place of the other's (DLI-12.71).
 fn lengths(own: &Type, stored: &Type, all: &dyn Definitions) -> (u16, u16, bool) {
     let segment = own.segment();
     if segment.max > 0 || !segment.is_virtual() {
@@ -165,13 +165,13 @@ pub(super) fn add_sensitivity(
         segment.seen_len = segment.seen_len.max(u32::from(offset) + u32::from(known.len));
         segment.seen.push(seen);
     }
-    // Row 45: in the order of START.
+    // DLI-12.45: in the order of START.
     segment.seen.sort_by_key(|seen| seen.offset);
     let inserts = segment.options.allows('I') || segment.options.is_load();
     let key = segment.key.map(|key| key.name);
     let unseen = |name: FieldName| segment.seen.iter().all(|seen| seen.field.name != name);
     if let Some(name) = key.filter(|name| !segment.seen.is_empty() && inserts && unseen(*name)) {
-        // Row 46.
+        // DLI-12.46.
         let message = format!(
             "the program may insert {}, but does not see its key {name}: no insert can succeed",
             segment.name

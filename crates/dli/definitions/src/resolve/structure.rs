@@ -148,7 +148,7 @@ fn is_path(node: &Node, parent: Option<&Node>) -> bool {
 }
 
 /// The hierarchy with the target of a secondary index as its root: its parents hang below it in
-/// reverse order, its dependents as they were (facts, section 12 row 69).
+/// reverse order, its dependents as they were (DLI-12.69).
 pub(super) fn inverted(nodes: &[Node], target: usize) -> Vec<Node> {
     let mut order = vec![(target, None)];
     let mut above = nodes.get(target).and_then(|node| node.parent);

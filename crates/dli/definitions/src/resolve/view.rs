@@ -120,7 +120,7 @@ pub struct ViewSegment {
     pub subset_pointers: u8,
     /// What the program may do with it, reduced.
     pub options: ProcessingOptions,
-    /// `PROCOPT=K` (facts, section 12 row 39).
+    /// `PROCOPT=K` (DLI-12.39).
     pub key_only: bool,
     /// The subset pointers that the program uses.
     pub subsets: Vec<SubsetUse>,
@@ -156,7 +156,7 @@ pub struct Destination {
     pub max: u16,
     /// Its sequence field.
     pub key: Option<ViewKey>,
-    /// Its rules, which decide what an insert and a delete do to it (rows 72 to 74).
+    /// Its rules, which decide what an insert and a delete do to it (DLI-12.72 to DLI-12.74).
     pub rules: Rules,
 }
 
@@ -208,7 +208,7 @@ pub struct GsamView {
     pub dbd: DbdName,
     /// Reading or writing.
     pub options: ProcessingOptions,
-    /// The DD that is used: DD1 to read, DD2 to write, or the only one (row 62).
+    /// The DD that is used: DD1 to read, DD2 to write, or the only one (DLI-12.62).
     pub dd: Option<DdName>,
     /// `RECFM=`.
     pub record_format: Option<String>,
@@ -427,7 +427,7 @@ fn fill(
 }
 
 /// The bytes that a segment adds to the key feedback: under PROCSEQ the search fields stand for
-/// the root's key (facts, section 12 row 64).
+/// the root's key (DLI-12.64).
 fn key_len(segment: &ViewSegment, sequence: Option<&Index>) -> u32 {
     match sequence {
         Some(index) if segment.parent.is_none() => index.search_len(),
@@ -435,7 +435,7 @@ fn key_len(segment: &ViewSegment, sequence: Option<&Index>) -> u32 {
     }
 }
 
-/// Compares KEYLEN with the longest concatenated key, and takes the larger (row 42).
+/// Compares KEYLEN with the longest concatenated key, and takes the larger (DLI-12.42).
 fn key_lengths(view: &mut View, pcb: &DatabasePcb, spot: Spot, found: &mut Findings) {
     let ends = view
         .segments

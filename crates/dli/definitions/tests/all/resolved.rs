@@ -237,7 +237,7 @@ fn options_are_reduced_and_still_shown() {
     assert!(keys.segments[0].key_only && !keys.segments[1].key_only);
 }
 
-/// Facts, section 12 row 70.
+/// DLI-12.70.
 #[test]
 fn an_index_used_as_a_database_is_its_entries() {
     let index = view(

@@ -1,7 +1,7 @@
-//! The facts as cases: calls and what they must give back, for the model and for any engine.
+//! The rules of DL/I as cases: calls and what they must give back, for the model and any engine.
 //!
-//! Each case cites its row: `2.6` is rule 6 of section 2 of the facts, `12.6` row 6 of section 12,
-//! `1.II` a status code of section 1, `3` the syntax of SSAs.
+//! Each case cites the rule of `docs/spec/dli.md` that it shows: `DLI-2.6`, `DLI-12.6`, `DLI-1.II`
+//! for a status code, `DLI-3` for the syntax of SSAs.
 //!
 //! Invariants:
 //! 1. No case depends on the order of the roots of a hashed database.

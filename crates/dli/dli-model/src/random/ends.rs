@@ -26,7 +26,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// A delete rule; B is one of virtual pairing (row 74).
+    /// A delete rule; B is one of virtual pairing (DLI-12.74).
     fn deletes(self, number: u8) -> &'static str {
         pick(if self.has_path { &["L", "V", "P", "B"] } else { &["L", "V", "P"] }, number)
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariants:
-//! 1. No segment comes back under a key that was deleted before: the facts do not say whether it
+//! 1. No segment comes back under a key that was deleted before: no rule says whether it
 //!    is the old one then.
 
 use proptest::collection::vec;

@@ -151,7 +151,7 @@ impl Shape {
                     keyed: root || unique || key % 5 == 3,
                     unique,
                     variable: form % 4 == 3,
-                    // Row 48: in a load twins stand as they come, whatever the rule.
+                    // DLI-12.48: in a load twins stand as they come, whatever the rule.
                     rule: if self.load { "LAST" } else { pick(&["LAST", "FIRST", "HERE"], *rules) },
                     single: !root && form % 8 == 6,
                 },

@@ -1,4 +1,4 @@
-//! The model against the facts.
+//! The model against `docs/spec/dli.md`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ fn the_scripts_of_old_differences_run() {
 }
 
 #[test]
-fn the_model_does_what_the_facts_say() {
+fn the_model_does_what_the_rules_say() {
     let failures = suite(model);
     assert!(failures.is_empty(), "{} cases fail:\n\n{}", failures.len(), failures.join("\n\n"));
 }
 
-/// The rows of a section that the titles of the cases cite.
+/// The rules of a section that the titles of the cases cite.
 fn cited(section: &str) -> BTreeSet<u32> {
     let mut rows = BTreeSet::new();
     for (name, text) in FILES {
@@ -43,11 +43,11 @@ fn cited(section: &str) -> BTreeSet<u32> {
 }
 
 #[test]
-fn every_row_on_calls_has_a_case() {
+fn every_rule_on_calls_has_a_case() {
     let missing = |section, rows: &mut dyn Iterator<Item = u32>| {
         let cited = cited(section);
         rows.filter(|row| !cited.contains(row)).collect::<Vec<_>>()
     };
-    assert_eq!(missing("2", &mut (1..=19)), [], "rules of section 2");
-    assert_eq!(missing("12", &mut (1..=50).chain(64..=74)), [], "rows of section 12");
+    assert_eq!(missing("DLI-2", &mut (1..=19)), [], "rules of DLI-2");
+    assert_eq!(missing("DLI-12", &mut (1..=50).chain(64..=74)), [], "rules of DLI-12");
 }

@@ -4,8 +4,7 @@
 //! 1. An SSA refers to the view by places and offsets and to the program's storage by slices:
 //!    nothing was copied, nothing needs to be looked up again.
 //! 2. Every value has the length of its operand. A qualification has at least one condition.
-//! 3. U and V are not among the codes of a qualified SSA, where they have no effect (facts,
-//!    section 2 rule 14).
+//! 3. U and V are not among the codes of a qualified SSA, where they have no effect (DLI-2.14).
 
 use std::ops::Deref;
 
@@ -63,13 +62,14 @@ pub struct Ssa<'a> {
 pub enum Qualification<'a> {
     /// Any.
     None,
-    /// Code C: the one with this concatenated key, in the view's layout (row 20).
+    /// Code C: the one with this concatenated key, in the view's layout (DLI-12.20).
     ConcatenatedKey(&'a [u8]),
     /// Those that satisfy one of the sets of conditions.
     Sets(Sets<'a>),
 }
 
-/// Conditions in disjunctive form: sets joined by OR, conditions of a set joined by AND (row 18).
+/// Conditions in disjunctive form: sets joined by OR, conditions of a set joined by AND
+/// (DLI-12.18).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sets<'a>(pub(super) SmallVec<[Condition<'a>; 4]>);
 

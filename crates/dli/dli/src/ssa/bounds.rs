@@ -27,7 +27,7 @@ pub struct Bounds<'a> {
     /// The low end, if there is one.
     pub lower: Option<Bound<'a>>,
     /// The high end, if there is one: then `=`, `<` or `<=` on the key stands in every set, which
-    /// is the limit of rows 6 and 15.
+    /// is the limit of DLI-12.6 and DLI-12.15.
     pub upper: Option<Bound<'a>>,
     /// Whether each key within the bounds satisfies the whole qualification.
     pub decides: bool,
@@ -49,7 +49,7 @@ impl<'a> Bounds<'a> {
         one.then_some(lower.value)
     }
 
-    /// Whether the search is limited upward: GN that finds nothing gives GE, not GB (row 15).
+    /// Whether the search is limited upward: GN that finds nothing gives GE, not GB (DLI-12.15).
     #[must_use]
     pub const fn is_limited(&self) -> bool {
         self.upper.is_some()

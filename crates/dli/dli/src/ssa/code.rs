@@ -1,11 +1,11 @@
 //! Command codes: what follows `*` behind a segment name, and which call takes which
-//! (facts, section 3 and section 12 rows 22 to 26).
+//! (DLI-3 and DLI-12.22 to DLI-12.26).
 //!
 //! | codes | calls |
 //! |---|---|
 //! | A G O Q | gets |
 //! | C D F L P U V | gets, ISRT |
-//! | N | REPL; elsewhere it is accepted without effect (row 25) |
+//! | N | REPL; elsewhere it is accepted without effect (DLI-12.25) |
 //! | R | DEDB only: gets, ISRT |
 //! | M S W | DEDB only: gets, ISRT, REPL |
 //! | Z | DEDB only: all calls |

@@ -1,10 +1,10 @@
 //! Tries a qualification on a segment.
 //!
 //! Invariants:
-//! 1. A field that a short segment does not have satisfies nothing but NE (row 43); an entry that
-//!    an index does not have satisfies nothing.
+//! 1. A field that a short segment does not have satisfies nothing but NE (DLI-12.43); an entry
+//!    that an index does not have satisfies nothing.
 //! 2. Conditions on one index that are joined by AND are tried on the same entry; `#` lets another
-//!    entry satisfy what follows it (row 18).
+//!    entry satisfy what follows it (DLI-12.18).
 //! 3. `=` and NE compare bytes, for a collation is a permutation; the others ask the collation.
 
 use crate::ssa::argument::{Condition, Joined, Operand, Operator, Qualification, Ssa};

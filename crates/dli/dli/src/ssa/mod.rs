@@ -1,7 +1,7 @@
 //! Segment search arguments: taken apart, checked against a view, and tried on segments.
 //!
-//! Owns the syntax of SSAs (facts, section 3) and the meaning of their qualifications (section 12
-//! rows 17 to 26); what the command codes do to a search is the call engine's business. Three
+//! Owns the syntax of SSAs (DLI-3) and the meaning of their qualifications (DLI-12.17 to
+//! DLI-12.26); what the command codes do to a search is the call engine's business. Three
 //! steps:
 //!
 //! * [`Table::new`] prepares, once for each PCB, what SSAs may name;

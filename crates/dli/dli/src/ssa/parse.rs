@@ -13,7 +13,7 @@
 //! Invariants:
 //! 1. Bytes behind the end of the syntax are never looked at, so slices may be longer than SSAs.
 //! 2. Time grows with the bytes read: names are found by bisection, a path has 15 levels at most,
-//!    and a call has 1,024 conditions at most (row 18).
+//!    and a call has 1,024 conditions at most (DLI-12.18).
 //! 3. Nothing is taken from the heap for up to four SSAs with up to four conditions each: they
 //!    stand within [`Ssas`], values stay where the program has them, and a refusal is a few bytes.
 
@@ -24,7 +24,7 @@ use crate::ssa::table::{Segment, Table};
 
 /// The most SSAs of a call: one for each level.
 pub const SSAS_MAX: usize = 15;
-/// The most conditions of a call (row 18).
+/// The most conditions of a call (DLI-12.18).
 pub const CONDITIONS_MAX: usize = 1_024;
 
 const NAME_LEN: usize = 8;
@@ -192,7 +192,7 @@ impl<'a> Reader<'_, 'a> {
             } else if let Some(place) = code.subset() {
                 self.subset(ssa, segment, place)?;
             }
-            // Row 25: N without effect on any call but REPL.
+            // DLI-12.25: N without effect on any call but REPL.
             if code != Code::N || self.call.calling == Calling::Replace {
                 ssa.codes.add(code);
             }
@@ -200,7 +200,7 @@ impl<'a> Reader<'_, 'a> {
         if ssa.codes.has(Code::C) && ssa.codes.has(Code::O) {
             return Err(Reason::KeyAndPosition);
         }
-        // Row 28: from the first D on, the SSAs of an ISRT name new segments.
+        // DLI-12.28: from the first D on, the SSAs of an ISRT name new segments.
         self.call.inserting |= self.call.calling == Calling::Insert && ssa.codes.has(Code::D);
         Ok(())
     }
@@ -220,7 +220,7 @@ impl<'a> Reader<'_, 'a> {
     fn qualification(&mut self, ssa: &mut Ssa<'a>, segment: &Segment) -> Result<(), Reason> {
         match self.call.calling {
             Calling::Delete => return Err(Reason::DeleteQualified),
-            // Row 34: beside N a qualification is accepted and ignored.
+            // DLI-12.34: beside N a qualification is accepted and ignored.
             Calling::Replace if ssa.codes.has(Code::N) => return Ok(()),
             Calling::Replace => return Err(Reason::ReplaceQualified),
             Calling::Insert if self.call.inserting => return Err(Reason::InsertQualified),

@@ -7,7 +7,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// The status codes that SSAs can lead to (facts, section 1).
+/// The status codes that SSAs can lead to (DLI-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// The segment is not in the view, or not in hierarchic order.
@@ -90,7 +90,7 @@ reasons! {
 pub struct Refusal {
     /// The status code for the program.
     pub status: Status,
-    /// Which SSA, from 0: the level that the PCB shows is one more (facts, section 2 rule 5).
+    /// Which SSA, from 0: the level that the PCB shows is one more (DLI-2.5).
     pub ssa: u8,
     /// The level of its segment, 0 if its name is unknown.
     pub level: u8,

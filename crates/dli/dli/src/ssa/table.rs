@@ -4,7 +4,7 @@
 //! 1. Names are numbers in the program's alphabet. Segments are sorted by name; the fields of a
 //!    segment stand together, sorted by name, so both are found by bisection.
 //! 2. What the program must not name is not in the table: fields that are no SENFLDs, and indexes
-//!    that are neither PROCSEQ nor INDICES. The sequence field is there for gets (row 47).
+//!    that are neither PROCSEQ nor INDICES. The sequence field is there for gets (DLI-12.47).
 //! 3. Nothing here refers to the view it was built from.
 
 use std::cmp::Ordering;
@@ -211,7 +211,7 @@ impl Segment {
         self.destination_at.map_or(0, u32::from)
     }
 
-    /// What a position, from 1, and a length mean (row 21); `None` if the PCB does not see it.
+    /// What a position, from 1, and a length mean (DLI-12.21); `None` if the PCB does not see it.
     ///
     /// Positions count through the joined destination parent, but a range lies on one side. With
     /// SENFLDs a range lies within one of them, so that O shows no more than names do.

@@ -57,7 +57,7 @@ fn one_set_gives_its_range() {
 
 #[test]
 fn several_sets_give_their_hull() {
-    // Rows 6 and 15: the limit must stand in every set.
+    // DLI-12.6 and DLI-12.15: the limit must stand in every set.
     let table = table(&shop());
     check(
         &table,
@@ -79,7 +79,7 @@ fn several_sets_give_their_hull() {
 
 #[test]
 fn a_concatenated_key_bounds_the_own_key() {
-    // Row 20.
+    // DLI-12.20.
     let table = table(&shop());
     check(
         &table,
@@ -93,7 +93,7 @@ fn a_concatenated_key_bounds_the_own_key() {
 
 #[test]
 fn under_procseq_the_search_fields_are_the_key() {
-    // Row 64.
+    // DLI-12.64.
     let table = table(&by_name());
     check(
         &table,
@@ -111,7 +111,7 @@ fn under_procseq_the_search_fields_are_the_key() {
 
 #[test]
 fn an_index_that_is_only_listed_gives_no_bounds() {
-    // Row 70.
+    // DLI-12.70.
     check(&table(&shop()), &[("CUSTOMER(XKIND    =AA1)", "..")]);
 }
 

@@ -14,7 +14,7 @@ fn fits(table: &Table, text: &str, occurrence: &Occurrence) -> bool {
 
 #[test]
 fn comparisons_are_of_unsigned_bytes() {
-    // Row 17.
+    // DLI-12.17.
     let table = table(&shop());
     let account = Occurrence::of("005\u{7f}A       ");
     for (operator, below, same, above) in [
@@ -36,7 +36,7 @@ fn comparisons_are_of_unsigned_bytes() {
 
 #[test]
 fn and_binds_tighter_than_or() {
-    // Row 18.
+    // DLI-12.18.
     let table = table(&shop());
     let account = Occurrence::of("005AA");
     for (text, expected) in [
@@ -53,7 +53,7 @@ fn and_binds_tighter_than_or() {
 
 #[test]
 fn a_field_beyond_a_short_segment_satisfies_nothing_but_ne() {
-    // Row 43.
+    // DLI-12.43.
     let table = table(&shop());
     let posting = Occurrence::of(b"\0\x06\x01\x02AB");
     for operator in [" =", " >", ">=", " <", "<="] {
@@ -76,7 +76,7 @@ fn fields_of_the_destination_parent_are_looked_up_there() {
 
 #[test]
 fn a_concatenated_key_asks_for_the_own_key_at_this_level() {
-    // Row 20.
+    // DLI-12.20.
     let plain = table(&shop());
     assert!(fits(&plain, "ACCOUNT *C(0001005)", &Occurrence::of("005AA")));
     assert!(!fits(&plain, "ACCOUNT *C(0001006)", &Occurrence::of("005AA")));
@@ -89,7 +89,7 @@ fn a_concatenated_key_asks_for_the_own_key_at_this_level() {
 
 #[test]
 fn conditions_on_an_index_are_tried_on_the_same_entry_unless_independent() {
-    // Row 18.
+    // DLI-12.18.
     let table = table(&shop());
     let entries = vec![b"AA1".to_vec(), b"CC3".to_vec()];
     let customer = Occurrence { entries, ..Occurrence::of("0001NADIA ") };

@@ -18,7 +18,7 @@ fn conditions<'a, 's>(ssas: &'s Ssas<'a>, at: usize) -> &'s [ssa::Condition<'a>]
 #[test]
 fn a_name_alone_is_unqualified_whatever_follows_the_blank() {
     let table = table(&shop());
-    // Section 2 rule 17 and section 12 row 19.
+    // DLI-2.17 and DLI-12.19.
     for text in ["NOTE    ", "NOTE     ", "NOTE     (TEXT", "NOTE    *  (", "NOTE    *---- "] {
         let ssas = get(&table, &[text]).unwrap();
         assert_eq!(ssas.len(), 1, "{text}");
@@ -31,7 +31,7 @@ fn a_name_alone_is_unqualified_whatever_follows_the_blank() {
 
 #[test]
 fn a_path_may_skip_levels() {
-    // Section 2 rule 19.
+    // DLI-2.19.
     let table = table(&shop());
     let ssas = get(&table, &["CUSTOMER ", "POSTING  "]).unwrap();
     assert_eq!(ssas.iter().map(|one| one.segment).collect::<Vec<_>>(), [CUSTOMER, POSTING]);
@@ -42,7 +42,7 @@ fn a_path_may_skip_levels() {
 
 #[test]
 fn a_value_is_as_long_as_its_field() {
-    // Section 3: what looks like syntax within a value is value.
+    // DLI-3: what looks like syntax within a value is value.
     let table = table(&shop());
     let ssas = get(&table, &["CUSTOMER(NAME     =A)*+(=)whatever follows"]).unwrap();
     let [one] = conditions(&ssas, 0) else { panic!("{ssas:?}") };
@@ -55,7 +55,7 @@ fn a_value_is_as_long_as_its_field() {
 
 #[test]
 fn operators_have_many_spellings() {
-    // Section 3 and section 12 row 19.
+    // DLI-3 and DLI-12.19.
     let table = table(&shop());
     let spellings: [(Operator, &[&[u8; 2]]); 6] = [
         (Operator::Eq, &[b"= ", b" =", b"EQ"]),
@@ -79,7 +79,7 @@ fn operators_have_many_spellings() {
 
 #[test]
 fn conditions_form_sets() {
-    // Row 18: AND binds tighter than OR, left to right.
+    // DLI-12.18: AND binds tighter than OR, left to right.
     let table = table(&shop());
     let text = "ACCOUNT (KIND     =AA*ACCTNO  >=001&ACCTNO  <=009+KIND     =BB|KIND    NECC)";
     let ssas = get(&table, &[text]).unwrap();
@@ -105,14 +105,14 @@ fn codes_come_in_any_order() {
     let codes: Vec<_> = ssas[0].codes.iter().collect();
     assert_eq!(codes, [Code::D, Code::P, Code::Q]);
     assert_eq!(ssas[0].lock_class, Some(b'B'));
-    // Section 2 rule 13: both may be given.
+    // DLI-2.13: both may be given.
     assert!(ssas[1].codes.has(Code::F) && ssas[1].codes.has(Code::L));
 }
 
 #[test]
 fn codes_without_effect_are_dropped() {
     let table = table(&shop());
-    // Row 25: N on a get. Section 2 rule 14: U and V beside a qualification.
+    // DLI-12.25: N on a get. DLI-2.14: U and V beside a qualification.
     let ssas = get(&table, &["CUSTOMER*NUVD(CUSTKEY  =0001)", "ACCOUNT *UN "]).unwrap();
     assert_eq!(ssas[0].codes.iter().collect::<Vec<_>>(), [Code::D]);
     assert_eq!(ssas[1].codes.iter().collect::<Vec<_>>(), [Code::U]);
@@ -122,7 +122,7 @@ fn codes_without_effect_are_dropped() {
 
 #[test]
 fn a_replace_ignores_the_qualification_beside_n() {
-    // Row 34.
+    // DLI-12.34.
     let table = table(&shop());
     let ssas = parse(&table, Calling::Replace, &[b"CUSTOMER*N(anything", b"ACCOUNT  "]).unwrap();
     assert!(ssas[0].codes.has(Code::N));
@@ -141,7 +141,7 @@ fn an_insert_finds_its_parent_by_qualified_ssas() {
 
 #[test]
 fn a_concatenated_key_is_as_long_as_the_keys_of_its_path() {
-    // Row 20: other codes may stand beside it, SSAs for lower levels may follow.
+    // DLI-12.20: other codes may stand beside it, SSAs for lower levels may follow.
     let plain = table(&shop());
     let ssas = get(&plain, &["ACCOUNT *CD(0001007)", "POSTING *L "]).unwrap();
     assert_eq!(ssas[0].qualification, Qualification::ConcatenatedKey(b"0001007"));
@@ -151,14 +151,14 @@ fn a_concatenated_key_is_as_long_as_the_keys_of_its_path() {
     assert_eq!(plain.key_in(POSTING, b"0001007"), None);
     // Without a key of its own the path's keys are all there is.
     assert!(get(&plain, &["NOTE    *C(0001)"]).is_ok());
-    // Row 64: under PROCSEQ the search fields stand for the root's key.
+    // DLI-12.64: under PROCSEQ the search fields stand for the root's key.
     let sequenced = table(&by_name());
     assert!(get(&sequenced, &["ACCOUNT *C(NADIA 007)"]).is_ok());
 }
 
 #[test]
 fn code_o_takes_position_and_length() {
-    // Row 21.
+    // DLI-12.21.
     let plain = table(&shop());
     let ssa = b"POSTING *O(\0\0\0\x05\0\0\0\x02>=AB*\0\0\0\x01\0\0\0\x01 =\xFF)";
     let ssas = parse(&plain, Calling::Get, &[ssa]).unwrap();
@@ -183,7 +183,7 @@ fn a_field_of_the_destination_parent_is_known_but_is_no_key() {
 
 #[test]
 fn the_index_of_procseq_takes_the_place_of_the_key() {
-    // Row 64.
+    // DLI-12.64.
     let table = table(&by_name());
     let ssas = get(&table, &["CUSTOMER(XNAME    =NADIA &CUSTKEY  =0001)"]).unwrap();
     let [first, second] = conditions(&ssas, 0) else { panic!("{ssas:?}") };
@@ -193,7 +193,7 @@ fn the_index_of_procseq_takes_the_place_of_the_key() {
 
 #[test]
 fn the_sequence_field_may_be_named_in_gets_though_unseen() {
-    // Row 47.
+    // DLI-12.47.
     let table = table(&names_only());
     assert!(get(&table, &["CUSTOMER(CUSTKEY  =0001*NAME     =NADIA )"]).is_ok());
 }

@@ -1,4 +1,4 @@
-//! SSAs that are refused, with the status that each row of the facts asks for.
+//! SSAs that are refused, with the status that each rule asks for.
 
 use holdfast_dli::ssa;
 
@@ -11,7 +11,7 @@ type Case = (Calling, &'static [&'static [u8]], Reason, u8, u8);
 
 /// The call, its SSAs, the reason, which SSA it is, and the level that the PCB shows.
 const CASES: &[Case] = &[
-    // AC: section 1, section 2 rule 5.
+    // AC: DLI-1, DLI-2.5.
     (Get, &[b"NOBODY   "], Reason::UnknownSegment, 0, 0),
     (Get, &[b"customer "], Reason::UnknownSegment, 0, 0),
     (Get, &[b"CUSTOMER ", b"\0\0\0\0\0\0\0\0 "], Reason::UnknownSegment, 1, 0),
@@ -31,7 +31,7 @@ const CASES: &[Case] = &[
     (Get, &[b"ACCOUNT (ACCTNO   =00"], Reason::Short, 0, 2),
     (Get, &[b"ACCOUNT (ACCTNO   =007"], Reason::Short, 0, 2),
     (Get, &[b"ACCOUNT (ACCTNO   =007*"], Reason::Short, 0, 2),
-    // AJ: section 1.
+    // AJ: DLI-1.
     (Get, &[b"ACCOUNT )"], Reason::AfterName, 0, 2),
     (Get, &[b"ACCOUNT  ", b"POSTING X"], Reason::AfterName, 1, 3),
     (Get, &[b"ACCOUNT *B "], Reason::UnknownCode, 0, 2),
@@ -39,21 +39,21 @@ const CASES: &[Case] = &[
     (Get, &[b"ACCOUNT (ACCTNO  ==007)"], Reason::BadOperator, 0, 2),
     (Get, &[b"ACCOUNT (ACCTNO  eq007)"], Reason::BadOperator, 0, 2),
     (Get, &[b"ACCOUNT (ACCTNO  ><007)"], Reason::BadOperator, 0, 2),
-    // Section 3: `)` or a boolean exactly behind the value.
+    // DLI-3: `)` or a boolean exactly behind the value.
     (Get, &[b"ACCOUNT (ACCTNO   =07)  "], Reason::AfterValue, 0, 2),
     (Get, &[b"ACCOUNT (ACCTNO   =0007)"], Reason::AfterValue, 0, 2),
     (Get, &[b"ACCOUNT (ACCTNO   =007 )"], Reason::AfterValue, 0, 2),
     (Get, &[b"ACCOUNT *C(00010071)"], Reason::AfterValue, 0, 2),
-    // Row 18: # between indexed fields only.
+    // DLI-12.18: # between indexed fields only.
     (Get, &[b"ACCOUNT (ACCTNO   =007#KIND     =AA)"], Reason::IndependentAnd, 0, 2),
     (Get, &[b"CUSTOMER(XKIND    =AA1#CUSTKEY  =0001)"], Reason::IndependentAnd, 0, 1),
-    // Row 20.
+    // DLI-12.20.
     (Get, &[b"CUSTOMER ", b"ACCOUNT *C(0001007)"], Reason::KeyBelow, 1, 2),
     (Get, &[b"ACCOUNT *C "], Reason::KeyMissing, 0, 2),
     (Get, &[b"ACCOUNT *CO(0001007)"], Reason::KeyAndPosition, 0, 2),
     // Codes of DEDBs elsewhere.
     (Get, &[b"ACCOUNT *R1 "], Reason::SubsetNumber, 0, 2),
-    // Section 3, the table of codes.
+    // DLI-3, the table of codes.
     (Insert, &[b"CUSTOMER*A ", b"NOTE     "], Reason::CodeOfOtherCall, 0, 1),
     (Insert, &[b"CUSTOMER*G ", b"NOTE     "], Reason::CodeOfOtherCall, 0, 1),
     (Insert, &[b"CUSTOMER*O(", b"NOTE     "], Reason::CodeOfOtherCall, 0, 1),
@@ -61,7 +61,7 @@ const CASES: &[Case] = &[
     (Replace, &[b"CUSTOMER*D "], Reason::CodeOfOtherCall, 0, 1),
     (Replace, &[b"CUSTOMER*NP "], Reason::CodeOfOtherCall, 0, 1),
     (Delete, &[b"CUSTOMER*F "], Reason::CodeOfOtherCall, 0, 1),
-    // Section 3: what ISRT, REPL and DLET take; row 34.
+    // DLI-3: what ISRT, REPL and DLET take; DLI-12.34.
     (Insert, &[b"CUSTOMER(CUSTKEY  =0001)"], Reason::InsertQualified, 0, 1),
     (Insert, &[b"NOTE    *C(0001)"], Reason::InsertQualified, 0, 2),
     (Insert, &[b"CUSTOMER*D(CUSTKEY  =0001)", b"NOTE     "], Reason::InsertQualified, 0, 1),
@@ -84,7 +84,7 @@ const CASES: &[Case] = &[
     (Get, &[b"NOTE    *O(\0\0\0\x01\0\0\0\0 =)"], Reason::Outside, 0, 2),
     (Get, &[b"NOTE    *O(\0\0\0\x08\0\0\0\x02 =AB)"], Reason::Outside, 0, 2),
     (Get, &[b"NOTE    *O(\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF =AB)"], Reason::Outside, 0, 2),
-    // GL: row 26.
+    // GL: DLI-12.26.
     (Get, &[b"ACCOUNT *Q "], Reason::LockClass, 0, 2),
     (Get, &[b"ACCOUNT *QK "], Reason::LockClass, 0, 2),
     (Get, &[b"ACCOUNT *Q(ACCTNO   =007)"], Reason::LockClass, 0, 2),
@@ -146,7 +146,7 @@ fn more_ssas_than_levels_are_refused() {
 
 #[test]
 fn a_call_has_1024_conditions_at_most() {
-    // Row 18: over all SSAs together.
+    // DLI-12.18: over all SSAs together.
     let table = table(&shop());
     let account = |count: usize| {
         let all = vec!["ACCTNO   =007"; count].join("+");
@@ -163,7 +163,7 @@ fn a_call_has_1024_conditions_at_most() {
 
 #[test]
 fn fields_that_are_not_seen_are_not_known() {
-    // Row 47.
+    // DLI-12.47.
     let table = table(&names_only());
     let refusal = get(&table, &["CUSTOMER(BALANCE  =123)"]).unwrap_err();
     assert_eq!(refusal.reason, Reason::UnknownField);

@@ -1,4 +1,4 @@
-//! The statuses of calls (facts, section 12 rows 59, 60 and 62).
+//! The statuses of calls (DLI-12.59, DLI-12.60 and DLI-12.62).
 
 use base::Coded as _;
 use holdfast_gsam::{Rsa, Status};

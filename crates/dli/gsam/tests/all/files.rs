@@ -1,4 +1,4 @@
-//! How records look in files (facts, section 12 rows 61 and 63).
+//! How records look in files (DLI-12.61 and DLI-12.63).
 
 use std::sync::Arc;
 

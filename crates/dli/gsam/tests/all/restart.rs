@@ -1,4 +1,4 @@
-//! Checkpoints and restarts (facts, section 12 rows 54, 55 and 63).
+//! Checkpoints and restarts (DLI-12.54, DLI-12.55 and DLI-12.63).
 
 use base::Coded as _;
 use holdfast_gsam::{Place, Status};

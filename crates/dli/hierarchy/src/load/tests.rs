@@ -489,7 +489,7 @@ fn every_kind_of_damage_is_found() {
     }
 }
 
-/// Facts, section 12 row 70: what programs do that use an index as a database.
+/// DLI-12.70: what programs do that use an index as a database.
 #[test]
 fn user_data_is_sound_and_a_deleted_entry_is_named_until_the_index_is_built() {
     let world = World::of(&SOURCE.replace("NAME=CITYKEY,PARENT=0,BYTES=2", "NAME=CITYKEY,BYTES=6"));

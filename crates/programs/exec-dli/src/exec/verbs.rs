@@ -81,7 +81,7 @@ pub(crate) const PREFIXES: &[&str] = &["VARIABLE", "FIRST", "LAST", "CURRENT", "
 /// Options that belong to the command wherever they stand.
 pub(crate) const OF_THE_COMMAND: &[&str] = &["PCB", "KEYFEEDBACK", "FEEDBACKLEN"];
 
-/// Options that speak of the SEGMENT in front of them (facts, section 5).
+/// Options that speak of the SEGMENT in front of them (DLI-5).
 pub(crate) const BEHIND_A_SEGMENT: &[&str] = &[
     "INTO",
     "FROM",

@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-/// Bytes of one room (facts, section 12 row 78).
+/// Bytes of one room (DLI-12.78).
 pub(crate) const ROOM_BYTES: usize = 4096;
 
 /// The lowest place that is tried; below it may lie an executable without a place of its own.

@@ -1,5 +1,5 @@
-//! Physically paired logical children: both sides are loaded and unloaded, one is stored (facts,
-//! section 12 rows 71 to 74).
+//! Physically paired logical children: both sides are loaded and unloaded, one is stored (DLI-12.71
+//! to DLI-12.74).
 //!
 //! Students enrol (ENRL, which is shown) for courses, courses are attended (ATTD, which is stored).
 

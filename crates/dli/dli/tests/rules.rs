@@ -1,4 +1,5 @@
-//! The facts as cases, and random programs beside the model: the engine over the model store.
+//! The rules of DL/I as cases, and random programs beside the model: the engine over the model
+//! store.
 
 mod support;
 
@@ -15,7 +16,7 @@ use proptest::prelude::*;
 use support::{Engine, subject, subject_by};
 
 #[test]
-fn every_case_of_the_facts_holds() {
+fn every_case_of_the_rules_holds() {
     expect_none(&dli_model::cases::suite(|setup| Box::new(subject(setup))));
 }
 
