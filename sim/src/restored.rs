@@ -70,7 +70,8 @@ fn make_anew(seam: &Seam) -> Result<Lsn, String> {
     let parts = make.parts(seam.clone());
     let catalog = GROUND.catalog(&parts)?.ok_or("there is no archive catalog")?;
     let copies = [COPIES.into()];
-    let lost = LostSystem::look(seam, &catalog, &keys_of(&parts), &copies, &mut |_| ()).map_err(said)?;
+    let lost =
+        LostSystem::look(seam, &catalog, &keys_of(&parts), &copies, &mut |_| ()).map_err(said)?;
     seam::disk::make_dir(seam.disk.as_ref(), Path::new("/system")).map_err(|e| e.to_string())?;
     lost.make(&parts, &make.config(), &recon_of(&parts)).map_err(said)?;
     Ok(lost.past().end)
