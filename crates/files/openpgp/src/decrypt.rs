@@ -42,7 +42,7 @@ use crate::packet::{
     write_all,
 };
 use crate::seal::JOB;
-use crate::sign::{LayerHash, Verifying};
+use crate::sign::{LayerHash, SignatureCounts, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::token_keys::TokenKey;
@@ -184,6 +184,17 @@ impl Read for Counted<'_> {
     }
 }
 
+/// A compressed packet of a message.
+struct Packed<'h> {
+    length: PacketLength,
+    /// Its header as it stands in the message.
+    header: &'h [u8],
+    /// How deep it lies.
+    layer: usize,
+    /// How many signatures stood around its layer.
+    before: SignatureCounts,
+}
+
 impl Run<'_, '_> {
     /// Reads what a layer holds to its end. `verifying` has the signatures that stand around the
     /// layer, and comes back with those in it.
@@ -204,16 +215,12 @@ impl Run<'_, '_> {
         }
         let mut encrypted = EncryptedSessionKeys::default();
         while let Some((tag, length, header)) = next_header_and_bytes(&mut source)? {
-            let is_container =
-                matches!(tag, Tag::SymEncryptedProtectedData | Tag::SymEncryptedData);
-            if is_container {
-                self.is_outermost(&verifying)?;
-            }
             match tag {
                 Tag::PublicKeyEncryptedSessionKey | Tag::SymKeyEncryptedSessionKey => {
                     self.take_session_key(&mut encrypted, &mut source, tag, length)?;
                 }
                 Tag::SymEncryptedProtectedData | Tag::SymEncryptedData => {
+                    self.is_outermost(&verifying)?;
                     let feed = match tag {
                         Tag::SymEncryptedData => {
                             self.unseal_unproven(source, length, &encrypted)?
@@ -230,17 +237,8 @@ impl Run<'_, '_> {
                 }
                 Tag::CompressedData => {
                     self.is_allowed_bare(&encrypted)?;
-                    if verifying.counts() == before {
-                        let inner = self.unpack(scope, source, length, None)?;
-                        return self.message(scope, inner, layer + 1, verifying);
-                    }
-                    let behind = Behind::default();
-                    let (source, hashes) = signed(source, &header, verifying.around(before));
-                    let inner = self.unpack(scope, source, length, Some(behind.clone()))?;
-                    let mut verifying = self.message(scope, inner, layer + 1, verifying)?;
-                    verifying.take_layer(std::mem::take(&mut *hashes.lock()));
-                    self.signatures(behind.take()?, &mut verifying, around)?;
-                    return Ok(verifying);
+                    let packed = Packed { length, header: &header, layer, before };
+                    return self.packed(scope, source, &packed, verifying);
                 }
                 Tag::OnePassSignature => {
                     let announced = read_announcement(&mut source, length, &mut self.room)?;
@@ -270,6 +268,32 @@ impl Run<'_, '_> {
             (true, false) if verifying.expected() == 0 => Error::SignatureAlone,
             _ => Error::damaged("it ends before its contents"),
         })
+    }
+
+    /// Reads what a compressed packet holds. Signatures that stand around it may be over what it
+    /// holds, or over the packet as it is.
+    fn packed<'s>(
+        &mut self,
+        scope: &'s Scope<'s, '_>,
+        source: Source<'s>,
+        packed: &Packed<'_>,
+        verifying: Verifying,
+    ) -> Result<Verifying>
+    where
+        Self: 's,
+    {
+        let &Packed { length, header, layer, before } = packed;
+        if verifying.counts() == before {
+            let inner = self.unpack(scope, source, length, None)?;
+            return self.message(scope, inner, layer + 1, verifying);
+        }
+        let behind = Behind::default();
+        let (source, hashes) = signed(source, header, verifying.around(before));
+        let inner = self.unpack(scope, source, length, Some(behind.clone()))?;
+        let mut verifying = self.message(scope, inner, layer + 1, verifying)?;
+        verifying.take_layer(std::mem::take(&mut *hashes.lock()));
+        self.signatures(behind.take()?, &mut verifying, before.announced)?;
+        Ok(verifying)
     }
 
     /// Makes sure that an encrypted container lies in nothing that was signed or encrypted.
