@@ -209,7 +209,6 @@ impl Run<'_, '_> {
         Self: 's,
     {
         let before = verifying.counts();
-        let around = before.announced;
         if layer > LAYERS_MAX {
             return Err(Error::damaged("it is packed into too many layers"));
         }
@@ -250,7 +249,7 @@ impl Run<'_, '_> {
                 Tag::LiteralData => {
                     self.is_allowed_bare(&encrypted)?;
                     let source = self.literal(source, length, &mut verifying)?;
-                    self.signatures(source, &mut verifying, around)?;
+                    self.signatures(source, &mut verifying, before.announced)?;
                     return Ok(verifying);
                 }
                 tag if is_noise(tag) => {

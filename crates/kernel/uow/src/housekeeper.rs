@@ -1,6 +1,6 @@
-//! The housekeeper: has checkpoints taken when they are due, intervals freed behind durable commits,
-//! makes room in the log, looks for copies that were unmounted, and wakes everybody when the kernel
-//! stops.
+//! The housekeeper: has checkpoints taken when they are due, intervals freed behind durable
+//! commits, makes room in the log, looks for copies that were unmounted, and wakes everybody when
+//! the kernel stops.
 
 use std::sync::Arc;
 use std::time::Duration;

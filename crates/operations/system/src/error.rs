@@ -327,11 +327,7 @@ impl Coded for SystemError {
                 format!("Name the folder of a system, or make one: holdfast init {}", dir.display())
             }
             SystemError::Occupied { dir, found } => without(dir, found),
-            SystemError::OwnFolder { .. } => {
-                "Name a folder for image copies alone, best on a device that holds neither log nor \
-                 data."
-                    .into()
-            }
+            SystemError::OwnFolder { .. } => OWN_FOLDER.into(),
             SystemError::Traced { .. } => TRACED.into(),
             SystemError::Limited { option, .. } => format!("Raise it: `ulimit -{option}`."),
             SystemError::NoRecon { dir, .. } => without_recon(dir),
@@ -403,6 +399,9 @@ fn without_recon(dir: &Path) -> String {
         dir.display()
     )
 }
+
+const OWN_FOLDER: &str = "Name a folder for image copies alone, best on a device that holds \
+                          neither log nor data.";
 
 const TRACED: &str = "Run the command without a debugger, and without strace; if nobody has been \
                       asked to trace it, find out whose process that is before the passphrase is \
