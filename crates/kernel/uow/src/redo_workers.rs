@@ -94,7 +94,7 @@ impl RedoWorkers {
             let run = move || Leaving(&own).work(&*work);
             match seam::thread::spawn(&format!("redo-{number}"), run) {
                 Ok(thread) => {
-                    started.workers.push(Worker { lane, gathering: Batch::default(), thread })
+                    started.workers.push(Worker { lane, gathering: Batch::default(), thread });
                 }
                 Err(source) => {
                     started.finish()?;

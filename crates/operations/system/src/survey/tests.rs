@@ -17,6 +17,9 @@ struct Place {
     dir: PathBuf,
 }
 
+/// Data sets by number, with their names.
+type Named = Vec<(DataSetId, String)>;
+
 impl Place {
     fn new(name: &str) -> Place {
         let name = format!("holdfast-survey-{name}-{}", std::process::id());
@@ -38,7 +41,7 @@ impl Place {
 
     /// What a look at the stopped system finds: numbers and names of the data sets that are in use,
     /// and of those that wait for their recovery.
-    fn found(&self) -> (Vec<(DataSetId, String)>, Vec<(DataSetId, String)>) {
+    fn found(&self) -> (Named, Named) {
         let survey = Stopped::look(&self.seam, &self.dir, &phrase()).unwrap();
         let survey = survey.survey(&mut |_| ()).unwrap();
         let of = |set: &Definition| (set.id, set.name.clone());
