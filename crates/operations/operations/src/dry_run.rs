@@ -55,7 +55,7 @@ pub fn recover<E: From<Refusal> + From<OperationsError>>(
 /// Recovers in a system that nobody has open.
 ///
 /// # Errors
-/// As [`recover`].
+/// As [`recover()`].
 pub fn recover_stopped(
     site: Site<'_>,
     passphrase: &Passphrase,
