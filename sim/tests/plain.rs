@@ -1,5 +1,7 @@
 //! One plain life of a system, on a simulated and on a real disk.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use btree::Tree;
 use holdfast_sim::machine::Make;
 use seam::sim::{SimConfig, SimDisk};

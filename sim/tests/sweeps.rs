@@ -1,5 +1,7 @@
 //! Every crash point of every scenario.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_sim::scenario::{self, Scenario};
 use holdfast_sim::sweep::{Thoroughness, sweep};
 use holdfast_sim::{ahead, crew, forms};

@@ -3,6 +3,8 @@
 //!
 //! `HOLDFAST_SEEDS=500` tries so many schedules of each.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 mod programs;
 
 use std::sync::Arc;

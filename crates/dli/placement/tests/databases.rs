@@ -1,5 +1,7 @@
 //! Settings as people write them, against definitions as shops have them.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use std::io;
 use std::path::Path;
 

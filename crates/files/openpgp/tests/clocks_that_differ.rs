@@ -1,6 +1,8 @@
 //! Clocks differ: what somebody has made whose clock is a little ahead counts here, and what is of
 //! a time far away does not.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::pgp::composed::{SignedSecretKey, SignedSecretSubKey};

@@ -1,5 +1,7 @@
 //! A file of the key ring that is damaged stops nothing that can do without it.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

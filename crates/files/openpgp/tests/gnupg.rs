@@ -1,6 +1,8 @@
 //! What is written here opens in GnuPG, and what GnuPG writes opens here. Without a `gpg` on the
 //! machine there is nothing to test against.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,6 +1,8 @@
 //! Messages come back as they went in, through every form that is written, and nobody can change
 //! one without being found out.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use std::io::Read as _;
 
 use holdfast_openpgp as openpgp;

@@ -1,5 +1,7 @@
 //! The sample keys and messages of RFC 9580, appendix A.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_openpgp as openpgp;
 use openpgp::keys::certificate_of;
 use openpgp::{Certificate, Cleartext, Reading, SecretKey, Signer, Stats};

@@ -1,6 +1,8 @@
 //! A signature may stand around what the data is packed into: it is over the data all the same.
 //! Also text whose lines end as not everybody ends them.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 mod common;
 
 use common::{BUSY, DATA, QUIET, key, literal, packet, stored, zip};

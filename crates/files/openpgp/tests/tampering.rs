@@ -1,6 +1,8 @@
 //! Every bit of a signed thing turned, and every cut of it: nothing that is changed counts as
 //! signed, and nothing panics. (Encrypted messages have the same in `messages.rs`.)
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::{Certificate, Cleartext, Reading, SecretKey, Signer, Stages, Stats, Writing};

@@ -1,5 +1,7 @@
 //! What compiling makes of good sources.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_definitions as definitions;
 
 use definitions::{

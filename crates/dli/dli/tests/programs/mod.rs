@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! 1. Who goes first follows from the seed; a test holds for every seed it is tried with.
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
 #![allow(unreachable_pub)] // shared by tests
 
 use std::collections::BTreeMap;

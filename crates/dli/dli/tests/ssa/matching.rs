@@ -1,5 +1,7 @@
 //! Qualifications tried on segments.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_dli::ssa;
 
 use ssa::{Alphabet, Calling, Table, parse};

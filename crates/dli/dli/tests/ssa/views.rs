@@ -7,6 +7,8 @@
 //! | POSTING | 3 | 6 to 14 | key DAY 2,2; TEXT 4,4 |
 //! | NOTE | 2 | 8 | TEXT 0,8; no key |
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use holdfast_dli::ssa;
 
 use definitions::resolve::{

@@ -1,5 +1,7 @@
 //! An engine over a store in memory as a subject of the model's cases.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

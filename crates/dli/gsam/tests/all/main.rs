@@ -1,5 +1,7 @@
 //! Sequential files through the calls that programs make.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 mod calls;
 mod files;
 mod random;

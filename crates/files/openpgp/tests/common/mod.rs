@@ -1,5 +1,7 @@
 //! What tests of messages in layers share: packets made by hand, and a key.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
+
 use std::io::Write as _;
 
 use flate2::Compression;

@@ -4,6 +4,7 @@
 //! log must hold, for each task of each life, its first records up to at least the last one that
 //! was acknowledged, without a gap; and what one restart has found, every later one finds again.
 
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
 #![allow(dead_code)] // each test file uses its part
 
 use std::collections::BTreeMap;
