@@ -26,7 +26,8 @@ use seam::Seam;
 use seam::disk::{Create, Disk, Open};
 use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
 use store::{
-    Cursor as _, KeyRange, Position, Read, SetAttributes, SetId, Store, Unit, UnitOptions,
+    CommitOrder, Committed, Cursor as _, KeyRange, Position, Read, SetAttributes, SetId, Store,
+    Unit, UnitOptions,
 };
 use store_kernel::{KernelStore, KernelUnit, StoreDefaults};
 
@@ -312,9 +313,12 @@ impl<'w> Writer<'w> {
         Writer { site, rng, model, long: None, states: Vec::new() }
     }
 
-    /// Something was committed.
-    fn note(&mut self) {
-        self.states.push((self.site.store.kernel().log().next_lsn(), self.model.clone()));
+    /// Something was committed. Its place is where its record ends: by now others may have logged
+    /// more.
+    fn note(&mut self, committed: Committed) -> Result<(), String> {
+        let CommitOrder(end) = committed.order.ok_or("a commit without a place")?;
+        self.states.push((Lsn(end), self.model.clone()));
+        Ok(())
     }
 
     /// Nothing is in flight any more.
@@ -352,9 +356,9 @@ impl<'w> Writer<'w> {
         if self.rng.one_in(6) {
             unit.backout().map_err(said)?;
         } else {
-            unit.commit().map_err(said)?;
+            let committed = unit.commit().map_err(said)?;
             self.model = model;
-            self.note();
+            self.note(committed)?;
         }
         self.step_long()
     }
@@ -364,10 +368,9 @@ impl<'w> Writer<'w> {
         let mut unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
         let key = b"s999".to_vec();
         unit.put(self.site.sets[0], &key, b"late").map_err(said)?;
-        unit.commit().map_err(said)?;
+        let committed = unit.commit().map_err(said)?;
         self.model.insert((0, key), b"late".to_vec());
-        self.note();
-        Ok(())
+        self.note(committed)
     }
 
     /// A unit of work that goes on over several others. It has keys of its own.
@@ -389,10 +392,10 @@ impl<'w> Writer<'w> {
         } else if self.rng.one_in(2) || model.is_empty() {
             unit.backout().map_err(said)?;
         } else {
-            unit.commit().map_err(said)?;
+            let committed = unit.commit().map_err(said)?;
             self.model.retain(|(_, key), _| key[0] != b'l');
             self.model.append(&mut model);
-            self.note();
+            self.note(committed)?;
         }
         Ok(())
     }
