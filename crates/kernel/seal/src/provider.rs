@@ -8,7 +8,7 @@ use crate::{DataKey, SealError};
 /// of an earlier open is met, not for each block.
 ///
 /// ```
-/// use holdfast_base::KeyGeneration;
+/// use base::KeyGeneration;
 /// use holdfast_seal::{DataKey, KeyProvider, SealError};
 ///
 /// /// One key for everything.

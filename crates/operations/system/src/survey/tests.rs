@@ -6,6 +6,7 @@ use base::DataSetId;
 use btree::format_empty;
 use seal::KdfCost;
 use space::DataSet;
+use store::{SetAttributes, Store as _};
 use uow::Source;
 
 use super::*;
@@ -68,22 +69,8 @@ fn kill(system: System) {
 }
 
 fn make(system: &System, name: &str) -> Arc<DataSet> {
-    let kernel = system.kernel();
-    let definition = Definition {
-        id: DataSetId(0),
-        name: name.into(),
-        ci_bytes: 8192,
-        format: seal::Format::Sealed,
-        label: "data".into(),
-        generation: kernel.current_generation("data").unwrap(),
-        pool: String::new(),
-        file_intervals: 0,
-        folders: vec!["data".into()],
-        attributes: Vec::new(),
-        conversion: None,
-        permit: None,
-    };
-    kernel.create_set(definition, &format_empty).unwrap()
+    system.store().create_set(name, &SetAttributes::default()).unwrap();
+    system.kernel().set_named(name).unwrap()
 }
 
 /// Begins to build what is to take the place of a data set.
