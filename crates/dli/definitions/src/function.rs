@@ -122,7 +122,7 @@ mod tests {
         for function in Function::ALL {
             assert_eq!(Function::of(function.bytes()), *function);
         }
-        for bytes in [*b"XXXX", *b"gu  ", *b"GU\0\0", [0xFF; 4]] {
+        for bytes in [*b"GUXY", *b"gu  ", *b"GU\0\0", [0xFF; 4]] {
             assert_eq!(Function::of(bytes), Function::Unknown(bytes));
             assert_eq!(Function::of(bytes).bytes(), bytes);
         }

@@ -300,23 +300,18 @@ impl Kernel {
         true
     }
 
-    /// When the first chunk after a restart may begin: the one before may just have been written.
+    /// When the first chunk after a restart may begin: one may just have been written before it.
     fn first_due(&self, set: &DataSet) -> Duration {
-        let rate = set.definition().conversion.map_or(0, |conversion| conversion.bytes_per_second);
         let all = u64::from(set.intervals()) * set.unit_bytes() as u64;
-        let chunk = all.min(BATCH_BYTES_MAX as u64);
-        let us = (chunk * 1_000_000).checked_div(rate).unwrap_or(0);
-        self.parts.seam.clock.monotonic() + Duration::from_micros(us)
+        self.parts.seam.clock.monotonic() + time_for(set, all.min(BATCH_BYTES_MAX as u64))
     }
 
     /// Says when the next chunk may begin.
     fn pace(&self, set: &DataSet, begun: Duration, bytes: u64) {
-        let rate = set.definition().conversion.map_or(0, |conversion| conversion.bytes_per_second);
-        if rate > 0 {
-            let us = (u128::from(bytes) * 1_000_000 / u128::from(rate)) as u64;
-            let mut state = self.converter.state.lock();
+        let time = time_for(set, bytes);
+        if time > Duration::ZERO {
             // What a slow disk has cost is not made up for later.
-            state.due = begun + Duration::from_micros(us);
+            self.converter.state.lock().due = begun + time;
         }
     }
 
@@ -503,6 +498,13 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// How long converting so many bytes takes by the limit on the rate; nothing without one.
+fn time_for(set: &DataSet, bytes: u64) -> Duration {
+    let rate = set.definition().conversion.map_or(0, |conversion| conversion.bytes_per_second);
+    let us = (u128::from(bytes) * 1_000_000).checked_div(u128::from(rate)).unwrap_or(0);
+    Duration::from_micros(us as u64)
 }
 
 impl Converter {
