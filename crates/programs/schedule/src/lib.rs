@@ -21,6 +21,7 @@
 //! | what PCBs look like to a program | `shapes` |
 //! | sync points, CHKP, XRST | `sync`; what a checkpoint keeps: `checkpoint` |
 //! | SETS, SETU, ROLS | `points` |
+//! | what a message program's calls ask of whoever keeps messages | [`messages`] |
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
 //! | what is converted over EBCDIC data | [`encoding`] |
 //! | STAT | `statistics` |
@@ -42,6 +43,7 @@ mod inquiry;
 mod intents;
 mod limits;
 mod load;
+pub mod messages;
 mod moment;
 mod offline;
 mod points;

@@ -1,0 +1,136 @@
+//! The calls of a door, and what a door is told.
+
+use std::sync::Arc;
+
+use crate::message::{Input, Output, OutputId};
+use crate::name::Name;
+use crate::refusal::Refusal;
+
+/// An input that was submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// A user who was checked, or who did not have to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The user; blank where users are not checked and none was named.
+    pub user: Name,
+    /// The group.
+    pub group: Name,
+}
+
+/// A client's word on an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It has it.
+    Ack,
+    /// It does not want it, and why, as it says.
+    Nak {
+        /// The client's reason code; 0 if it gave none.
+        reason: u16,
+        /// A queued output stays on its tpipe; otherwise it is discarded.
+        retain: bool,
+    },
+}
+
+/// What becomes of an output that was taken from a tpipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// It was delivered: it leaves the tpipe.
+    Delivered,
+    /// It goes back to the head of the tpipe.
+    Kept,
+    /// The client refused it: it leaves the tpipe for the dead-letter queue.
+    Refused,
+}
+
+/// How an input ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The program's unit of work is committed, durably.
+    Committed,
+    /// It was backed out, and why.
+    BackedOut(Refusal),
+    /// A command was carried out; its answer was the output.
+    Answered,
+}
+
+/// What a partner is told of its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It is queued; in mode 0 it is durable from now on.
+    Accepted,
+    /// An output of mode 1, or the answer to a command. If it wants an answer, the program's sync
+    /// point waits for [`Manager::answer`].
+    Output(Output),
+    /// Nothing more will come.
+    Ended(Outcome),
+}
+
+/// Who hears of an input, or watches a tpipe. It is called by threads that have other things to do:
+/// it notes what it is told, wakes whoever sends it, and returns.
+pub trait Partner: Send + Sync {
+    /// Something became of the input with that ticket.
+    fn event(&self, ticket: Ticket, event: Event);
+
+    /// There is an output on a tpipe that it watches.
+    fn arrived(&self, tpipe: Name) {
+        let _ = tpipe;
+    }
+}
+
+/// The transaction manager as doors see it.
+pub trait Manager: Send + Sync {
+    /// Whether a data store of that name is here, and takes messages.
+    ///
+    /// # Errors
+    /// If it is unknown, stopped or shutting down.
+    fn data_store(&self, name: Name) -> Result<(), Refusal>;
+
+    /// Checks a user. It hashes a password: not for a thread that serves others.
+    ///
+    /// # Errors
+    /// If the user is unknown or the password is wrong; both say the same.
+    fn authenticate(&self, user: Name, group: Name, password: &[u8]) -> Result<Identity, Refusal>;
+
+    /// Whether a client who names no user is let in.
+    fn allows_anonymous(&self) -> bool;
+
+    /// Takes an input in. The partner is told all else; it may be told before this returns.
+    ///
+    /// # Errors
+    /// If it is refused at once; the partner hears nothing then.
+    fn submit(&self, input: Input, partner: Arc<dyn Partner>) -> Result<Ticket, Refusal>;
+
+    /// A client's answer to an output of mode 1. One that comes too late is ignored.
+    fn answer(&self, ticket: Ticket, answer: Answer);
+
+    /// The client has gone, or waits no more: an input of mode 1 that no program has begun is
+    /// dropped, and one that waits for an answer is backed out. Inputs of mode 0 go on.
+    fn abandon(&self, ticket: Ticket);
+
+    /// How many outputs wait on a tpipe.
+    fn queued(&self, tpipe: Name) -> u64;
+
+    /// Takes the first output of a tpipe that nobody else has taken.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn take(&self, tpipe: Name) -> Result<Option<Output>, Refusal>;
+
+    /// Says what became of an output that was taken; `done` is called when that is durable.
+    ///
+    /// # Errors
+    /// If nobody has taken that output.
+    fn settle(
+        &self,
+        tpipe: Name,
+        output: OutputId,
+        settlement: Settlement,
+        done: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
+    ) -> Result<(), Refusal>;
+
+    /// Has a partner told of outputs that arrive on a tpipe, until it is dropped or another
+    /// watches.
+    fn watch(&self, tpipe: Name, partner: &Arc<dyn Partner>);
+}
