@@ -46,8 +46,8 @@ pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
-    KeySettings, LockSettings, LogSettings, PoolSettings, ReconSettings, SystemConfig,
-    UnitSettings, read_root_list,
+    KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings, ReconSettings,
+    RegionSettings, SystemConfig, UnitSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use error::SystemError;

@@ -11,6 +11,7 @@ mod archives;
 mod asked;
 mod databases;
 mod edit;
+mod online;
 mod template;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ use crate::room::WarnSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
+pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
 
 /// The name of the configuration within a system's folder.
@@ -97,6 +99,9 @@ pub struct SystemConfig {
     /// Rules of the host that a program could notice.
     #[serde(default)]
     pub compat: Compat,
+    /// How a started system processes transactions.
+    #[serde(default)]
+    pub online: OnlineSettings,
 }
 
 /// The section `[log]`.
@@ -374,6 +379,7 @@ impl SystemConfig {
             randomizers: BTreeMap::new(),
             databases: BTreeMap::new(),
             compat: Compat::default(),
+            online: OnlineSettings::default(),
         }
     }
 
@@ -577,7 +583,7 @@ impl SystemConfig {
         if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
             return Err(("archive", error.to_string()));
         }
-        Ok(())
+        self.check_online()
     }
 }
 
@@ -609,92 +615,4 @@ fn line_with(text: &str, setting: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<SystemConfig, SystemError> {
-        SystemConfig::parse(text.as_bytes(), Path::new("holdfast.toml"))
-    }
-
-    fn text() -> String {
-        SystemConfig::new(SystemId([0xa7; 16])).to_text()
-    }
-
-    #[test]
-    fn the_template_says_what_the_defaults_are() {
-        let config = SystemConfig::new(SystemId([0xa7; 16]));
-        assert_eq!(parse(&config.to_text()).unwrap(), config);
-        // With every comment that sets something made a setting, nothing changes.
-        let set: String = text()
-            .lines()
-            .map(|line| line.strip_prefix("#: ").unwrap_or(line).to_owned() + "\n")
-            .collect();
-        assert_ne!(set, text());
-        assert_eq!(parse(&set).unwrap(), config, "{set}");
-    }
-
-    #[test]
-    fn what_differs_from_the_defaults_is_written_and_read() {
-        let mut config = SystemConfig::new(SystemId([1; 16]));
-        config.log.copies = vec!["log".into(), "/mnt/b/log".into()];
-        config.log.stripe_folders = vec![vec!["c".into(), "/mnt/d".into()]];
-        config.log.segment_bytes = Bytes(1 << 20);
-        config.log.format = Format::Plain;
-        config.data.format = Format::Plain;
-        config.locks.timeout_seconds = 5;
-        config.anchor.file = "/mnt/other/bank.anchor".into();
-        config.archive = ArchiveSettings {
-            folders: vec!["archive".into(), "/mnt/b/archive".into()],
-            compress: 3,
-            bytes_per_second: Bytes(50 << 20),
-            keep_days: 30,
-            keep_files: 10,
-        };
-        config.read_ahead.threads = 0;
-        config.pools.insert(
-            "large".into(),
-            PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30), data_sets: Vec::new() },
-        );
-        assert_eq!(parse(&config.to_text()).unwrap(), config);
-    }
-
-    #[test]
-    fn mistakes_are_named_with_their_line() {
-        let line = |text: &str| match parse(text) {
-            Err(SystemError::Config { line, why, .. }) => (line, why),
-            other => panic!("{other:?}"),
-        };
-        let base = text();
-        let changed = base.replace("[locks]\n", "[locks]\nlock_max = 3\n");
-        let (at, why) = line(&changed);
-        assert_eq!(changed.lines().nth(at - 1), Some("lock_max = 3"), "{why}");
-        assert!(why.contains("lock_max"), "{why}");
-        let (at, why) = line(&base.replace("[log]", "[lug]"));
-        assert_eq!(base.lines().position(|l| l == "[log]"), Some(at - 1), "{why}");
-        let (at, why) = line(&base.replace("unit = \"8 KiB\"", "unit = \"9 KiB\""));
-        assert!(base.lines().nth(at - 1).unwrap().contains("unit"), "{at} {why}");
-        assert!(why.contains("9216"), "{why}");
-        let many = base.replace("[read_ahead]\n", "[read_ahead]\nthreads = 65\n");
-        let (at, why) = line(&many);
-        assert_eq!(many.lines().nth(at - 1), Some("threads = 65"), "{why}");
-    }
-
-    #[test]
-    fn pages_are_written_long_before_the_log_is_full() {
-        let mut config = SystemConfig::new(SystemId([1; 16]));
-        config.log.segment_bytes = Bytes(1 << 20);
-        let (kernel, capacity) =
-            (config.kernel(Path::new("/srv/bank")), u64::from(config.log.segments_max) << 20);
-        assert!(kernel.writer.redo_bytes_max <= capacity / 4);
-        assert!(kernel.checkpoint_bytes <= capacity / 8);
-        config.log.segment_bytes = Bytes(1 << 30);
-        let writer = config.kernel(Path::new("/srv/bank")).writer;
-        assert_eq!(writer.redo_bytes_max, config.checkpoint.redo_bytes_max.0);
-    }
-
-    #[test]
-    fn a_version_from_the_future_is_refused_whatever_else_it_says() {
-        let later = text().replace("version = 1", "version = 2") + "\n[teleport]\nspeed = 9\n";
-        assert!(matches!(parse(&later), Err(SystemError::FutureConfig { found: 2, .. })));
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
-    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, databases,
+    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, databases, online,
 };
 
 use crate::room::WarnSettings;
@@ -61,6 +61,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     data(&mut text, &config.data);
     warn(&mut text, &config.warn);
     rest(&mut text, config);
+    online::write(&mut text, &config.online);
     databases::write(&mut text, config);
     text.0
 }

@@ -1,0 +1,150 @@
+//! The section `[online]`: how a started system processes transactions.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::SystemConfig;
+use super::template::{Text, folders, plain, quoted};
+
+/// The section `[online]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OnlineSettings {
+    /// The name by which clients ask for this system.
+    pub data_store: String,
+    /// Addresses at which IMS Connect clients are served; none: the system has no such door.
+    pub ims_connect: Vec<String>,
+    /// The certificates of the door's TLS, in PEM; empty: connections are in the clear.
+    pub tls_certificate: PathBuf,
+    /// The key of its first certificate, in PEM.
+    pub tls_key: PathBuf,
+    /// Who signs the certificates of clients, in PEM; empty: clients need none.
+    pub tls_clients: PathBuf,
+    /// Serve clients that name no user also at addresses that other machines reach.
+    pub anonymous: bool,
+    /// The address at which metrics are served over HTTP; empty: nowhere.
+    pub metrics: String,
+    /// Folders with the programs of transactions: `NAME.cbl`, `NAME.c` or `NAME.so`.
+    pub programs: Vec<PathBuf>,
+    /// Folders with copy members for their compilation.
+    pub include: Vec<PathBuf>,
+    /// Message regions.
+    pub regions: Vec<RegionSettings>,
+}
+
+/// Message regions of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RegionSettings {
+    /// The classes whose transactions they process, in the order of preference.
+    pub classes: Vec<u16>,
+    /// How many there are.
+    pub count: u16,
+}
+
+/// More classes than a region has.
+const CLASSES_MAX: usize = 4;
+/// The highest class.
+const CLASS_MAX: u16 = 999;
+/// More regions than any machine keeps busy.
+const REGIONS_MAX: u32 = 999;
+
+impl Default for RegionSettings {
+    fn default() -> RegionSettings {
+        RegionSettings { classes: vec![1], count: 1 }
+    }
+}
+
+impl Default for OnlineSettings {
+    fn default() -> OnlineSettings {
+        OnlineSettings {
+            data_store: "HOLDFAST".into(),
+            ims_connect: Vec::new(),
+            tls_certificate: PathBuf::new(),
+            tls_key: PathBuf::new(),
+            tls_clients: PathBuf::new(),
+            anonymous: false,
+            metrics: String::new(),
+            programs: Vec::new(),
+            include: Vec::new(),
+            regions: vec![RegionSettings { classes: vec![1, 2, 3, 4], count: 2 }],
+        }
+    }
+}
+
+impl OnlineSettings {
+    /// Folders of a system in `dir` as other processes find them.
+    #[must_use]
+    pub fn folders(dir: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+        folders.iter().map(|folder| dir.join(folder)).collect()
+    }
+}
+
+impl SystemConfig {
+    /// What the layers above would take for granted.
+    pub(super) fn check_online(&self) -> Result<(), (&'static str, String)> {
+        let online = &self.online;
+        let name = &online.data_store;
+        let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        if name.is_empty() || name.len() > 8 || !name.bytes().all(is_name) {
+            return Err(("data_store", "it is a name of up to 8 letters and digits".into()));
+        }
+        if online.tls_certificate.as_os_str().is_empty() != online.tls_key.as_os_str().is_empty() {
+            return Err(("tls_certificate", "a certificate and its key go together".into()));
+        }
+        for region in &online.regions {
+            let is_class = |class: &u16| (1..=CLASS_MAX).contains(class);
+            if region.classes.is_empty() || region.classes.len() > CLASSES_MAX {
+                return Err(("regions", format!("a region has 1 to {CLASSES_MAX} classes")));
+            }
+            if !region.classes.iter().all(is_class) {
+                return Err(("regions", format!("a class is 1 to {CLASS_MAX}")));
+            }
+        }
+        let regions: u32 = online.regions.iter().map(|region| u32::from(region.count)).sum();
+        if regions > REGIONS_MAX {
+            return Err(("regions", format!("there are {REGIONS_MAX} regions at most")));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
+    let usual = OnlineSettings::default();
+    let list = |all: &Vec<String>| {
+        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
+        format!("[{}]", all.join(", "))
+    };
+    let path = |path: &PathBuf| quoted(&path.display().to_string());
+    text.line("");
+    text.line("# Transactions. Without an address the system takes none over the network.");
+    text.line("[online]");
+    let name = (&online.data_store, &usual.data_store);
+    text.set("data_store", name, |name| quoted(name), "as clients call this system");
+    let doors = (&online.ims_connect, &usual.ims_connect);
+    text.set("ims_connect", doors, list, "such as \"127.0.0.1:9999\"");
+    let certificate = (&online.tls_certificate, &usual.tls_certificate);
+    text.set("tls_certificate", certificate, path, "PEM; with it the door speaks TLS alone");
+    text.set("tls_key", (&online.tls_key, &usual.tls_key), path, "PEM");
+    let clients = (&online.tls_clients, &usual.tls_clients);
+    text.set("tls_clients", clients, path, "PEM; clients must have a certificate of these");
+    let anonymous = (&online.anonymous, &usual.anonymous);
+    text.set("anonymous", anonymous, plain, "true: others than this machine need no user");
+    let metrics = (&online.metrics, &usual.metrics);
+    text.set("metrics", metrics, |one| quoted(one), "address of metrics over HTTP");
+    let programs = (&online.programs, &usual.programs);
+    text.set("programs", programs, |all| folders(all), "where NAME.cbl, NAME.c, NAME.so lie");
+    let include = (&online.include, &usual.include);
+    text.set("include", include, |all| folders(all), "where their copy members lie");
+    let regions = (&online.regions, &usual.regions);
+    text.set("regions", regions, |all| shown(all), "message regions by class");
+}
+
+fn shown(regions: &[RegionSettings]) -> String {
+    let one = |region: &RegionSettings| {
+        let classes: Vec<String> = region.classes.iter().map(ToString::to_string).collect();
+        format!("{{ classes = [{}], count = {} }}", classes.join(", "), region.count)
+    };
+    format!("[{}]", regions.iter().map(one).collect::<Vec<_>>().join(", "))
+}
