@@ -12,8 +12,8 @@ use holdfast_tests::{TextFile, files, root};
 const HEAD: &str = "\
 # Reason codes
 
-Every error and every diagnostic has a code that does not change: `HF`, a letter for the part,
-three digits. What stands in braces is filled in when the message is made. This list is made from
+Every error and every diagnostic has a code that does not change: `HF`, one letter or two for the
+part, three digits. What stands in braces is filled in when the message is made. This list is made from
 the code:
 
 ```sh

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// A stable reason code such as `HFL003`: `HF`, a letter for the layer, three digits.
+/// A stable reason code such as `HFL003`: `HF`, one letter or two for the layer, three digits.
 ///
 /// | letter | layer |
 /// |---|---|
@@ -35,6 +35,7 @@ use std::fmt;
 /// | `J` | scheduled PSBs, checkpoints |
 /// | `N` | RECON |
 /// | `V` | image copies, recovery |
+/// | `HT` | the door for HTTP |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 
