@@ -14,6 +14,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+impl From<Process> for OwnedFd {
+    fn from(process: Process) -> OwnedFd {
+        process.handle
+    }
+}
+
 /// How often those are looked for who are started while others are killed.
 const SWEEPS: usize = 50;
 
@@ -35,6 +41,11 @@ impl Process {
         Ok(Process { number, handle })
     }
 
+    /// A process whose handle somebody has.
+    pub(crate) fn with(number: u32, handle: OwnedFd) -> Process {
+        Process { number, handle }
+    }
+
     /// Waits until it has ended; `false` if something can be read from `other` first, or its other
     /// end has gone.
     #[must_use]
@@ -53,7 +64,7 @@ impl Process {
 
     /// Asks it and all below it to end, and kills whoever has not after so long.
     pub fn end_with_all_below(&self, limit: Duration) {
-        let mut family: Vec<Process> = below(self.number);
+        let mut family = self.below();
         self.signal(Signal::TERM);
         family.iter().for_each(|one| one.signal(Signal::TERM));
         if all_end_within(std::slice::from_ref(self), limit) && all_end_within(&family, limit) {
@@ -62,7 +73,7 @@ impl Process {
         // While it stands still it starts nobody, and those below it stay there.
         self.signal(Signal::STOP);
         for _ in 0..SWEEPS {
-            family.extend(below(self.number));
+            family.extend(self.below());
             family.retain(|one| !one.ends_within(Duration::ZERO));
             if family.is_empty() {
                 break;
@@ -73,9 +84,24 @@ impl Process {
         self.signal(Signal::KILL);
     }
 
+    /// Those who are below it and have not ended.
+    fn below(&self) -> Vec<Process> {
+        let family = below(self.number);
+        // If it has ended meanwhile, these may be another one's that got its number (1).
+        if has_ended(&self.handle) { Vec::new() } else { family }
+    }
+
+    /// Sends it a signal, unless it has ended.
+    ///
+    /// # Errors
+    /// If this process may not, or it has ended.
+    pub fn send(&self, signal: Signal) -> io::Result<()> {
+        Ok(pidfd_send_signal(&self.handle, signal)?)
+    }
+
     fn signal(&self, signal: Signal) {
         // It may have ended meanwhile.
-        let _ = pidfd_send_signal(&self.handle, signal);
+        let _ = self.send(signal);
     }
 }
 
@@ -92,6 +118,12 @@ fn all_end_within(processes: &[Process], limit: Duration) -> bool {
             }
         }
     })
+}
+
+/// Whether the process of a handle has ended.
+pub(crate) fn has_ended(handle: &OwnedFd) -> bool {
+    let mut wanted = [poll_of(handle.as_raw_fd())];
+    poll(&mut wanted, 0) || wanted[0].revents != 0
 }
 
 fn poll_of(fd: c_int) -> libc::pollfd {
@@ -130,13 +162,27 @@ fn below(process: u32) -> Vec<Process> {
 
 /// The parent of a process; `None` if there is no such process.
 #[must_use]
-#[allow(clippy::disallowed_methods)] // a file of the kernel's
 pub fn parent(process: u32) -> Option<u32> {
+    of_stat(process, PARENT)
+}
+
+/// When a process began, in the kernel's ticks since the machine did; `None` if there is no such
+/// process.
+pub(crate) fn began(process: u32) -> Option<u64> {
+    of_stat(process, BEGAN)
+}
+
+/// Places of numbers in what the kernel says of a process, behind its name.
+const PARENT: usize = 1;
+const BEGAN: usize = 19;
+
+#[allow(clippy::disallowed_methods)] // a file of the kernel's
+fn of_stat<N: std::str::FromStr>(process: u32, place: usize) -> Option<N> {
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything; behind it: state, parent.
+    // The name stands in parentheses and may hold anything.
     let end = stat.iter().rposition(|&byte| byte == b')')?;
     let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+    rest.split_ascii_whitespace().nth(place)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `prctl` that takes back that a process adopts its descendants | an orphan would be nobody's |
 //! | `clone` with `CLONE_PARENT`, and `clone3` | a brother of the program would be below nobody |
+//! | `prctl` by which its parent's end does not kill it | nobody would look after it any more |
 //! | `prctl` that lets others look into a process that forbade it | keys may be in it |
 //! | `keyctl`, `add_key`, `request_key` | a keyring of the user may hold what opens a system |
 //! | a new limit of the resource that is the brand | it would be gone |
@@ -133,6 +134,7 @@ fn done(result: c_long) -> io::Result<()> {
 fn filter(convention: u32) -> Vec<sock_filter> {
     let (subreaper, dumpable) = (libc::PR_SET_CHILD_SUBREAPER, libc::PR_SET_DUMPABLE);
     let (subreaper, dumpable) = (subreaper.cast_unsigned(), dumpable.cast_unsigned());
+    let (death, kill) = (libc::PR_SET_PDEATHSIG.cast_unsigned(), libc::SIGKILL.cast_unsigned());
     let (absent, refused) = (error(libc::ENOSYS), error(libc::EPERM));
     let brand: u32 = libc::RLIMIT_RSS;
     let mut program = vec![load(CONVENTION_AT), equal(convention, 1, 0), absent];
@@ -154,6 +156,13 @@ fn filter(convention: u32) -> Vec<sock_filter> {
     block(libc::SYS_clone, &clone);
     let prctl = [
         low(0),
+        equal(death, 0, 6),
+        low(1),
+        equal(kill, 0, 3),
+        high(1),
+        equal(0, 0, 1),
+        ALLOWED,
+        refused,
         equal(subreaper, 0, 4),
         // It is taken back by a long word of zero.
         low(1),
@@ -257,6 +266,11 @@ mod tests {
         assert_eq!(prctl(libc::PR_SET_DUMPABLE, 1), libc::EPERM);
         assert_eq!(prctl(libc::PR_SET_DUMPABLE, 0), 0);
         assert_eq!(prctl(libc::PR_GET_DUMPABLE, 0), 0);
+        let kill = u64::from(libc::SIGKILL.cast_unsigned());
+        for signal in [0, u64::from(libc::SIGCHLD.cast_unsigned()), 1 << 32 | kill] {
+            assert_eq!(prctl(libc::PR_SET_PDEATHSIG, signal), libc::EPERM, "{signal}");
+        }
+        assert_eq!(prctl(libc::PR_SET_PDEATHSIG, kill), 0);
         for call in [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key] {
             assert_eq!(raw(call, [0; 5]), libc::EPERM);
         }

@@ -10,11 +10,14 @@
 //! 1. A process is listed from before its program is loaded until its connection has ended.
 //! 2. Who cannot be looked up because it has ended is sent away.
 //! 3. A process that was branded is a program's for ever.
+//! 4. What is found by a number is believed only of a process that still has that number when it has
+//!    been found.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seam::family::parent;
+use seam::socket::Peer;
 use seam::sync::Mutex;
 
 /// No chain of parents is longer.
@@ -41,9 +44,17 @@ impl Guests {
         Guest { guests: Arc::clone(self), process }
     }
 
-    /// The program that a process is, or that has started it or one of its parents.
+    /// The program that whoever has connected is, or that has started it or one of its parents.
+    /// One that has ended is taken for a program: its number may be another one's by now.
     #[must_use]
-    pub fn above(&self, process: u32) -> Option<u32> {
+    pub fn above(&self, peer: &Peer) -> Option<u32> {
+        // One that is not to be seen from here was not looked up by a number.
+        let is_sure = || peer.process == 0 || peer.lives();
+        // The order matters: who lives now had the number while it was looked up (4).
+        self.above_number(peer.process).or_else(|| (!is_sure()).then_some(peer.process))
+    }
+
+    fn above_number(&self, process: u32) -> Option<u32> {
         self.above_by(process, parent).or_else(|| is_left_behind(process).then_some(process))
     }
 
@@ -76,15 +87,21 @@ enum Found {
 const LOOKS: usize = 3;
 
 fn look(served: &BTreeMap<u32, u32>, process: u32, parent: impl Fn(u32) -> Option<u32>) -> Found {
-    let mut at = process;
-    for _ in 0..PARENTS_MAX {
-        match at {
-            0 | 1 => return Found::Nobody,
-            at if served.contains_key(&at) => return Found::Above(at),
-            _ => (),
+    let mut chain = vec![process];
+    while let Some(&at) = chain.last().filter(|_| chain.len() <= PARENTS_MAX) {
+        if served.contains_key(&at) {
+            return Found::Above(at);
+        }
+        if at <= 1 {
+            // A parent that has ended meanwhile has left its children to others, and its number to
+            // whomever. From the top down: who is still a child at the end had its parent all the
+            // time (4).
+            let holds = |link: &[u32]| parent(link[0]) == Some(link[1]);
+            let is_whole = chain.windows(2).rev().all(holds);
+            return if is_whole { Found::Nobody } else { Found::Broken };
         }
         let Some(next) = parent(at) else { return Found::Broken };
-        at = next;
+        chain.push(next);
     }
     Found::Broken
 }
@@ -144,9 +161,29 @@ mod tests {
         let own = std::process::id();
         let guests = Arc::new(Guests::default());
         let served = guests.enter(own);
-        assert_eq!(guests.above(own), Some(own));
+        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let peer = Peer::of(&ours).unwrap();
+        assert_eq!(guests.above(&peer), Some(own));
         drop(served);
-        assert_eq!(guests.above(own), None);
-        assert_eq!(guests.above(u32::MAX), Some(u32::MAX), "it has ended");
+        assert_eq!(guests.above(&peer), None);
+        assert_eq!(guests.above_number(u32::MAX), Some(u32::MAX), "it has ended");
+    }
+
+    #[test]
+    fn a_parent_whose_number_is_taken_meanwhile_hides_nobody() {
+        let guests = Arc::new(Guests::default());
+        let _guest = guests.enter(20);
+        // 30 ends after it was found above 40, which is the guest's then; its number is a
+        // stranger's.
+        let looks = std::cell::Cell::new(0);
+        let tree = |process| match process {
+            40 => {
+                looks.set(looks.get() + 1);
+                Some(if looks.get() == 1 { 30 } else { 20 })
+            }
+            30 => Some(1),
+            _ => None,
+        };
+        assert_eq!(guests.above_by(40, tree), Some(20));
     }
 }

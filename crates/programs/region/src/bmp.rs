@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use base::bytes::{Reader, push_string16};
 use rustix::net::{RecvFlags, SendFlags};
+use seam::socket::{InTime, Peer};
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
@@ -49,6 +50,9 @@ const STAYS: &[u8; 4] = b"HFBS";
 const WELCOME: u8 = 0;
 const REFUSED: u8 = 1;
 const OTHER_VERSION: u8 = 2;
+/// How long whoever comes may take to say all that it wants, and to take all of the answer: nobody
+/// keeps the door from closing.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 const JOB_BYTES_MAX: usize = 1 << 20;
 const SHAPES_BYTES_MAX: usize = 64 << 20;
 
@@ -60,13 +64,12 @@ pub trait Schedule: Send + Sync {
     /// Why it cannot run.
     fn schedule(&self, job: &[u8]) -> Result<Box<dyn Server>, Failure>;
 
-    /// Lets a program's process in, by its number, or 0 if that is not to be seen from here. What
-    /// is answered is kept until it has gone.
+    /// Lets a program's process in. What is answered is kept until it has gone.
     ///
     /// # Errors
     /// Why it may not come.
-    fn admit(&self, process: u32) -> Result<Box<dyn Send>, Failure> {
-        let _ = process;
+    fn admit(&self, peer: &Peer) -> Result<Box<dyn Send>, Failure> {
+        let _ = peer;
         Ok(Box::new(()))
     }
 }
@@ -170,13 +173,13 @@ fn accept(listener: &UnixListener, hall: &Arc<Hall>) {
         let over = Arc::new(AtomicBool::new(false));
         let (inside, ours) = (hall.clone(), over.clone());
         // Known before anybody who comes later can ask for it.
-        let peer = rustix::net::sockopt::socket_peercred(&stream);
-        let process = peer.map_or(0, |peer| peer.pid.as_raw_pid());
+        let Ok(peer) = Peer::of(&stream) else { continue };
+        let process = peer.process.cast_signed();
         hall.processes.lock().push(process);
         let thread = seam::thread::spawn("program", move || {
             let visit = Visit { hall: &inside, process };
             // A failure concerns this program alone; it sees the connection end.
-            let _ = seam::thread::catch(|| receive(stream, &inside));
+            let _ = seam::thread::catch(|| receive(stream, &peer, &inside));
             drop(visit);
             ours.store(true, SeqCst);
         });
@@ -191,15 +194,11 @@ fn accept(listener: &UnixListener, hall: &Arc<Hall>) {
 }
 
 /// One program, from its first word to its last.
-fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
-    let peer = seam::socket::Peer::of(&stream).map_err(lost)?;
+fn receive(mut stream: UnixStream, peer: &Peer, hall: &Hall) -> Result<(), RegionError> {
     if peer.user != rustix::process::geteuid().as_raw() {
         return Ok(());
     }
-    // A process that connects and says nothing must not keep the door from closing.
-    let patience = std::time::Duration::from_secs(10);
-    stream.set_read_timeout(Some(patience)).map_err(lost)?;
-    let job = match read_hello(&mut stream)? {
+    let job = match read_hello(&mut InTime::new(&stream, PATIENCE))? {
         Hello::Job(job) => job,
         Hello::Waits(process) => {
             wait_until_done(hall, process);
@@ -212,7 +211,7 @@ fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
         Hello::Other => return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None),
     };
     // From here on it is known as a program: before it is loaded.
-    let scheduled = hall.schedule.admit(peer.process).and_then(|pass| {
+    let scheduled = hall.schedule.admit(peer).and_then(|pass| {
         let server = hall.schedule.schedule(&job)?;
         Ok((server, pass))
     });
@@ -284,7 +283,7 @@ enum Hello {
     Other,
 }
 
-fn read_hello(stream: &mut UnixStream) -> Result<Hello, RegionError> {
+fn read_hello(stream: &mut impl Read) -> Result<Hello, RegionError> {
     let mut head = [0; 12];
     stream.read_exact(&mut head).map_err(lost)?;
     let mut reader = Reader::new(&head);
@@ -347,6 +346,7 @@ fn say(
     }
     sendmsg(&*stream, &kind, &mut control, SendFlags::NOSIGNAL)
         .map_err(|errno| lost(errno.into()))?;
+    let mut stream = InTime::new(stream, PATIENCE);
     stream.write_all(&(bytes.len() as u32).to_le_bytes()).map_err(lost)?;
     stream.write_all(bytes).map_err(lost)
 }

@@ -12,6 +12,7 @@ use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
 use seam::Seam;
+use seam::socket::Peer;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use store_kernel::KernelStore;
@@ -61,16 +62,16 @@ impl bmp::Schedule for Regions {
         })
     }
 
-    fn admit(&self, process: u32) -> std::result::Result<Box<dyn Send>, Refusal> {
-        if let Some(other) = self.guests.above(process) {
+    fn admit(&self, peer: &Peer) -> std::result::Result<Box<dyn Send>, Refusal> {
+        if let Some(other) = self.guests.above(peer) {
             let text = format!(
                 "programs of a started system start no others: process {other} is one, or was \
-                 started by one"
+                 started by one, or has ended"
             );
             let remedy = "Start it from a shell, or from a job that no program starts.".to_owned();
             return Err(Refusal { code: "HFR015".to_owned(), text, remedy });
         }
-        Ok(Box::new(self.guests.enter(process)))
+        Ok(Box::new(self.guests.enter(peer.process)))
     }
 }
 

@@ -75,8 +75,8 @@ pub enum OperatorError {
     },
     /// A program that a system serves, or a process that one has started, or has left behind.
     #[error(
-        "operators' commands are not for programs: process {process} is one of a started system, or \
-         was started by one"
+        "operators' commands are not for programs: process {process} is one of a started system, \
+         was started by one, or has ended"
     )]
     Guest {
         /// The program's process.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::RecvFlags;
-use seam::socket::Peer;
+use seam::socket::{InTime, Peer};
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
@@ -20,9 +20,9 @@ use crate::{System, SystemError};
 pub(super) const CLIENTS_MAX: usize = 32;
 /// How long what a client has to authenticate is.
 const CHALLENGE_BYTES: usize = 32;
-/// How long a client may take to send its request, or its proof.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it may take to make room for what it is told.
+/// How long a client may take to send its whole request, and again its whole proof.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to take a whole line of what it is told.
 const PATIENCE_TO_TELL: Duration = Duration::from_secs(30);
 
 /// Serves operators until it is dropped.
@@ -101,21 +101,20 @@ impl Host {
 
     fn admit(&mut self, stream: UnixStream) -> io::Result<()> {
         // The socket's mode keeps others out; this is the second lock.
-        if !Peer::of(&stream)?.owns(self.system.dir()) {
+        let peer = Peer::of(&stream)?;
+        if !peer.owns(self.system.dir()) {
             return Ok(());
         }
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE_TO_TELL))?;
         if self.clients.len() >= CLIENTS_MAX {
-            stream.set_write_timeout(Some(Duration::from_millis(10)))?;
-            return tell(&stream, &Answer::Error(OperatorError::Crowded.into()));
+            let answer = Answer::Error(OperatorError::Crowded.into());
+            return tell_in(&stream, &answer, Duration::from_millis(10));
         }
         let gone = Arc::new(AtomicBool::new(false));
         let theirs = stream.try_clone()?;
         let (system, ended) = (Arc::clone(&self.system), Arc::clone(&self.ended));
         let flag = Arc::clone(&gone);
         let thread = seam::thread::spawn("operator", move || {
-            let _ = attend(&theirs, &system, &ended);
+            let _ = attend(&theirs, &peer, &system, &ended);
             // The host keeps the stream until it looks again; the client shall not wait for that.
             let _ = theirs.shutdown(Shutdown::Both);
             flag.store(true, Ordering::Release);
@@ -126,9 +125,9 @@ impl Host {
 }
 
 /// Serves one client: reads its request, has the verb work, tells the result.
-fn attend(stream: &UnixStream, system: &System, ended: &AtomicBool) -> io::Result<()> {
+fn attend(stream: &UnixStream, peer: &Peer, system: &System, ended: &AtomicBool) -> io::Result<()> {
     let asked = request(stream).and_then(|(line, request)| {
-        authorise(stream, system, &line, &request).map(|()| request).map_err(Some)
+        authorise((stream, peer), system, &line, &request).map(|()| request).map_err(Some)
     });
     let answer = match asked {
         Ok(request) => {
@@ -148,13 +147,12 @@ fn attend(stream: &UnixStream, system: &System, ended: &AtomicBool) -> io::Resul
 
 /// Lets only those on who may ask for what they do.
 fn authorise(
-    stream: &UnixStream,
+    (stream, peer): (&UnixStream, &Peer),
     system: &System,
     line: &[u8],
     request: &Request,
 ) -> Result<(), OperatorError> {
-    let peer = Peer::of(stream).map_err(|_| OperatorError::Gone)?;
-    if let Some(process) = system.guests().above(peer.process) {
+    if let Some(process) = system.guests().above(peer) {
         return Err(OperatorError::Guest { process });
     }
     // One that there is not is told of, to whomever.
@@ -166,7 +164,7 @@ fn authorise(
     let entropy = &system.kernel().seam().entropy;
     entropy.fill(&mut challenge).map_err(|_| unproven())?;
     tell(stream, &Answer::Prove(line::hex(&challenge))).map_err(|_| OperatorError::Gone)?;
-    let answer = line::next(&mut BufReader::new(stream), REQUEST_BYTES_MAX);
+    let answer = line::next(&mut in_time(stream), REQUEST_BYTES_MAX);
     // Who has to ask for the passphrase first comes again with it.
     let answer = answer.ok().flatten().ok_or_else(unproven)?;
     let proof = line::read_proof(&answer).map_err(|why| OperatorError::NoRequest { why })?;
@@ -179,15 +177,24 @@ fn authorise(
 /// A request, with its line.
 fn request(stream: &UnixStream) -> Result<(Vec<u8>, Request), Option<OperatorError>> {
     let no_request = |why: String| Some(OperatorError::NoRequest { why });
-    let line = line::next(&mut BufReader::new(stream), REQUEST_BYTES_MAX)
+    let line = line::next(&mut in_time(stream), REQUEST_BYTES_MAX)
         .map_err(|error| no_request(error.to_string()))?
         .ok_or(None)?;
     let request = line::read_request(&line).map_err(no_request)?;
     Ok((line, request))
 }
 
-fn tell(mut stream: &UnixStream, answer: &Answer) -> io::Result<()> {
-    stream.write_all(&line::write(answer)?)
+/// What a client sends from now on, for as long as it may take.
+fn in_time(stream: &UnixStream) -> BufReader<InTime<'_>> {
+    BufReader::new(InTime::new(stream, PATIENCE))
+}
+
+fn tell(stream: &UnixStream, answer: &Answer) -> io::Result<()> {
+    tell_in(stream, answer, PATIENCE_TO_TELL)
+}
+
+fn tell_in(stream: &UnixStream, answer: &Answer, limit: Duration) -> io::Result<()> {
+    InTime::new(stream, limit).write_all(&line::write(answer)?)
 }
 
 /// The client, for a verb at work.

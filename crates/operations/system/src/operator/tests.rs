@@ -244,3 +244,19 @@ fn programs_that_are_served_give_no_commands() {
     place.run("number").unwrap();
     system.close().unwrap();
 }
+
+#[test]
+fn a_client_that_sends_a_little_now_and_then_is_not_waited_for() {
+    let place = Place::new();
+    let system = place.open();
+    let clock = &place.seam.clock;
+    let begun = clock.monotonic();
+    let mut stream = connect(&place.dir.join(SOCKET)).unwrap();
+    // Each byte comes soon; the request never does.
+    while clock.monotonic() - begun < Duration::from_secs(60) && stream.write_all(b" ").is_ok() {
+        clock.sleep(Duration::from_millis(100));
+    }
+    let took = clock.monotonic() - begun;
+    assert!(took >= server::PATIENCE && took < Duration::from_secs(50), "{took:?}");
+    system.close().unwrap();
+}
