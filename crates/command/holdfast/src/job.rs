@@ -27,8 +27,8 @@ use schedule::{
 };
 use seam::Seam;
 use serde::{Deserialize, Serialize};
-use store_kernel::KernelStore;
-use system::{Authorised, Authoriser, System};
+use store_any::AnyStore;
+use system::{AnySystem, Authorised, Authoriser, InUse};
 use uow::Kernel;
 
 use crate::encoding::conversions;
@@ -184,7 +184,7 @@ impl Job {
 }
 
 /// A PSB of the system, fitted to its databases.
-pub(crate) fn psb_of(databases: &Databases<KernelStore>, text: &str) -> Result<ResolvedPsb> {
+pub(crate) fn psb_of(databases: &Databases<AnyStore>, text: &str) -> Result<ResolvedPsb> {
     let shown = text.to_ascii_uppercase();
     let psb = PsbName::new(&shown).and_then(|name| databases.repository.psb(name));
     let psb = psb.ok_or_else(|| {
@@ -218,14 +218,20 @@ pub(crate) struct Terms {
     pub(crate) authoriser: Option<Authoriser>,
 }
 
-/// A PSB that is scheduled, and what RECON was told of it. The program comes to its end before
-/// RECON hears of that.
+/// A PSB that is scheduled, and what RECON or the engine was told of it. The program comes to its
+/// end before they hear of that.
 pub(crate) struct Scheduled {
-    schedule: Converted<Schedule<KernelStore>>,
+    schedule: Converted<Schedule<AnyStore>>,
     _authorised: Option<Authorised>,
+    _in_use: Option<InUse>,
 }
 
 impl Scheduled {
+    /// The same with the right to be at work on the databases of an engine.
+    pub(crate) fn by_right_of(self, in_use: Option<InUse>) -> Scheduled {
+        Scheduled { _in_use: in_use, ..self }
+    }
+
     /// What was called so far.
     fn tally(&self) -> &schedule::Tally {
         self.schedule.inner().tally()
@@ -249,8 +255,8 @@ impl Server for Scheduled {
 /// Schedules the PSB of a job.
 pub(crate) fn schedule(
     seam: &Seam,
-    kernel: &Arc<Kernel>,
-    databases: &Databases<KernelStore>,
+    pools: Arc<dyn Pools>,
+    databases: &Databases<AnyStore>,
     job: &Job,
     terms: &Terms,
 ) -> Result<Scheduled> {
@@ -267,7 +273,7 @@ pub(crate) fn schedule(
             asked.borrow_mut().insert(dd.to_owned());
             job.file(dd)
         },
-        pools: Arc::new(KernelPools(Arc::clone(kernel))),
+        pools,
         intents: &terms.intents,
     };
     let options = Options {
@@ -288,7 +294,7 @@ pub(crate) fn schedule(
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
     let schedule = Converted::new(schedule, converted);
-    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms) })
+    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), _in_use: None })
 }
 
 /// Tells RECON what a program has open, before it makes its first call.
@@ -312,7 +318,7 @@ fn user_of(compat: &Compat) -> Option<User> {
 }
 
 /// The buffer pools of a system, for STAT.
-struct KernelPools(Arc<Kernel>);
+pub(crate) struct KernelPools(pub(crate) Arc<Kernel>);
 
 impl Pools for KernelPools {
     fn figures(&self) -> Vec<PoolFigures> {
@@ -339,13 +345,13 @@ impl Pools for KernelPools {
 /// A PSB that is scheduled for the only program that uses the system.
 pub(crate) struct Alone {
     schedule: Scheduled,
-    system: Option<System>,
+    system: Option<AnySystem>,
     /// Say on standard error what was called.
     tells: bool,
 }
 
 impl Alone {
-    pub(crate) fn new(schedule: Scheduled, system: System, tells: bool) -> Alone {
+    pub(crate) fn new(schedule: Scheduled, system: AnySystem, tells: bool) -> Alone {
         Alone { schedule, system: Some(system), tells }
     }
 }

@@ -11,9 +11,9 @@ use operations::selection::register;
 use operations::verbs::{Operation, answer_of};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store_kernel::KernelStore;
+use store_any::AnyStore;
 use system::operator::{self, Request};
-use system::{OpenOptions, System};
+use system::{AnySystem, OpenOptions};
 
 use crate::command::Context;
 use crate::failure::{Failure, Result};
@@ -132,20 +132,23 @@ pub(crate) struct SystemArgs {
     pub(crate) passphrase: PassphraseArgs,
 }
 
-/// Opens the system, lets `body` work on its databases, and closes the system in any case.
+/// Opens the system, lets `body` work on its databases alone, and closes the system in any case.
 pub(crate) fn with<T>(
     context: &mut Context,
     args: &SystemArgs,
-    body: impl FnOnce(&mut Context, &System, &Databases<KernelStore>) -> Result<T>,
+    body: impl FnOnce(&mut Context, &AnySystem, &Databases<AnyStore>) -> Result<T>,
 ) -> Result<T> {
     let passphrase = args.passphrase.get()?;
     let dir: &Path = &args.system;
-    let system = System::open(&context.seam, dir, &passphrase, options())?;
+    let system = AnySystem::open(&context.seam, dir, &passphrase, options())?;
     system.notes().iter().for_each(warn);
-    let done = Databases::of(&system).map_err(Failure::from).and_then(|databases| {
+    let done = system.alone().map_err(Failure::from).and_then(|_alone| {
+        let databases = Databases::of(&system)?;
         let answer = body(context, &system, &databases)?;
         // What was made by it, RECON knows for the time when it is damaged.
-        register(&system, &databases);
+        if let AnySystem::Kernel(system) = &system {
+            register(system, &databases);
+        }
         Ok(answer)
     });
     match (done, system.close()) {

@@ -15,8 +15,8 @@ use hierarchy::verify::Report;
 use hierarchy::{Database, HierarchyError};
 use serde::{Deserialize, Serialize};
 use store::Store;
-use store_kernel::KernelStore;
-use system::System;
+use store_any::AnyStore;
+use system::{Home, System, SystemError};
 use system::operator::Talk;
 
 use crate::{Databases, Result};
@@ -137,8 +137,13 @@ pub struct Wrong {
 ///
 /// # Errors
 /// If there is none, or it cannot be read.
-pub fn status(system: &System, request: &DatabaseRequest, talk: &mut Talk<'_>) -> Result<Status> {
-    let databases = Databases::of(system)?;
+pub fn status(
+    home: &impl Home,
+    request: &DatabaseRequest,
+    talk: &mut Talk<'_>,
+    data_sets: impl FnOnce(&AnyStore, &Database) -> Result<Vec<Space>>,
+) -> Result<Status> {
+    let databases = Databases::of(home)?;
     let database = databases.open_to_read(databases.named(&request.database)?)?;
     let (store, name) = (&databases.store, database.name());
     let segments = database.count(store, progress(name, talk))?;
@@ -161,7 +166,7 @@ pub fn status(system: &System, request: &DatabaseRequest, talk: &mut Talk<'_>) -
         segments: segments.iter().map(segment_status).collect(),
         partitions: partitions(store, &database)?,
         indexes: indexes.collect::<std::result::Result<_, HierarchyError>>()?,
-        data_sets: space(system, store, &database)?,
+        data_sets: data_sets(store, &database)?,
     })
 }
 
@@ -193,7 +198,7 @@ fn index_status(count: &IndexCount, is_due: bool) -> IndexStatus {
 }
 
 /// How the partitions of a database are; none if it has none.
-fn partitions(store: &KernelStore, database: &Database) -> Result<Vec<PartitionStatus>> {
+fn partitions(store: &AnyStore, database: &Database) -> Result<Vec<PartitionStatus>> {
     if !database.schema.is_partitioned() {
         return Ok(Vec::new());
     }
@@ -213,16 +218,23 @@ pub fn partition_state(offline: bool) -> &'static str {
     if offline { "offline" } else { "online" }
 }
 
-/// The data sets of a database with their space.
-fn space(system: &System, store: &KernelStore, database: &Database) -> Result<Vec<Space>> {
+/// The names of the data sets of a database.
+fn set_names(store: &AnyStore, database: &Database) -> Result<Vec<String>> {
     let indexes = database.indexes.iter().map(|tree| tree.set);
     let relations = database.as_child.iter().map(|relation| relation.set);
     let own: Vec<_> = database.sets.iter().copied().chain(indexes).chain(relations).collect();
     let sets = store.sets()?;
-    let names: Vec<_> =
-        sets.iter().filter(|set| own.contains(&set.id)).map(|set| &set.name).collect();
+    Ok(sets.into_iter().filter(|set| own.contains(&set.id)).map(|set| set.name).collect())
+}
+
+/// The data sets of a database with their space.
+///
+/// # Errors
+/// What the store says.
+pub fn space(system: &System, store: &AnyStore, database: &Database) -> Result<Vec<Space>> {
+    let names = set_names(store, database)?;
     let known = system.status().data_sets.into_iter();
-    let own = known.filter(|set| names.contains(&&set.name));
+    let own = known.filter(|set| names.contains(&set.name));
     Ok(own
         .map(|set| Space {
             bytes: u64::from(set.intervals) * u64::from(set.interval_bytes),
@@ -234,12 +246,29 @@ fn space(system: &System, store: &KernelStore, database: &Database) -> Result<Ve
         .collect())
 }
 
+/// The data sets of a database on an engine, which has no control intervals.
+///
+/// # Errors
+/// What the store says.
+pub fn space_on_engine(store: &AnyStore, database: &Database) -> Result<Vec<Space>> {
+    let one = |data_set| {
+        let format = "sealed".to_owned();
+        Space { data_set, format, interval_bytes: 0, intervals: 0, bytes: 0 }
+    };
+    Ok(set_names(store, database)?.into_iter().map(one).collect())
+}
+
 /// Compares a database with its indexes and its relatives.
 ///
 /// # Errors
 /// If there is none, it cannot be read, or programs change it for too long.
-pub fn verify(system: &System, request: &DatabaseRequest, talk: &mut Talk<'_>) -> Result<Verified> {
-    let databases = Databases::of(system)?;
+pub fn verify<F>(
+    home: &impl Home,
+    request: &DatabaseRequest,
+    talk: &mut Talk<'_>,
+    freeze: impl FnOnce(&[String], Duration) -> std::result::Result<F, SystemError>,
+) -> Result<Verified> {
+    let databases = Databases::of(home)?;
     let database = databases.open_to_read(databases.named(&request.database)?)?;
     let name = database.name();
     let parents = database.as_child.iter().map(|relation| relation.parent_dbd);
@@ -249,7 +278,7 @@ pub fn verify(system: &System, request: &DatabaseRequest, talk: &mut Talk<'_>) -
     for relative in relatives {
         sets.extend(databases.sets_of(relative)?);
     }
-    let _freeze = system.freeze_writes(&sets, Duration::from_secs(request.wait_seconds))?;
+    let _frozen = freeze(&sets, Duration::from_secs(request.wait_seconds))?;
     let mut others = |name| databases.open_to_read(name);
     let report = database.verify(&databases.store, &mut others, progress(name, talk))?;
     Ok(Verified::of(name, report))

@@ -21,8 +21,8 @@ use recovery::Ties;
 use seam::Seam;
 use seam::sync::Mutex;
 use store::{SetId, Store};
-use store_kernel::KernelStore;
-use system::System;
+use store_any::AnyStore;
+use system::Home;
 
 use crate::{OperationsError, Result};
 
@@ -42,19 +42,20 @@ pub struct Databases<S> {
     opened: Mutex<BTreeMap<DbdName, Arc<Database>>>,
 }
 
-impl Databases<KernelStore> {
+impl Databases<AnyStore> {
     /// The databases of an open system.
     ///
     /// # Errors
     /// If the definitions that it keeps cannot be read.
-    pub fn of(system: &System) -> Result<Databases<KernelStore>> {
+    pub fn of(home: &(impl Home + ?Sized)) -> Result<Databases<AnyStore>> {
+        let store = home.databases();
         Ok(Databases {
-            store: system.store().clone(),
-            repository: Repository::read(system.store())?,
-            settings: system.config().placement_settings(),
-            seam: system.kernel().seam().clone(),
-            dir: system.dir().to_owned(),
-            notice: system.notices(),
+            repository: Repository::read(&store)?,
+            store,
+            settings: home.config().placement_settings(),
+            seam: home.seam().clone(),
+            dir: home.dir().to_owned(),
+            notice: home.notices(),
             heeds_offline: false,
             opened: Mutex::default(),
         })
@@ -64,8 +65,8 @@ impl Databases<KernelStore> {
     ///
     /// # Errors
     /// As [`Databases::of`].
-    pub fn for_programs(system: &System) -> Result<Databases<KernelStore>> {
-        Ok(Databases { heeds_offline: true, ..Databases::of(system)? })
+    pub fn for_programs(home: &(impl Home + ?Sized)) -> Result<Databases<AnyStore>> {
+        Ok(Databases { heeds_offline: true, ..Databases::of(home)? })
     }
 }
 

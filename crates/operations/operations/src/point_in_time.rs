@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName};
 use hierarchy::{HierarchyError, form, is_kept, state};
-use store_kernel::KernelStore;
+use store::Store;
+use store_any::AnyStore;
 use system::System;
 
 use crate::Databases;
@@ -60,7 +61,7 @@ impl PointInTime {
 
     fn database(
         &mut self,
-        databases: &Databases<KernelStore>,
+        databases: &Databases<AnyStore>,
         dbd: &std::sync::Arc<Dbd>,
         names: &[String],
         was: String,
@@ -87,12 +88,12 @@ impl PointInTime {
     }
 
     /// Before the data goes back.
-    pub(crate) fn before(&self, store: &KernelStore) -> Result<(), HierarchyError> {
+    pub(crate) fn before(&self, store: &impl Store) -> Result<(), HierarchyError> {
         self.due.iter().try_for_each(|index| state::set_due(store, *index, true))
     }
 
     /// Behind that.
-    pub(crate) fn behind(&self, store: &KernelStore) -> Result<(), HierarchyError> {
+    pub(crate) fn behind(&self, store: &impl Store) -> Result<(), HierarchyError> {
         let mut all = self.whole.iter();
         all.try_for_each(|(name, form)| state::record_recovered(store, *name, form))
     }

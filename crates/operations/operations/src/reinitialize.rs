@@ -10,8 +10,9 @@ use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::state;
 use store::{Store as _, StoreError};
-use store_kernel::{KernelStore, SEQUENCES};
-use system::System;
+use store_any::AnyStore;
+use store_kernel::SEQUENCES;
+use system::AnySystem;
 
 use crate::{Databases, OperationsError, Result};
 
@@ -28,11 +29,13 @@ pub enum Part {
 /// # Errors
 /// If numbers would be given out again; what the store says.
 pub fn give_up(
-    system: &System,
-    databases: &Databases<KernelStore>,
+    system: &AnySystem,
+    databases: &Databases<AnyStore>,
     database: DbdName,
     part: &Part,
 ) -> Result<()> {
+    // On an engine nothing waits for a recovery: what it has, it has whole.
+    let AnySystem::Kernel(system) = system else { return Ok(()) };
     let is_indexed_by = |name: &str| {
         let dbd = databases.repository.dbd(database).zip(index_of(databases, name));
         dbd.is_some_and(|(dbd, index)| is_child(&dbd, index))
@@ -57,7 +60,7 @@ pub fn give_up(
 ///
 /// # Errors
 /// As [`give_up`].
-pub fn drop_set(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+pub fn drop_set(databases: &Databases<AnyStore>, name: &str) -> Result<()> {
     let Some(set) = databases.store.set(name)? else { return drop_offline(databases, name) };
     note_due(databases, name)?;
     databases.store.drop_set(set)?;
@@ -65,7 +68,7 @@ pub fn drop_set(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
 }
 
 /// Gives a data set up that is offline.
-fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+fn drop_offline(databases: &Databases<AnyStore>, name: &str) -> Result<()> {
     note_due(databases, name)?;
     match databases.store.drop_offline(name) {
         Ok(_) => are_unknown(databases, name),
@@ -77,7 +80,7 @@ fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
 }
 
 /// Records an index as due whose data set is about to go.
-fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+fn note_due(databases: &Databases<AnyStore>, name: &str) -> Result<()> {
     match index_of(databases, name) {
         Some(index) => Ok(state::set_due(&databases.store, index, true)?),
         None => Ok(()),
@@ -85,7 +88,7 @@ fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
 }
 
 /// If this was what is recorded of databases: which indexes were due nobody knows, so all are.
-fn are_unknown(databases: &Databases<KernelStore>, dropped: &str) -> Result<()> {
+fn are_unknown(databases: &Databases<AnyStore>, dropped: &str) -> Result<()> {
     if dropped != state::SET {
         return Ok(());
     }
@@ -109,12 +112,12 @@ fn is_child(dbd: &Dbd, index: DbdName) -> bool {
 
 /// Whether it is the data set of an index.
 #[must_use]
-pub fn is_index(databases: &Databases<KernelStore>, name: &str) -> bool {
+pub fn is_index(databases: &Databases<AnyStore>, name: &str) -> bool {
     index_of(databases, name).is_some()
 }
 
 /// The index whose data set that is.
-fn index_of(databases: &Databases<KernelStore>, name: &str) -> Option<DbdName> {
+fn index_of(databases: &Databases<AnyStore>, name: &str) -> Option<DbdName> {
     let name = DbdName::new(name)?;
     let dbd = databases.repository.dbd(name)?;
     dbd.organization.is_index().then_some(name)

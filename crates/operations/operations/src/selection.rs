@@ -14,7 +14,7 @@ use definitions::resolve::Definitions as _;
 use definitions::{DbdName, MemberName};
 use recon::{Database, Record, State};
 use serde::{Deserialize, Serialize};
-use store_kernel::KernelStore;
+use store_any::AnyStore;
 use system::System;
 
 use crate::{Databases, Result};
@@ -149,7 +149,7 @@ pub fn register_databases(system: &System) {
 }
 
 /// The same, where the databases are open.
-pub fn register(system: &System, databases: &Databases<KernelStore>) {
+pub fn register(system: &System, databases: &Databases<AnyStore>) {
     let sets = system.kernel().all_sets();
     let names: BTreeSet<&str> =
         sets.iter().filter_map(|set| set.name().split('.').next()).collect();

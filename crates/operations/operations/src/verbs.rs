@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use system::operator::forms::{self, Conversion};
 use system::operator::{self, Merge, OperatorError, Refusal, Request, Talk, Verb, done};
 use system::{
-    AccumulationStatus, Finding, OpenOptions, Repair, System, SystemError, VerifyReport,
+    AccumulationStatus, EngineSystem, EngineVerb, Finding, OpenOptions, Repair, System, SystemError, VerifyReport,
     VerifyRequest,
 };
 
@@ -107,10 +107,12 @@ impl Operation {
             Operation::Convert(asked) => Answer::Convert(convert(system, asked, talk)?),
             Operation::Rekey(asked) => Answer::Convert(rekey(system, asked, talk)?),
             Operation::DatabaseStatus(asked) => {
-                Answer::DatabaseStatus(database_report::status(system, asked, talk)?)
+                let space = |store: &_, database: &_| database_report::space(system, store, database);
+                Answer::DatabaseStatus(database_report::status(system, asked, talk, space)?)
             }
             Operation::DatabaseVerify(asked) => {
-                Answer::DatabaseVerify(database_report::verify(system, asked, talk)?)
+                let freeze = |sets: &[String], wait| system.freeze_writes(sets, wait);
+                Answer::DatabaseVerify(database_report::verify(system, asked, talk, freeze)?)
             }
             Operation::ImageCopy(asked) => {
                 Answer::ImageCopy(image_copy::image_copy(system, asked, talk)?)
@@ -171,10 +173,35 @@ const VERBS: &[Verb] = &[
     verb("recon change"),
 ];
 
+/// The verbs that work on databases alone, in a system on an engine.
+const ENGINE_VERBS: &[EngineVerb] = &[
+    EngineVerb { name: "db status", run: engine_status },
+    EngineVerb { name: "db verify", run: engine_verify },
+];
+
+fn engine_status(
+    system: &EngineSystem,
+    asked: &Request,
+    talk: &mut Talk<'_>,
+) -> std::result::Result<Value, Refusal> {
+    let asked = asked.arguments()?;
+    done(&database_report::status(system, &asked, talk, database_report::space_on_engine)?)
+}
+
+/// What is compared stays as it is: nobody else is at work on the databases, in no system.
+fn engine_verify(
+    system: &EngineSystem,
+    asked: &Request,
+    talk: &mut Talk<'_>,
+) -> std::result::Result<Value, Refusal> {
+    let asked = asked.arguments()?;
+    done(&database_report::verify(system, &asked, talk, |_, wait| system.alone(wait))?)
+}
+
 /// How a system is opened with all verbs; `notice` hears what is to be known of their work.
 #[must_use]
 pub fn options(notice: fn(&str)) -> OpenOptions {
-    OpenOptions { verbs: VERBS, notice, ..OpenOptions::default() }
+    OpenOptions { verbs: VERBS, engine_verbs: ENGINE_VERBS, notice, ..OpenOptions::default() }
 }
 
 /// An answer that came as JSON, as whoever asked wants it.

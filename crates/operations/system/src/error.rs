@@ -69,6 +69,26 @@ pub enum SystemError {
         /// The number.
         number: u32,
     },
+    /// Something was asked for that only a system with a kernel has.
+    #[error("the databases of the system in {} are on an engine, which has this of its own", dir.display())]
+    OnEngine {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Something was asked for that only a system on an engine has.
+    #[error("the databases of the system in {} are in its folder, not on an engine", dir.display())]
+    NotOnEngine {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Programs or commands of systems on the same engine are at work.
+    #[error("{what}: the engine's systems are {}", systems.join(", "))]
+    Sharing {
+        /// What cannot be.
+        what: String,
+        /// The systems that live.
+        systems: Vec<String>,
+    },
     /// The folder holds no system.
     #[error("{} is no system: it has no holdfast.toml", dir.display())]
     NotASystem {
@@ -309,6 +329,9 @@ impl Coded for SystemError {
             SystemError::Traced { .. } => Code("HFY031"),
             SystemError::Limited { .. } => Code("HFY032"),
             SystemError::NoRecon { .. } => Code("HFY033"),
+            SystemError::OnEngine { .. } => Code("HFY034"),
+            SystemError::NotOnEngine { .. } => Code("HFY035"),
+            SystemError::Sharing { .. } => Code("HFY036"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -377,6 +400,15 @@ impl Coded for SystemError {
                 "Have RECON forget it (`holdfast recon change -s DIR --copy {number} --gone`), and \
                  make a new one."
             ),
+            SystemError::OnEngine { .. } => ON_ENGINE.into(),
+            SystemError::NotOnEngine { .. } => {
+                "Name the folder of a system on an engine: `holdfast init --engine URL DIR` makes \
+                 one."
+                    .into()
+            }
+            SystemError::Sharing { .. } => {
+                "Try again when it has ended; `holdfast status DIR` shows the systems.".into()
+            }
             SystemError::Kernel(error) => error.remedy(),
             SystemError::Keys(error) => error.remedy(),
             SystemError::Log(error) => error.remedy(),
@@ -399,6 +431,11 @@ fn without_recon(dir: &Path) -> String {
         dir.display()
     )
 }
+
+const ON_ENGINE: &str = "Log, archive, copies, recovery, pools and forms at rest are the engine's: \
+                         use its own backups (pg_basebackup with archiving of its log, or \
+                         pgBackRest) and its own failover (Patroni); docs/scale.md says which for \
+                         what. `holdfast unload` copies a database out.";
 
 const OWN_FOLDER: &str = "Name a folder for image copies alone, best on a device that holds \
                           neither log nor data.";

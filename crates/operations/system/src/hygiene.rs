@@ -95,6 +95,12 @@ fn has_direct_io(dir: &Path) -> bool {
     !matches!(probe, Err(rustix::io::Errno::INVAL))
 }
 
+/// What the machine is called, for displays.
+pub(crate) fn machine_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
 /// Bytes of memory that this process has resident; 0 if the operating system does not say.
 #[must_use]
 pub fn resident_bytes() -> u64 {

@@ -20,12 +20,17 @@
 //! 4. The key file is changed only under the system's lock, by whoever has it.
 //! 5. Paths that are recorded, or told to others, are absolute, however the folder was named.
 //!
+//! A system whose databases are on an engine has only the first two of these, and lock and socket
+//! (`engine`). Whoever works on databases alone takes either ([`AnySystem`]).
+//!
 //! It is not the catalog of databases and programs.
 
+mod any;
 mod archives;
 mod authorise;
 mod config;
 mod doctor;
+mod engine;
 mod error;
 mod guests;
 pub mod hygiene;
@@ -42,14 +47,17 @@ mod system;
 mod verify;
 mod write_freeze;
 
+pub use any::{AnySystem, Home};
 pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
-    KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings, ReconSettings,
+    EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings, ReconSettings,
     RegionSettings, SystemConfig, UnitSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
+pub use engine::status::{EngineFigures, EngineStatus, LivingStatus};
+pub use engine::{EngineRun, EngineSystem, EngineVerb, EngineVerified, InUse, VerifiedSet};
 pub use error::SystemError;
 pub use guests::{Guest, Guests};
 pub use operator::ask;

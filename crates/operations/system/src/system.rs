@@ -18,6 +18,7 @@ use store_kernel::KernelStore;
 use uow::{Kernel, KernelConfig, Parts, UowError};
 
 use crate::config::CONFIG_FILE;
+use crate::engine::EngineVerb;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
 use crate::{Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
@@ -53,6 +54,8 @@ pub struct OpenOptions {
     pub serve: bool,
     /// What layers above do for operators, besides the verbs of every system.
     pub verbs: &'static [Verb],
+    /// The same in a system on an engine.
+    pub engine_verbs: &'static [EngineVerb],
     /// Hears what is to be known of work in the open system that is no reason to refuse it.
     pub notice: fn(&str),
     /// Use a log copy that is recorded as stale if there is no other; what it lacks is lost (K9).
@@ -69,6 +72,7 @@ impl Default for OpenOptions {
         OpenOptions {
             serve: true,
             verbs: &[],
+            engine_verbs: &[],
             notice: |_| (),
             override_stale: false,
             begin_anchor: false,
@@ -218,7 +222,7 @@ impl System {
             return System::open_without(outside, &dir, passphrase, options, offline);
         }
         if options.serve && !options.in_memory {
-            system.server = Some(Server::start(system.share())?);
+            system.server = Some(Server::start(Arc::new(system.share()))?);
         }
         Ok(system)
     }
@@ -446,7 +450,7 @@ pub fn open_key_ring(
     dir: &Path,
     passphrase: &Passphrase,
 ) -> Result<(KeyRing, Box<dyn HeldLock>), SystemError> {
-    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     let lock = lock(seam, dir)?;
     Ok((open_keys(seam, dir, &config, passphrase)?, lock))
 }
@@ -457,7 +461,7 @@ pub fn open_key_ring(
 /// # Errors
 /// If the configuration or the key file cannot be read.
 pub fn session_name(seam: &Seam, dir: &Path) -> Result<Option<String>, SystemError> {
-    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     Ok(KeyRing::session_name(seam.disk.as_ref(), &config.key_file(dir))?)
 }
 
@@ -471,7 +475,7 @@ pub fn stretch_passphrase(
     dir: &Path,
     passphrase: &Passphrase,
 ) -> Result<Option<Passphrase>, SystemError> {
-    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     Ok(KeyRing::stretch(seam, &config.key_file(dir), config.system, passphrase)?)
 }
 
@@ -484,7 +488,7 @@ pub fn look_at_key_ring(
     dir: &Path,
     passphrase: &Passphrase,
 ) -> Result<KeyRing, SystemError> {
-    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     open_keys(seam, dir, &config, passphrase)
 }
 
@@ -502,7 +506,7 @@ pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemE
         if error.kind() != std::io::ErrorKind::WouldBlock {
             return Err(SystemError::io("lock", &dir.join("lock"), error));
         }
-        let holder = operator::ask(dir).ok().flatten().map(|status| status.process.pid);
+        let holder = operator::holder(dir).ok().flatten();
         if holder.is_some() || seam.clock.monotonic().saturating_sub(begun) > PATIENCE {
             let holder = holder.map_or("another process".into(), |pid| format!("process {pid}"));
             return Err(SystemError::InUse { dir: dir.to_owned(), holder });

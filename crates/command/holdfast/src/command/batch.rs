@@ -108,7 +108,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         check_written("--trace", trace, json)?;
     }
     // What is no system is said before anything is compiled.
-    SystemConfig::read(context.seam.disk.as_ref(), &args.system)?;
+    SystemConfig::read_any(context.seam.disk.as_ref(), &args.system)?;
     let mut job = job_of(args, &dds)?;
     left::clear(&*context.seam.disk, &job.system, Tells::OfRemoved);
     let prepared = prepare(&*context.seam.disk, &job)?;

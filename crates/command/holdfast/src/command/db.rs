@@ -14,6 +14,7 @@ use operations::reinitialize::{Part, give_up};
 use operations::verbs::Operation;
 use serde_json::json;
 use store::Store;
+use system::{AnySystem, SystemError};
 
 use super::map::{self, MapArgs};
 use super::partition::{self, PartitionArgs};
@@ -211,7 +212,9 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
         database.empty(&databases.store)?;
         database.make_anew(&databases.store)?;
         // Somebody may need the space, and the system is stopped in a moment.
-        system.kernel().shrink_now().map_err(system::SystemError::from)?;
+        if let AnySystem::Kernel(system) = system {
+            system.kernel().shrink_now().map_err(SystemError::from)?;
+        }
         for child in orphaned(databases, &database)? {
             warn(format!(
                 "{child} holds logical children whose logical parents were in {name}: load {name} \

@@ -1,6 +1,7 @@
 //! The process of a program: what `holdfast batch` starts. Not for people.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use base::Coded as _;
 use clap::Args;
@@ -8,14 +9,15 @@ use operations::Databases;
 use operations::selection::register;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
+use schedule::NoPools;
 use seal::Passphrase;
 use seam::Seam;
-use system::System;
+use system::{AnySystem, Home as _};
 
 use super::{Context, batch};
 use crate::advice;
 use crate::failure::{Failure, Result};
-use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
+use crate::job::{self, Alone, Job, KernelPools, Kind, PcbOrder, Terms, Told};
 use crate::operate::options;
 use crate::output::warn;
 use crate::passphrase;
@@ -64,15 +66,25 @@ fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Lin
 
 /// Opens a stopped system and schedules the PSB of a job in this process.
 pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool) -> Result<Alone> {
-    let system = System::open(seam, &job.system, passphrase, options())?;
+    let system = AnySystem::open(seam, &job.system, passphrase, options())?;
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
-    let scheduled = Databases::for_programs(&system).map_err(Failure::from).and_then(|databases| {
-        let authoriser = Some(system.authoriser());
-        let terms = Terms { compat, authoriser, ..Terms::default() };
-        let schedule = job::schedule(seam, system.kernel(), &databases, job, &terms)?;
-        register(&system, &databases);
-        Ok(schedule)
+    let terms = Terms { compat, ..Terms::default() };
+    let scheduled = system.alone().map_err(Failure::from).and_then(|alone| {
+        let databases = Databases::for_programs(&system)?;
+        let scheduled = match &system {
+            AnySystem::Engine(_) => {
+                job::schedule(seam, Arc::new(NoPools), &databases, job, &terms)?
+            }
+            AnySystem::Kernel(system) => {
+                let terms = Terms { authoriser: Some(system.authoriser()), ..terms };
+                let pools = Arc::new(KernelPools(Arc::clone(system.kernel())));
+                let scheduled = job::schedule(seam, pools, &databases, job, &terms)?;
+                register(system, &databases);
+                scheduled
+            }
+        };
+        Ok(scheduled.by_right_of(alone))
     });
     match scheduled {
         Ok(schedule) => Ok(Alone::new(schedule, system, tells)),

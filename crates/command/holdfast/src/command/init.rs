@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use seal::{Format, KdfCost, TokenPlace};
 use serde::Serialize;
-use system::{Bytes, InitOptions, System};
+use serde_json::json;
+use system::{Bytes, EngineSettings, EngineSystem, InitOptions, System};
 
 use super::{Context, DONE};
 use crate::failure::Result;
@@ -18,7 +19,9 @@ use crate::passphrase::PassphraseArgs;
 /// nothing can be read again, ever: keep it, and keep a copy of the key file.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example: holdfast init /srv/bank --log-copy log --log-copy /mnt/second/log")]
+Examples:
+  holdfast init /srv/bank --log-copy log --log-copy /mnt/second/log
+  holdfast init /srv/bank --engine postgres://bank@db.example/bank")]
 pub(crate) struct InitArgs {
     /// The folder; it must be empty or not exist
     dir: PathBuf,
@@ -30,6 +33,12 @@ pub(crate) struct InitArgs {
     /// The label of the key in the token, which is made if it is not there
     #[arg(long, value_name = "LABEL", default_value = "holdfast", requires = "token")]
     token_key: String,
+    /// Keep the databases on this engine: postgres://USER@HOST:PORT/DATABASE, without a password
+    #[arg(long, value_name = "URL", conflicts_with_all = OF_KERNEL)]
+    engine: Option<String>,
+    /// The schema in the engine, which is made
+    #[arg(long, value_name = "NAME", default_value = "holdfast", requires = "engine")]
+    schema: String,
     /// Keep data sets and log in clear
     #[arg(long)]
     plain: bool,
@@ -55,6 +64,10 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     guess_passes: u32,
 }
+
+/// What a system without a kernel does not have.
+const OF_KERNEL: [&str; 6] =
+    ["plain", "log_copies", "stripes", "segment_bytes", "segments_max", "pool_bytes"];
 
 #[derive(Serialize)]
 struct Made {
@@ -99,6 +112,13 @@ pub(super) fn run(context: &mut Context, args: &InitArgs) -> Result<ExitCode> {
         Some(_) => args.passphrase.get()?,
         None => args.passphrase.choose()?,
     };
+    if let Some(url) = &args.engine {
+        let (url, schema) = (url.clone(), args.schema.clone());
+        let engine = EngineSettings { url, schema, ..EngineSettings::default() };
+        let system =
+            EngineSystem::init(&context.seam, &args.dir, &passphrase, &options, &engine)?;
+        return tell_engine(context, args, &system.to_string());
+    }
     let system = System::init(&context.seam, &args.dir, &passphrase, &options)?;
     let made = Made {
         system: system.to_string(),
@@ -120,5 +140,22 @@ pub(super) fn run(context: &mut Context, args: &InitArgs) -> Result<ExitCode> {
     let keys = options.config.key_file(&args.dir);
     output.line(format!("keep a copy of {} elsewhere: it opens everything", keys.display()))?;
     output.line(format!("settings: {}/holdfast.toml", args.dir.display()))?;
+    DONE
+}
+
+fn tell_engine(context: &mut Context, args: &InitArgs, system: &str) -> Result<ExitCode> {
+    let (output, dir) = (&mut context.output, args.dir.display());
+    if output.is_json() {
+        let (engine, schema) = (&args.engine, &args.schema);
+        let dir = &args.dir;
+        output.document(
+            &json!({ "system": system, "dir": dir, "engine": engine, "schema": schema }),
+        )?;
+        return DONE;
+    }
+    output.line(format!("made system {system} in {dir}, sealed, in schema {}", args.schema))?;
+    output.line(format!("keep a copy of {dir}/holdfast.keys elsewhere: it opens everything"))?;
+    output.line(format!("settings: {dir}/holdfast.toml"))?;
+    output.line("another machine shares the databases with a copy of the folder")?;
     DONE
 }

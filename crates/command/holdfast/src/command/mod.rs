@@ -20,6 +20,7 @@ mod load;
 mod log;
 mod manual;
 mod map;
+mod on_engine;
 mod partition;
 mod pgp;
 mod pool;

@@ -11,17 +11,18 @@ use operations::Databases;
 use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
+use schedule::NoPools;
 use seam::Seam;
 use seam::socket::Peer;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use store_kernel::KernelStore;
-use system::{Guests, System};
+use store_any::AnyStore;
+use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::job::{self, Job, Kind, SOCKET, Terms};
+use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
 use crate::operate::options;
 use crate::output::warn;
@@ -43,11 +44,18 @@ pub(crate) struct StartArgs {
     passphrase: PassphraseArgs,
 }
 
+/// What programs work on.
+enum Ground {
+    /// Databases that nobody else has: they are opened once.
+    Kernel(Arc<Kernel>, Box<Databases<AnyStore>>),
+    /// Databases that others share, and whose definitions they may change between programs.
+    Engine(EngineSystem),
+}
+
 /// Schedules PSBs for programs that come.
 struct Regions {
     seam: Seam,
-    kernel: Arc<Kernel>,
-    databases: Databases<KernelStore>,
+    ground: Ground,
     terms: Terms,
     guests: Arc<Guests>,
     /// The number of the last program.
@@ -81,8 +89,20 @@ impl Regions {
         job.kind = Kind::Bmp;
         let owner = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let terms = Terms { owner, ..self.terms.clone() };
-        let schedule = job::schedule(&self.seam, &self.kernel, &self.databases, &job, &terms)?;
-        Ok(Box::new(schedule))
+        let scheduled = match &self.ground {
+            Ground::Kernel(kernel, databases) => {
+                let pools = Arc::new(KernelPools(Arc::clone(kernel)));
+                job::schedule(&self.seam, pools, databases, &job, &terms)?
+            }
+            Ground::Engine(system) => {
+                let beside = system.beside()?;
+                let databases = Databases::for_programs(system)?;
+                let pools = Arc::new(NoPools);
+                let scheduled = job::schedule(&self.seam, pools, &databases, &job, &terms)?;
+                scheduled.by_right_of(Some(beside))
+            }
+        };
+        Ok(Box::new(scheduled))
     }
 }
 
@@ -94,10 +114,12 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let mut signals = Signals::new(heeded).map_err(|error| {
         Failure::other(format!("signals cannot be received: {error}"), "Try again.")
     })?;
-    let system = System::open(&context.seam, &args.system, &passphrase, options())?;
+    let system = AnySystem::open(&context.seam, &args.system, &passphrase, options())?;
     system.notes().iter().for_each(warn);
     left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
-    register_databases(&system);
+    if let AnySystem::Kernel(system) = &system {
+        register_databases(system);
+    }
     let door = match open_door(context, &system) {
         Ok(door) => door,
         Err(failure) => {
@@ -118,13 +140,20 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     DONE
 }
 
-fn open_door(context: &Context, system: &System) -> Result<Door> {
+fn open_door(context: &Context, system: &AnySystem) -> Result<Door> {
     let compat = system.config().placement_settings().compat;
+    let (ground, authoriser) = match system {
+        AnySystem::Kernel(system) => {
+            let databases = Box::new(Databases::for_programs(system)?);
+            let ground = Ground::Kernel(Arc::clone(system.kernel()), databases);
+            (ground, Some(system.authoriser()))
+        }
+        AnySystem::Engine(system) => (Ground::Engine(system.share()), None),
+    };
     let regions = Regions {
         seam: context.seam.clone(),
-        kernel: Arc::clone(system.kernel()),
-        databases: Databases::for_programs(system)?,
-        terms: Terms { compat, authoriser: Some(system.authoriser()), ..Terms::default() },
+        ground,
+        terms: Terms { compat, authoriser, ..Terms::default() },
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
     };

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use system::SystemStatus;
+use system::{SystemConfig, SystemStatus};
 use system::status::{DataSetStatus, HistogramStatus, PoolStatus, RunningStatus, StoppedStatus};
 
-use super::{Context, DONE};
+use super::{Context, DONE, on_engine};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, bytes, count, microseconds, utc};
 use crate::passphrase::PassphraseArgs;
@@ -26,6 +26,9 @@ pub(crate) struct StatusArgs {
 }
 
 pub(super) fn run(context: &mut Context, args: &StatusArgs) -> Result<ExitCode> {
+    if SystemConfig::read_any(&*context.seam.disk, &args.dir)?.engine.is_some() {
+        return on_engine::status(context, &args.dir, &args.passphrase);
+    }
     let status = of(context, &args.dir, &args.passphrase)?;
     let output = &mut context.output;
     if output.is_json() {

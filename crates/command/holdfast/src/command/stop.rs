@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use system::operator;
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -27,8 +28,8 @@ pub(crate) struct StopArgs {
 
 /// Whether nobody has the system open any more.
 fn is_free(context: &Context, dir: &Path) -> bool {
-    let status = system::ask(dir).ok().flatten();
-    status.is_none() && context.seam.disk.lock(&dir.join("lock")).is_ok()
+    let holder = operator::holder(dir).ok().flatten();
+    holder.is_none() && context.seam.disk.lock(&dir.join("lock")).is_ok()
 }
 
 /// Between two looks.
@@ -36,12 +37,12 @@ const LOOK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(context: &mut Context, args: &StopArgs) -> Result<ExitCode> {
     let dir = &args.system;
-    system::SystemConfig::read(context.seam.disk.as_ref(), dir)?;
-    let status = system::ask(dir).map_err(|error| {
+    system::SystemConfig::read_any(context.seam.disk.as_ref(), dir)?;
+    let holder = operator::holder(dir).map_err(|error| {
         let what = format!("the system in {} cannot be asked: {error}", dir.display());
         Failure::other(what, "Look with `holdfast status` at what it does.")
     })?;
-    let Some(status) = status else {
+    let Some(process) = holder else {
         if context.seam.disk.lock(&dir.join("lock")).is_err() {
             let what = format!("the system in {} is being opened, or closed", dir.display());
             return Err(Failure::other(what, "Wait until it is; `holdfast status` tells."));
@@ -49,7 +50,6 @@ pub(super) fn run(context: &mut Context, args: &StopArgs) -> Result<ExitCode> {
         let what = format!("the system in {} is not started", dir.display());
         return Err(Failure::other(what, "There is nothing to do."));
     };
-    let process = status.process.pid;
     if seam::socket::connect(&dir.join(SOCKET)).is_err() {
         let what = format!("process {process} uses {} alone", dir.display());
         return Err(Failure::other(what, "It is a command that ends by itself; wait for it."));

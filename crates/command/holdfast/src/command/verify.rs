@@ -12,7 +12,7 @@ use system::{
     Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyRequest,
 };
 
-use super::{Context, DONE, again};
+use super::{on_engine, Context, DONE, again};
 use crate::failure::{Failure, Result};
 use crate::left::{self, Tells};
 use crate::operate;
@@ -72,6 +72,9 @@ const ORDER_IN_USE: [&str; 7] =
     ["repair", "log", "archive", "recon", "recover", "restart", "index"];
 
 pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
+    if SystemConfig::read_any(&*context.seam.disk, &args.dir)?.engine.is_some() {
+        return on_engine::verify(context, &args.dir, &args.passphrase, &args.set);
+    }
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
     left::clear(&*context.seam.disk, &args.dir, Tells::OfAll);
     let mut report = look(context, args)?;

@@ -11,6 +11,7 @@ mod archives;
 mod asked;
 mod databases;
 mod edit;
+mod engine;
 mod online;
 mod template;
 
@@ -34,6 +35,7 @@ use crate::SystemError;
 use crate::room::WarnSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
+pub use engine::EngineSettings;
 pub(crate) use edit::ChangedConfig;
 pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
@@ -54,6 +56,9 @@ pub struct SystemConfig {
     /// The identity of the system, drawn when it was made.
     #[serde(deserialize_with = "system_id")]
     pub system: SystemId,
+    /// The engine that its databases are on; `None`: they are in the folder, in a kernel.
+    #[serde(default)]
+    pub engine: Option<EngineSettings>,
     /// The log.
     #[serde(default)]
     pub log: LogSettings,
@@ -364,6 +369,7 @@ impl SystemConfig {
         SystemConfig {
             version: VERSION,
             system,
+            engine: None,
             log: LogSettings::default(),
             anchor: AnchorSettings::default(),
             archive: ArchiveSettings::default(),
@@ -383,12 +389,25 @@ impl SystemConfig {
         }
     }
 
-    /// Reads the configuration of the system in `dir`.
+    /// Reads the configuration of the system in `dir`, for work that needs a kernel. This is the
+    /// one place where work without meaning for a system on an engine ends.
+    ///
+    /// # Errors
+    /// [`SystemError::OnEngine`]; as [`SystemConfig::read_any`].
+    pub fn read(disk: &dyn Disk, dir: &Path) -> Result<SystemConfig, SystemError> {
+        let config = SystemConfig::read_any(disk, dir)?;
+        match config.engine {
+            None => Ok(config),
+            Some(_) => Err(SystemError::OnEngine { dir: dir.to_owned() }),
+        }
+    }
+
+    /// Reads the configuration of the system in `dir`, wherever its databases are.
     ///
     /// # Errors
     /// [`SystemError::NotASystem`], [`SystemError::Config`] with the line,
     /// [`SystemError::FutureConfig`].
-    pub fn read(disk: &dyn Disk, dir: &Path) -> Result<SystemConfig, SystemError> {
+    pub fn read_any(disk: &dyn Disk, dir: &Path) -> Result<SystemConfig, SystemError> {
         let path = dir.join(CONFIG_FILE);
         match disk.exists(&path) {
             Ok(true) => {}
@@ -425,6 +444,7 @@ impl SystemConfig {
             at(line_of(bytes, start), error.message().replace('\n', " "))
         })?;
         config.check().map_err(|(setting, why)| at(line_with(text, setting), why))?;
+        config.check_engine().map_err(|(setting, why)| at(line_with(text, setting), why))?;
         let checked = config.check_databases();
         checked.map_err(|(section, why)| at(line_with(text, &section), why))?;
         Ok(config)

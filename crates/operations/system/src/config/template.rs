@@ -44,6 +44,13 @@ pub(super) fn write(config: &SystemConfig) -> String {
     text.line("# changes pools at once, here and in a system in use.");
     let _ = writeln!(text.0, "version = {}", config.version);
     let _ = writeln!(text.0, "system = \"{}\"  # its identity; never change it\n", config.system);
+    if let Some(engine) = &config.engine {
+        super::engine::write(&mut text, engine);
+        keys(&mut text, config);
+        online::write(&mut text, &config.online);
+        databases::write(&mut text, config);
+        return text.0;
+    }
     log(&mut text, &config.log);
     anchor(&mut text, &config.anchor);
     archive(&mut text, &config.archive);
@@ -206,15 +213,20 @@ fn rest(text: &mut Text, config: &SystemConfig) {
     let threads = (&config.read_ahead.threads, &usual.threads);
     text.set("threads", threads, plain, "ahead of scans; 0: no sequential buffering");
     text.line("");
+    keys(text, config);
+    let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
+    let usual = ReconSettings::default();
+    text.line("[recon]");
+    let second = (&config.recon.second, &usual.second);
+    text.set("second", second, path, "folder of recon.2, on another device if you can");
+}
+
+fn keys(text: &mut Text, config: &SystemConfig) {
     let usual = KeySettings::default();
     text.line("[keys]");
     let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
     text.set("file", (&config.keys.file, &usual.file), path, "under a passphrase");
     text.line("");
-    let usual = ReconSettings::default();
-    text.line("[recon]");
-    let second = (&config.recon.second, &usual.second);
-    text.set("second", second, path, "folder of recon.2, on another device if you can");
 }
 
 pub(super) fn plain<T: ToString>(value: &T) -> String {

@@ -13,7 +13,10 @@ use serde_json::Value;
 use super::line::{self, Answer, LINE_BYTES_MAX, Proven};
 use super::{OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::SystemError;
-use crate::status::{RunningStatus, SystemStatus};
+use crate::engine::status::EngineStatus;
+use crate::status::{ProcessStatus, RunningStatus, SystemStatus};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// How long a process that has a system open may take to say how it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -71,18 +74,51 @@ pub(crate) fn unanswered(dir: &Path, error: io::Error) -> SystemError {
 /// # Errors
 /// If somebody listens but does not answer as a Holdfast of this release does.
 pub fn ask(dir: &Path) -> io::Result<Option<Box<RunningStatus>>> {
+    match asked(dir)? {
+        None => Ok(None),
+        Some(status) => match understood(status)? {
+            SystemStatus::Running(status) => Ok(Some(status)),
+            _ => Err(invalid("the answer is of a stopped system".into())),
+        },
+    }
+}
+
+/// The same of a system on an engine.
+///
+/// # Errors
+/// As [`ask`].
+pub fn ask_engine(dir: &Path) -> io::Result<Option<Box<EngineStatus>>> {
+    asked(dir)?.map(understood).transpose()
+}
+
+/// The process that has the system in `dir` open, whichever it is; `None` if nobody listens.
+///
+/// # Errors
+/// As [`ask`].
+pub fn holder(dir: &Path) -> io::Result<Option<u32>> {
+    #[derive(Deserialize)]
+    struct Holder {
+        process: ProcessStatus,
+    }
+    let holder: Option<Holder> = asked(dir)?.map(understood).transpose()?;
+    Ok(holder.map(|holder| holder.process.pid))
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+fn understood<T: DeserializeOwned>(status: Value) -> io::Result<T> {
+    serde_json::from_value(status).map_err(|error| invalid(error.to_string()))
+}
+
+fn asked(dir: &Path) -> io::Result<Option<Value>> {
     let Some(stream) = reach(dir)? else { return Ok(None) };
     stream.set_read_timeout(Some(PATIENCE))?;
-    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    let status = match converse(&stream, &Request::new("status"), None, &mut |_| {}) {
-        Ok(Said::Done(status)) => status,
-        Ok(Said::Prove) => return Err(invalid("it wants the passphrase to say how it is".into())),
-        Err(refusal) => return Err(invalid(refusal.message)),
-    };
-    match serde_json::from_value(status) {
-        Ok(SystemStatus::Running(status)) => Ok(Some(status)),
-        Ok(_) => Err(invalid("the answer is of a stopped system".into())),
-        Err(error) => Err(invalid(error.to_string())),
+    match converse(&stream, &Request::new("status"), None, &mut |_| {}) {
+        Ok(Said::Done(status)) => Ok(Some(status)),
+        Ok(Said::Prove) => Err(invalid("it wants the passphrase to say how it is".into())),
+        Err(refusal) => Err(invalid(refusal.message)),
     }
 }
 

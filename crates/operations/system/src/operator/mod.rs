@@ -56,16 +56,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{OpenOptions, System, SystemError};
+use crate::engine::{self, EngineSystem};
+use crate::{AnySystem, Home as _, OpenOptions, System, SystemError};
 pub use archive::{DeletedArchives, Merge, accumulate};
 pub(crate) use client::unanswered;
-pub use client::{ask, call};
+pub use client::{ask, ask_engine, call, holder};
 pub use error::{OperatorError, Refusal};
 pub use line::{Answer, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};
 pub use line::{read_answer, read_proof, read_request};
 pub use logs::{CopyBack, LogCopy};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::Server;
+pub(crate) use verbs::is_verb;
 pub use stripes::{ChangedStripes, Stripes};
 
 /// The socket within a system's folder.
@@ -255,6 +257,43 @@ impl System {
     }
 }
 
+impl EngineSystem {
+    pub(crate) fn answer(
+        &self,
+        request: &Request,
+        listener: &mut dyn Listener,
+    ) -> Result<Value, Refusal> {
+        let verb = engine::find(self, &request.verb)?;
+        (verb.run)(self, request, &mut Talk::new(listener, &self.seam().clock))
+    }
+}
+
+impl AnySystem {
+    /// Does what a request asks for.
+    ///
+    /// # Errors
+    /// What the verb refuses; a verb that there is not.
+    pub fn operate(
+        &self,
+        request: &Request,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<Value, Refusal> {
+        match self {
+            AnySystem::Kernel(system) => system.operate(request, tell),
+            AnySystem::Engine(system) => system.answer(request, &mut Here(tell)),
+        }
+    }
+
+    /// Works for somebody in this process, who hears how far it is.
+    pub fn reporting<T>(
+        &self,
+        tell: &mut dyn FnMut(&Progress),
+        work: impl FnOnce(&mut Talk<'_>) -> T,
+    ) -> T {
+        work(&mut Talk::new(&mut Here(tell), &self.seam().clock))
+    }
+}
+
 /// Does what a request asks for, wherever that can be done: in the process that has the system
 /// open, or, if there is none, here, by opening it. The passphrase is asked for then, or if the
 /// verb needs it.
@@ -270,11 +309,11 @@ pub fn run<E: From<Refusal>>(
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<Value, E> {
     // A folder that is no system is told as that, not as a passphrase that is missing.
-    crate::SystemConfig::read(seam.disk.as_ref(), dir).map_err(Refusal::from)?;
+    crate::SystemConfig::read_any(seam.disk.as_ref(), dir).map_err(Refusal::from)?;
     if let Some(answer) = call(seam, dir, request, &mut passphrase, tell)? {
         return Ok(answer);
     }
-    let system = match System::open(seam, dir, &passphrase()?, options) {
+    let system = match AnySystem::open(seam, dir, &passphrase()?, options) {
         Ok(system) => system,
         // Somebody has opened it since.
         Err(error @ SystemError::InUse { .. }) => {

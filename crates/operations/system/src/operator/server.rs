@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,8 +13,12 @@ use seam::socket::{InTime, Peer};
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
-use super::{Listener, OperatorError, Progress, Request, SOCKET, verbs};
-use crate::{System, SystemError};
+use super::{Listener, OperatorError, Progress, Refusal, Request, SOCKET, verbs};
+use crate::engine::{self, EngineSystem};
+use crate::{Guests, System, SystemError};
+use seal::KeyRing;
+use seam::Seam;
+use serde_json::Value;
 
 /// Commands that a system serves at once.
 pub(super) const CLIENTS_MAX: usize = 32;
@@ -25,6 +29,68 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to take a whole line of what it is told.
 const PATIENCE_TO_TELL: Duration = Duration::from_secs(30);
 
+/// A system that serves operators.
+pub(crate) trait Served: Send + Sync {
+    fn dir(&self) -> &Path;
+    fn guests(&self) -> &Arc<Guests>;
+    fn keys(&self) -> &KeyRing;
+    fn seam(&self) -> &Seam;
+    fn has_verb(&self, name: &str) -> bool;
+    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal>;
+}
+
+impl Served for System {
+    fn dir(&self) -> &Path {
+        System::dir(self)
+    }
+
+    fn guests(&self) -> &Arc<Guests> {
+        System::guests(self)
+    }
+
+    fn keys(&self) -> &KeyRing {
+        System::keys(self)
+    }
+
+    fn seam(&self) -> &Seam {
+        self.kernel().seam()
+    }
+
+    fn has_verb(&self, name: &str) -> bool {
+        verbs::find(name, self.verbs()).is_ok()
+    }
+
+    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
+        System::answer(self, request, listener)
+    }
+}
+
+impl Served for EngineSystem {
+    fn dir(&self) -> &Path {
+        EngineSystem::dir(self)
+    }
+
+    fn guests(&self) -> &Arc<Guests> {
+        EngineSystem::guests(self)
+    }
+
+    fn keys(&self) -> &KeyRing {
+        EngineSystem::keys(self)
+    }
+
+    fn seam(&self) -> &Seam {
+        EngineSystem::seam(self)
+    }
+
+    fn has_verb(&self, name: &str) -> bool {
+        engine::find(self, name).is_ok()
+    }
+
+    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
+        EngineSystem::answer(self, request, listener)
+    }
+}
+
 /// Serves operators until it is dropped.
 pub(crate) struct Server {
     dir: PathBuf,
@@ -33,14 +99,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(system: System) -> Result<Server, SystemError> {
+    pub(crate) fn start(system: Arc<dyn Served>) -> Result<Server, SystemError> {
         let dir = system.dir().to_owned();
         let path = dir.join(SOCKET);
         let failed = |error| SystemError::io("serve operators at", &path, error);
         let listener = seam::socket::listen(&path).map_err(failed)?;
         let ended = Arc::new(AtomicBool::new(false));
         let mut host =
-            Host { system: Arc::new(system), ended: Arc::clone(&ended), clients: Vec::new() };
+            Host { system, ended: Arc::clone(&ended), clients: Vec::new() };
         let body = move || host.serve(&listener);
         let thread = Some(seam::thread::spawn("operator", body).map_err(failed)?);
         Ok(Server { dir, ended, thread })
@@ -62,7 +128,7 @@ impl Drop for Server {
 
 /// Who lets clients in.
 struct Host {
-    system: Arc<System>,
+    system: Arc<dyn Served>,
     ended: Arc<AtomicBool>,
     clients: Vec<Client>,
 }
@@ -114,7 +180,7 @@ impl Host {
         let (system, ended) = (Arc::clone(&self.system), Arc::clone(&self.ended));
         let flag = Arc::clone(&gone);
         let thread = seam::thread::spawn("operator", move || {
-            let _ = attend(&theirs, &peer, &system, &ended);
+            let _ = attend(&theirs, &peer, &*system, &ended);
             // The host keeps the stream until it looks again; the client shall not wait for that.
             let _ = theirs.shutdown(Shutdown::Both);
             flag.store(true, Ordering::Release);
@@ -125,7 +191,7 @@ impl Host {
 }
 
 /// Serves one client: reads its request, has the verb work, tells the result.
-fn attend(stream: &UnixStream, peer: &Peer, system: &System, ended: &AtomicBool) -> io::Result<()> {
+fn attend(stream: &UnixStream, peer: &Peer, system: &dyn Served, ended: &AtomicBool) -> io::Result<()> {
     let asked = request(stream).and_then(|(line, request)| {
         authorise((stream, peer), system, &line, &request).map(|()| request).map_err(Some)
     });
@@ -148,7 +214,7 @@ fn attend(stream: &UnixStream, peer: &Peer, system: &System, ended: &AtomicBool)
 /// Lets only those on who may ask for what they do.
 fn authorise(
     (stream, peer): (&UnixStream, &Peer),
-    system: &System,
+    system: &dyn Served,
     line: &[u8],
     request: &Request,
 ) -> Result<(), OperatorError> {
@@ -156,12 +222,12 @@ fn authorise(
         return Err(OperatorError::Guest { process });
     }
     // One that there is not is told of, to whomever.
-    if !verbs::needs_proof(&request.verb) || verbs::find(&request.verb, system.verbs()).is_err() {
+    if !verbs::needs_proof(&request.verb) || !system.has_verb(&request.verb) {
         return Ok(());
     }
     let unproven = || OperatorError::Unproven { verb: request.verb.clone() };
     let mut challenge = [0; CHALLENGE_BYTES];
-    let entropy = &system.kernel().seam().entropy;
+    let entropy = &system.seam().entropy;
     entropy.fill(&mut challenge).map_err(|_| unproven())?;
     tell(stream, &Answer::Prove(line::hex(&challenge))).map_err(|_| OperatorError::Gone)?;
     let answer = line::next(&mut in_time(stream), REQUEST_BYTES_MAX);

@@ -73,6 +73,24 @@ pub(super) fn find(name: &str, more: &[Verb]) -> Result<Verb, Refusal> {
     })
 }
 
+/// Whether systems with a kernel know a verb, apart from those that whoever opens them adds.
+pub(crate) fn is_verb(name: &str) -> bool {
+    VERBS.iter().any(|verb| verb.name == name) || OF_LAYERS_ABOVE.contains(&name)
+}
+
+/// Verbs of layers above that take a kernel.
+const OF_LAYERS_ABOVE: &[&str] = &[
+    "archive accumulate",
+    "convert",
+    "rekey",
+    "image-copy",
+    "recover",
+    "backout",
+    "backout list",
+    "recon list",
+    "recon change",
+];
+
 fn status(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
     done(&SystemStatus::Running(Box::new(system.status())))
 }

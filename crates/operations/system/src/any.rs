@@ -1,0 +1,179 @@
+//! A system, wherever its databases are.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use seal::Passphrase;
+use seam::Seam;
+use store_any::AnyStore;
+
+use crate::engine::{EngineSystem, InUse};
+use crate::{Guests, OpenOptions, System, SystemConfig, SystemError};
+
+/// What holds databases.
+pub trait Home {
+    /// The store with them.
+    fn databases(&self) -> AnyStore;
+    /// Disk, clock, entropy.
+    fn seam(&self) -> &Seam;
+    /// The configuration.
+    fn config(&self) -> &SystemConfig;
+    /// The folder.
+    fn dir(&self) -> &Path;
+    /// Who hears what is to be known of work in it.
+    fn notices(&self) -> fn(&str);
+}
+
+impl Home for System {
+    fn databases(&self) -> AnyStore {
+        AnyStore::Kernel(self.store().clone())
+    }
+
+    fn seam(&self) -> &Seam {
+        self.kernel().seam()
+    }
+
+    fn config(&self) -> &SystemConfig {
+        System::config(self)
+    }
+
+    fn dir(&self) -> &Path {
+        System::dir(self)
+    }
+
+    fn notices(&self) -> fn(&str) {
+        System::notices(self)
+    }
+}
+
+impl Home for EngineSystem {
+    fn databases(&self) -> AnyStore {
+        AnyStore::Engine(self.store().clone())
+    }
+
+    fn seam(&self) -> &Seam {
+        EngineSystem::seam(self)
+    }
+
+    fn config(&self) -> &SystemConfig {
+        EngineSystem::config(self)
+    }
+
+    fn dir(&self) -> &Path {
+        EngineSystem::dir(self)
+    }
+
+    fn notices(&self) -> fn(&str) {
+        EngineSystem::notices(self)
+    }
+}
+
+/// An open system.
+pub enum AnySystem {
+    /// With a kernel.
+    Kernel(System),
+    /// On an engine.
+    Engine(EngineSystem),
+}
+
+impl AnySystem {
+    /// Opens the system in `dir`, whichever it is.
+    ///
+    /// # Errors
+    /// As [`System::open`] and [`EngineSystem::open`].
+    pub fn open(
+        seam: &Seam,
+        dir: &Path,
+        passphrase: &Passphrase,
+        options: OpenOptions,
+    ) -> Result<AnySystem, SystemError> {
+        match SystemConfig::read_any(seam.disk.as_ref(), dir)?.engine {
+            None => System::open(seam, dir, passphrase, options).map(AnySystem::Kernel),
+            Some(_) => EngineSystem::open(seam, dir, passphrase, options).map(AnySystem::Engine),
+        }
+    }
+
+    /// The right to have the databases alone, for as long as the answer is kept. On a kernel
+    /// whoever has opened the system has it.
+    ///
+    /// # Errors
+    /// [`SystemError::Sharing`] if somebody is at work in another system on the engine.
+    pub fn alone(&self) -> Result<Option<InUse>, SystemError> {
+        match self {
+            AnySystem::Kernel(_) => Ok(None),
+            AnySystem::Engine(system) => system.alone(Duration::ZERO).map(Some),
+        }
+    }
+
+    /// The system with a kernel, for work that has no meaning without one.
+    ///
+    /// # Errors
+    /// [`SystemError::OnEngine`].
+    pub fn with_kernel(&self) -> Result<&System, SystemError> {
+        match self {
+            AnySystem::Kernel(system) => Ok(system),
+            AnySystem::Engine(system) => {
+                Err(SystemError::OnEngine { dir: system.dir().to_owned() })
+            }
+        }
+    }
+
+    /// The programs that it serves.
+    #[must_use]
+    pub fn guests(&self) -> &Arc<Guests> {
+        match self {
+            AnySystem::Kernel(system) => system.guests(),
+            AnySystem::Engine(system) => system.guests(),
+        }
+    }
+
+    /// What an operator should know, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            AnySystem::Kernel(system) => system.notes(),
+            AnySystem::Engine(system) => system.notes(),
+        }
+    }
+
+    fn home(&self) -> &dyn Home {
+        match self {
+            AnySystem::Kernel(system) => system,
+            AnySystem::Engine(system) => system,
+        }
+    }
+
+    /// Stops in order.
+    ///
+    /// # Errors
+    /// As [`System::close`].
+    pub fn close(self) -> Result<(), SystemError> {
+        match self {
+            AnySystem::Kernel(system) => system.close(),
+            AnySystem::Engine(system) => system.close(),
+        }
+    }
+}
+
+impl Home for AnySystem {
+    fn databases(&self) -> AnyStore {
+        self.home().databases()
+    }
+
+    fn seam(&self) -> &Seam {
+        self.home().seam()
+    }
+
+    fn config(&self) -> &SystemConfig {
+        self.home().config()
+    }
+
+    fn dir(&self) -> &Path {
+        self.home().dir()
+    }
+
+    fn notices(&self) -> fn(&str) {
+        self.home().notices()
+    }
+}
