@@ -1,0 +1,1 @@
+//! The conformance suite, for an operator against an engine of his own.
