@@ -102,7 +102,21 @@ pub(crate) fn destroy(url: &str, options: &EngineOptions, _seam: &Seam) -> Resul
     let schema = checked_schema(&options.schema)?;
     let (mut connection, counters) = connect(url, options)?;
     read(&mut connection, schema, &counters)?;
-    // Without CASCADE beyond the schema: what others hung onto these tables makes it fail.
+    let rows = connection.ask(&counters, async |client| {
+        client
+            .query_typed(
+                "SELECT c.relname FROM pg_catalog.pg_class c \
+                 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE n.nspname = $1 AND c.relkind NOT IN ('i', 'S', 't') AND c.relname \
+                 NOT IN ('meta', 'sets', 'entries', 'lanes', 'alive', 'held', 'waiting') LIMIT 1",
+                &[(&schema, Type::TEXT)],
+            )
+            .await
+    })?;
+    if let Some(row) = rows.first() {
+        let name: String = row.try_get(0).map_err(crate::sets::strange)?;
+        return Err(foreign(schema, &format!("it also holds {name}, which is not the store's")));
+    }
     let script = format!("DROP SCHEMA {schema} CASCADE");
     connection.ask(&counters, async |client| client.batch_execute(&script).await)
 }
