@@ -1,0 +1,147 @@
+//! A PostgreSQL for the tests of one process, and stores in it.
+#![allow(dead_code, unreachable_pub, clippy::disallowed_methods, clippy::disallowed_types)] // tests
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use holdfast_store_postgres::{EngineOptions, EngineStore};
+use seam::Seam;
+
+/// A server that ends with its process, or with this value.
+pub struct Server {
+    pub home: PathBuf,
+    control: Mutex<(Option<ChildStdin>, BufReader<ChildStdout>)>,
+    child: Mutex<Child>,
+}
+
+impl Server {
+    /// Starts a server of its own. Debian's package is enough; it never runs as root.
+    pub fn start() -> Server {
+        let bin = programs();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/server.sh");
+        let script = [script, "../../store/store-postgres/tests/common/server.sh".into()]
+            .into_iter()
+            .find(|path| path.exists())
+            .expect("the script of the server");
+        let text = std::fs::read_to_string(script).expect("the script can be read");
+        let mut command = if rustix::process::geteuid().is_root() {
+            let user = if has_user("postgres") { "postgres" } else { "nobody" };
+            let mut command = Command::new("runuser");
+            command.args(["-u", user, "--", "sh", "-c", &text, "server.sh"]);
+            command
+        } else {
+            let mut command = Command::new("sh");
+            command.args(["-c", &text, "server.sh"]);
+            command
+        };
+        command.arg(bin).current_dir("/tmp").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a shell can be started");
+        let stdin = child.stdin.take().expect("a pipe");
+        let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        answers.read_line(&mut line).expect("an answer");
+        let home = line.trim().strip_prefix("ready ").expect("the server has started");
+        Server {
+            home: home.into(),
+            control: Mutex::new((Some(stdin), answers)),
+            child: Mutex::new(child),
+        }
+    }
+
+    /// One server for all tests of this process.
+    pub fn shared() -> &'static Server {
+        static SERVER: OnceLock<Server> = OnceLock::new();
+        SERVER.get_or_init(Server::start)
+    }
+
+    fn tell(&self, command: &str) {
+        let mut control = self.control.lock().unwrap();
+        let (stdin, answers) = &mut *control;
+        writeln!(stdin.as_mut().expect("it runs"), "{command}").expect("the server listens");
+        let mut line = String::new();
+        answers.read_line(&mut line).expect("an answer");
+        assert_eq!(line.trim(), "done");
+    }
+
+    /// Stops the server as a crash would.
+    pub fn crash(&self) {
+        self.tell("crash");
+    }
+
+    /// Starts it again.
+    pub fn restart(&self) {
+        self.tell("start");
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        let folder = self.home.display().to_string().replace('/', "%2F");
+        format!("postgres://holdfast@{folder}/postgres")
+    }
+
+    /// Its socket.
+    pub fn socket(&self) -> PathBuf {
+        self.home.join(".s.PGSQL.5432")
+    }
+
+    /// What the server's own program answers to a query.
+    pub fn psql(&self, query: &str) -> String {
+        let mut command = Command::new(programs().join("psql"));
+        command.args(["-X", "-A", "-t", "-q", "-U", "holdfast", "-d", "postgres", "-h"]);
+        let output = command.arg(&self.home).args(["-c", query]).output().expect("psql runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    /// A new store in a schema of its own.
+    pub fn store(&self) -> EngineStore {
+        self.store_with(|_| ())
+    }
+
+    /// The same, set up otherwise.
+    pub fn store_with(&self, change: impl FnOnce(&mut EngineOptions)) -> EngineStore {
+        let options = self.new_schema(change);
+        EngineStore::open(&self.url(), options, &Seam::real()).expect("a store can be opened")
+    }
+
+    /// A new store, made but not opened.
+    pub fn new_schema(&self, change: impl FnOnce(&mut EngineOptions)) -> EngineOptions {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("test_{number}");
+        let mut options = EngineOptions { schema, ..EngineOptions::default() };
+        change(&mut options);
+        EngineStore::create(&self.url(), &options, &Seam::real()).expect("a store can be made");
+        options
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.control.lock().unwrap().0 = None;
+        let _ = self.child.lock().unwrap().wait();
+    }
+}
+
+fn has_user(name: &str) -> bool {
+    let known = Command::new("id").arg(name).stderr(Stdio::null()).stdout(Stdio::null()).status();
+    known.is_ok_and(|status| status.success())
+}
+
+/// Where the programs of the newest PostgreSQL lie.
+fn programs() -> PathBuf {
+    let mut found: Vec<(u32, PathBuf)> = Vec::new();
+    for entry in std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten() {
+        let version = entry.file_name().to_string_lossy().parse().unwrap_or(0);
+        let bin = entry.path().join("bin");
+        if bin.join("initdb").exists() {
+            found.push((version, bin));
+        }
+    }
+    found.sort();
+    let newest = found.pop().map(|(_, bin)| bin);
+    newest.expect("PostgreSQL is installed: `make setup FOR=engine` does it")
+}
