@@ -5,6 +5,7 @@
 # usage: apps/bank/run.sh [DATA [WORK]]
 #   DATA  a folder that holdfast-bank-data wrote; without it the small bank in apps/bank/data
 #   WORK  a folder for the system and the output, removed first; without it a temporary one
+# ENGINE, if it is set, is the address of the engine that the databases are to be on.
 # HOLDFAST names the command to use if it is neither in PATH nor built here.
 set -euo pipefail
 
@@ -80,7 +81,7 @@ expect_records() {
 
 make_system() {
     say "== holdfast init, gen"
-    "$holdfast" init "$system" >&2
+    "$holdfast" init ${ENGINE:+--engine "$ENGINE"} "$system" >&2
     cat "$bank/holdfast.toml.part" >>"$system/holdfast.toml"
     "$holdfast" gen -s "$system" "$bank/dbd" "$bank/psb" >&2
 }

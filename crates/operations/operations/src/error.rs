@@ -16,6 +16,7 @@ use system::operator::Refusal;
 use uow::UowError;
 
 use crate::moment::utc;
+use crate::moving::MoveError;
 
 /// An answer or the reason why there is none.
 pub type Result<T> = std::result::Result<T, OperationsError>;
@@ -52,6 +53,9 @@ pub enum OperationsError {
     /// The definitions that the system keeps.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
+    /// A database on its way to another system.
+    #[error(transparent)]
+    Move(#[from] MoveError),
     /// A verb of the system, or the process that has it open.
     #[error("{}", .0.message)]
     Refused(Refusal),
@@ -202,6 +206,7 @@ impl OperationsError {
             OperationsError::Uow(error) => error,
             OperationsError::Hierarchy(error) => error,
             OperationsError::Repository(error) => error,
+            OperationsError::Move(error) => error,
             _ => return None,
         })
     }

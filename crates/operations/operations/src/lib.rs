@@ -10,6 +10,7 @@
 //!   reinitialize       what nothing brings back is given up, to be made again
 //!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
+//!   moving             a database that goes to another system
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
 //! ```
@@ -27,6 +28,7 @@ pub mod dry_run;
 mod error;
 pub mod image_copy;
 pub mod moment;
+pub mod moving;
 mod pipe;
 mod point_in_time;
 pub mod recon_report;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use base::Coded as _;
+use definitions::DbdName;
 use hierarchy::HierarchyError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use system::{
 use crate::backout::{BackoutRequest, ListRequest};
 use crate::database_report::DatabaseRequest;
 use crate::image_copy::CopyRequest;
+use crate::moving::{self, SendRequest};
 use crate::recon_report::ChangeRequest;
 use crate::recover::RecoverRequest;
 use crate::selection::expand;
@@ -47,6 +49,9 @@ pub enum Operation {
     /// Compares a database with its indexes and relatives.
     #[serde(rename = "db verify")]
     DatabaseVerify(DatabaseRequest),
+    /// Sends a database to another system.
+    #[serde(rename = "db send")]
+    Send(SendRequest),
     /// Copies data sets.
     #[serde(rename = "image-copy")]
     ImageCopy(CopyRequest),
@@ -81,6 +86,8 @@ pub enum Answer {
     DatabaseStatus(database_report::Status),
     /// Of [`Operation::DatabaseVerify`].
     DatabaseVerify(database_report::Verified),
+    /// Of [`Operation::Send`].
+    Send(moving::Counted),
     /// Of [`Operation::ImageCopy`].
     ImageCopy(image_copy::Copied),
     /// Of [`Operation::Recover`].
@@ -113,6 +120,10 @@ impl Operation {
             Operation::DatabaseVerify(asked) => {
                 let freeze = |sets: &[String], wait| system.freeze_writes(sets, wait);
                 Answer::DatabaseVerify(database_report::verify(system, asked, talk, freeze)?)
+            }
+            Operation::Send(asked) => {
+                let freeze = |_, sets: &[String], wait| system.freeze_writes(sets, wait);
+                Answer::Send(moving::send(system, asked, talk, freeze)?)
             }
             Operation::ImageCopy(asked) => {
                 Answer::ImageCopy(image_copy::image_copy(system, asked, talk)?)
@@ -165,6 +176,7 @@ const VERBS: &[Verb] = &[
     verb("rekey"),
     verb("db status"),
     verb("db verify"),
+    verb("db send"),
     verb("image-copy"),
     verb("recover"),
     verb("backout"),
@@ -177,6 +189,7 @@ const VERBS: &[Verb] = &[
 const ENGINE_VERBS: &[EngineVerb] = &[
     EngineVerb { name: "db status", run: engine_status },
     EngineVerb { name: "db verify", run: engine_verify },
+    EngineVerb { name: "db send", run: engine_send },
 ];
 
 fn engine_status(
@@ -196,6 +209,21 @@ fn engine_verify(
 ) -> std::result::Result<Value, Refusal> {
     let asked = asked.arguments()?;
     done(&database_report::verify(system, &asked, talk, |_, wait| system.alone(wait))?)
+}
+
+/// Programs that read the database go on, in all systems.
+fn engine_send(
+    system: &EngineSystem,
+    asked: &Request,
+    talk: &mut Talk<'_>,
+) -> std::result::Result<Value, Refusal> {
+    let asked = asked.arguments()?;
+    let freeze = |name: DbdName, _: &[String], wait| {
+        let mut beside = system.beside()?;
+        beside.freeze(name.text(), wait)?;
+        Ok(beside)
+    };
+    done(&moving::send(system, &asked, talk, freeze)?)
 }
 
 /// How a system is opened with all verbs; `notice` hears what is to be known of their work.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seal::Passphrase;
+use seal::{KeyRing, Passphrase};
 use seam::Seam;
 use store_any::AnyStore;
 
@@ -23,6 +23,8 @@ pub trait Home {
     fn dir(&self) -> &Path;
     /// Who hears what is to be known of work in it.
     fn notices(&self) -> fn(&str);
+    /// The key ring.
+    fn keys(&self) -> &Arc<KeyRing>;
 }
 
 impl Home for System {
@@ -45,6 +47,10 @@ impl Home for System {
     fn notices(&self) -> fn(&str) {
         System::notices(self)
     }
+
+    fn keys(&self) -> &Arc<KeyRing> {
+        System::keys(self)
+    }
 }
 
 impl Home for EngineSystem {
@@ -66,6 +72,10 @@ impl Home for EngineSystem {
 
     fn notices(&self) -> fn(&str) {
         EngineSystem::notices(self)
+    }
+
+    fn keys(&self) -> &Arc<KeyRing> {
+        EngineSystem::keys(self)
     }
 }
 
@@ -175,5 +185,9 @@ impl Home for AnySystem {
 
     fn notices(&self) -> fn(&str) {
         self.home().notices()
+    }
+
+    fn keys(&self) -> &Arc<KeyRing> {
+        self.home().keys()
     }
 }

@@ -82,11 +82,11 @@ pub enum SystemError {
         dir: PathBuf,
     },
     /// Programs or commands of systems on the same engine are at work.
-    #[error("{what}: the engine's systems are {}", systems.join(", "))]
+    #[error("{what}, in {}", systems.join(", "))]
     Sharing {
         /// What cannot be.
         what: String,
-        /// The systems that live.
+        /// The systems in which they are.
         systems: Vec<String>,
     },
     /// The folder holds no system.

@@ -20,6 +20,7 @@ mod load;
 mod log;
 mod manual;
 mod map;
+mod r#move;
 mod on_engine;
 mod partition;
 mod pgp;
@@ -93,6 +94,7 @@ enum Command {
     Unload(unload::UnloadArgs),
     Index(index::IndexArgs),
     Db(db::DbArgs),
+    Move(r#move::MoveArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     Pgp(pgp::PgpArgs),
@@ -161,6 +163,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Unload(args) => unload::run(context, &args),
         Command::Index(args) => index::run(context, &args),
         Command::Db(args) => db::run(context, &args),
+        Command::Move(args) => r#move::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
         Command::Pgp(args) => pgp::run(context, &args),

@@ -24,7 +24,7 @@ pub(super) fn status(
     let no_answer = |error: std::io::Error| {
         Failure::from(SystemError::NoAnswer { dir: dir.to_owned(), why: error.to_string() })
     };
-    let status = match system::operator::ask_engine(dir).map_err(no_answer)? {
+    let status = match operator::ask_engine(dir).map_err(no_answer)? {
         Some(status) => *status,
         None => {
             let options = OpenOptions { serve: false, ..options() };

@@ -11,7 +11,7 @@ use operations::Databases;
 use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
-use schedule::NoPools;
+use schedule::{NoPools, claims_of};
 use seam::Seam;
 use seam::socket::Peer;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -95,8 +95,12 @@ impl Regions {
                 job::schedule(&self.seam, pools, databases, &job, &terms)?
             }
             Ground::Engine(system) => {
-                let beside = system.beside()?;
+                let mut beside = system.beside()?;
+                // Somebody may have changed the definitions since the last program.
                 let databases = Databases::for_programs(system)?;
+                for (dbd, access) in claims_of(&job::psb_of(&databases, &job.psb)?) {
+                    beside.claim(dbd.text(), access)?;
+                }
                 let pools = Arc::new(NoPools);
                 let scheduled = job::schedule(&self.seam, pools, &databases, &job, &terms)?;
                 scheduled.by_right_of(Some(beside))

@@ -12,7 +12,7 @@ use system::{
     Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyRequest,
 };
 
-use super::{on_engine, Context, DONE, again};
+use super::{Context, DONE, again, on_engine};
 use crate::failure::{Failure, Result};
 use crate::left::{self, Tells};
 use crate::operate;

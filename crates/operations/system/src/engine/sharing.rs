@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use store::{Grant, LockMode, LockName, Store as _, Unit as _, UnitOptions, Wait};
-use store_postgres::EngineUnit;
+use store_postgres::{EngineStore, EngineUnit};
 
 use super::EngineSystem;
 use crate::SystemError;
@@ -23,7 +23,61 @@ pub(super) const NAME: LockName<'static> = LockName { space: SPACE, name: b"data
 
 /// The right to be at work, until it is dropped.
 pub struct InUse {
-    _unit: EngineUnit,
+    unit: EngineUnit,
+    store: EngineStore,
+}
+
+impl InUse {
+    /// The right to a database in a way: `read`, `update` or `exclusive`. Whoever has it exclusively
+    /// has nobody beside him who updates it, whoever reads it is beside everybody (DLI-12.41).
+    ///
+    /// # Errors
+    /// [`SystemError::Sharing`] if somebody in another system, or in this one, has it in a way that
+    /// does not go with that.
+    pub fn claim(&mut self, database: &str, access: &str) -> Result<(), SystemError> {
+        let mode = match access {
+            "read" => LockMode::IntentShared,
+            "update" => LockMode::IntentExclusive,
+            _ => LockMode::SharedIntentExclusive,
+        };
+        let name = [b"database ", database.as_bytes()].concat();
+        let name = LockName { space: SPACE, name: &name };
+        match self.unit.lock(name, mode, Wait::No)? {
+            Grant::Busy => {
+                let what = format!("a program has {database} in a way that keeps others away");
+                Err(sharing(&self.store, name, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps programs that change a database away from it; those that read it go on. Programs that
+    /// change it now are waited for so long.
+    ///
+    /// # Errors
+    /// [`SystemError::Sharing`] if they do not end.
+    pub fn freeze(&mut self, database: &str, wait: Duration) -> Result<(), SystemError> {
+        let name = [b"database ", database.as_bytes()].concat();
+        let name = LockName { space: SPACE, name: &name };
+        match self.unit.lock(name, LockMode::Shared, Wait::AtMost(wait))? {
+            Grant::Busy => {
+                let what = format!("programs that change {database} are at work");
+                Err(sharing(&self.store, name, what))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Who is at work under a name.
+fn sharing(store: &EngineStore, name: LockName<'_>, what: String) -> SystemError {
+    match store.systems(name) {
+        Ok(systems) => {
+            let holders = systems.into_iter().filter(|system| system.holding > 0);
+            SystemError::Sharing { what, systems: holders.map(|system| system.name).collect() }
+        }
+        Err(error) => error.into(),
+    }
 }
 
 impl EngineSystem {
@@ -47,12 +101,8 @@ impl EngineSystem {
     fn claim(&self, mode: LockMode, wait: Wait, what: &str) -> Result<InUse, SystemError> {
         let mut unit = self.store().begin(UnitOptions::default())?;
         match unit.lock(NAME, mode, wait)? {
-            Grant::Busy => {
-                let systems = self.store().systems(NAME)?.into_iter();
-                let systems = systems.map(|system| system.name).collect();
-                Err(SystemError::Sharing { what: what.to_owned(), systems })
-            }
-            _ => Ok(InUse { _unit: unit }),
+            Grant::Busy => Err(sharing(self.store(), NAME, what.to_owned())),
+            _ => Ok(InUse { unit, store: self.store().clone() }),
         }
     }
 }

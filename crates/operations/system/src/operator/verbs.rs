@@ -47,6 +47,7 @@ const FREE: &[&str] = &[
     "rekey resume",
     "db status",
     "db verify",
+    "db send",
     "image-copy",
     "backout list",
     "recon list",

@@ -5,6 +5,7 @@
 pub(crate) mod in_time;
 pub(crate) mod pautdb;
 pub(crate) mod place;
+pub(crate) mod postgres;
 pub(crate) mod shop;
 
 use std::collections::BTreeMap;
