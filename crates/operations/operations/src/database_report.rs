@@ -16,8 +16,8 @@ use hierarchy::{Database, HierarchyError};
 use serde::{Deserialize, Serialize};
 use store::Store;
 use store_any::AnyStore;
-use system::{Home, System, SystemError};
 use system::operator::Talk;
+use system::{Home, System, SystemError};
 
 use crate::{Databases, Result};
 

@@ -126,7 +126,7 @@ impl Coded for MoveError {
                 "Compile the same sources there with `holdfast gen`, and give {database} the same \
                  section [database.{database}] in holdfast.toml."
             ),
-            MoveError::Differs { database } => format!(
+            MoveError::Differs { database, .. } => format!(
                 "Empty it there (`holdfast db empty {database} --yes`), verify both systems, and \
                  move it again; at its old place nothing has changed."
             ),

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use system::operator::forms::{self, Conversion};
 use system::operator::{self, Merge, OperatorError, Refusal, Request, Talk, Verb, done};
 use system::{
-    AccumulationStatus, EngineSystem, EngineVerb, Finding, OpenOptions, Repair, System, SystemError, VerifyReport,
-    VerifyRequest,
+    AccumulationStatus, EngineSystem, EngineVerb, Finding, OpenOptions, Repair, System,
+    SystemError, VerifyReport, VerifyRequest,
 };
 
 use crate::backout::{BackoutRequest, ListRequest};
@@ -114,7 +114,8 @@ impl Operation {
             Operation::Convert(asked) => Answer::Convert(convert(system, asked, talk)?),
             Operation::Rekey(asked) => Answer::Convert(rekey(system, asked, talk)?),
             Operation::DatabaseStatus(asked) => {
-                let space = |store: &_, database: &_| database_report::space(system, store, database);
+                let space =
+                    |store: &_, database: &_| database_report::space(system, store, database);
                 Answer::DatabaseStatus(database_report::status(system, asked, talk, space)?)
             }
             Operation::DatabaseVerify(asked) => {

@@ -115,8 +115,7 @@ pub(super) fn run(context: &mut Context, args: &InitArgs) -> Result<ExitCode> {
     if let Some(url) = &args.engine {
         let (url, schema) = (url.clone(), args.schema.clone());
         let engine = EngineSettings { url, schema, ..EngineSettings::default() };
-        let system =
-            EngineSystem::init(&context.seam, &args.dir, &passphrase, &options, &engine)?;
+        let system = EngineSystem::init(&context.seam, &args.dir, &passphrase, &options, &engine)?;
         return tell_engine(context, args, &system.to_string());
     }
     let system = System::init(&context.seam, &args.dir, &passphrase, &options)?;

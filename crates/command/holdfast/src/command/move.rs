@@ -57,7 +57,8 @@ impl Pipe {
     fn make(dir: &Path) -> Result<Pipe> {
         let path = dir.join(format!("move-{}.pipe", std::process::id()));
         let mode = Mode::RUSR | Mode::WUSR;
-        mknodat(CWD, &path, FileType::Fifo, mode, 0).map_err(|error| refused(&path, error.into()))?;
+        mknodat(CWD, &path, FileType::Fifo, mode, 0)
+            .map_err(|error| refused(&path, error.into()))?;
         Ok(Pipe(path))
     }
 
@@ -90,8 +91,9 @@ struct Sender {
 }
 
 pub(super) fn run(context: &mut Context, args: &MoveArgs) -> Result<ExitCode> {
-    let from = std::path::absolute(&args.system)
-        .map_err(|error| Failure::other(format!("{}: {error}", args.system.display()), "Name it."))?;
+    let from = std::path::absolute(&args.system).map_err(|error| {
+        Failure::other(format!("{}: {error}", args.system.display()), "Name it.")
+    })?;
     SystemConfig::read_any(&*context.seam.disk, &from)?;
     SystemConfig::read_any(&*context.seam.disk, &args.to)?;
     let passphrase = args.passphrase.get()?;
@@ -103,19 +105,15 @@ pub(super) fn run(context: &mut Context, args: &MoveArgs) -> Result<ExitCode> {
         let keys: Arc<dyn KeyProvider> = Arc::new(keys);
         let pipe = Pipe::make(&from)?;
         let file = pipe.open()?;
-        let asked = SendRequest {
-            database: name.clone(),
-            pipe: pipe.0.clone(),
-            wait_seconds: args.wait,
-        };
+        let asked =
+            SendRequest { database: name.clone(), pipe: pipe.0.clone(), wait_seconds: args.wait };
         let request = Operation::Send(asked).request()?;
         let sender = Arc::new(Sender::default());
         let (seam, dir, theirs) = (context.seam.clone(), from.clone(), Arc::clone(&sender));
         let secret = passphrase.clone();
         let body = move || {
             let passphrase = || Ok::<_, Refusal>(secret.clone());
-            let answer =
-                operator::run(&seam, &dir, options(), &request, passphrase, &mut |_| ());
+            let answer = operator::run(&seam, &dir, options(), &request, passphrase, &mut |_| ());
             *theirs.answer.lock() = Some(answer);
             theirs.is_over.store(true, Ordering::SeqCst);
         };
@@ -155,7 +153,9 @@ pub(super) fn run(context: &mut Context, args: &MoveArgs) -> Result<ExitCode> {
     output.table(&["segment", "segments"], &rows)?;
     output.line(format!("{name} is in {}: {} segments", args.to.display(), count(all)))?;
     output.line(format!("SHA-256 of both: {}", moved.digest))?;
-    output.line(format!("once programs use it there: holdfast db empty -s {} {name} --yes",
-        args.system.display()))?;
+    output.line(format!(
+        "once programs use it there: holdfast db empty -s {} {name} --yes",
+        args.system.display()
+    ))?;
     DONE
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use system::{SystemConfig, SystemStatus};
 use system::status::{DataSetStatus, HistogramStatus, PoolStatus, RunningStatus, StoppedStatus};
+use system::{SystemConfig, SystemStatus};
 
 use super::{Context, DONE, on_engine};
 use crate::failure::{Failure, Result};

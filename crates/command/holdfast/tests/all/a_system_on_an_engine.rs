@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::postgres::Server;
-use crate::common::{Ended, Folder, SECRET, command, issue, on, pause, run, start};
+use crate::common::{Ended, Folder, SECRET, command, init, issue, on, pause, run, start};
 
 const SOURCES: &str = "         DBD   NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(HASHER,1,10)
          DATASET DD1=SHOPDD
@@ -153,8 +153,11 @@ fn what_has_no_meaning_on_an_engine_says_what_to_use_instead() {
     let systems = Systems::on(&server, 1);
     let dir = systems.dirs[0].to_str().unwrap();
     let files: Vec<_> = fs::read_dir(dir).unwrap().map(|one| one.unwrap().file_name()).collect();
-    let mut files: Vec<String> =
-        files.into_iter().map(|one| one.into_string().unwrap()).filter(|one| one != "lock").collect();
+    let mut files: Vec<String> = files
+        .into_iter()
+        .map(|one| one.into_string().unwrap())
+        .filter(|one| one != "lock")
+        .collect();
     files.sort();
     assert_eq!(files, ["holdfast.keys", "holdfast.toml"], "no log, no data, no RECON");
     for words in [
@@ -329,4 +332,119 @@ fn nothing_acknowledged_is_lost_when_program_or_backend_is_killed() {
     let found = seen.out.lines().filter(|line| line.contains("\"status\":\"  \"")).count();
     assert_eq!(found, acknowledged.len(), "{}", seen.err);
     systems.stop(1, system);
+}
+
+#[test]
+fn a_database_moves_to_an_engine_and_back_while_it_is_read() {
+    let Some(server) = Server::start() else { return };
+    if is_missing("cc") {
+        return;
+    }
+    let systems = Systems::on(&server, 1);
+    systems.generate(0, SOURCES).done();
+    let [kernel, again] = ["kernel", "again"].map(|name| systems.folder.join(name));
+    let sources = systems.folder.join("sources");
+    for dir in [&kernel, &again] {
+        init(dir, &[]);
+        on(SECRET, &["gen", "-s"], dir, &[sources.to_str().unwrap()]).done();
+    }
+    let fills = systems.program(
+        "fills.c",
+        "{ for (int n = 1; n <= 3000; n++) if (insert(shop, n)) return 8; return 0; }",
+    );
+    let program = fills.to_str().unwrap();
+    let clerk = ["--psb", "CLERK", "--program", program];
+    on(SECRET, &["batch", "-s"], &kernel, &clerk).done();
+    // The source is started, and a program reads it all the while.
+    let started = start(&kernel);
+    let reads = systems.program(
+        "reads.c",
+        "{
+        puts(\"in\"); fflush(stdout);
+        for (int n = 0; n < 300; n++) {
+            CTDLI(\"GU  \", shop, area, \"CUSTOMER(CUSTNO  = 00000001)\", NULL);
+            if (memcmp(shop->status, \"  \", 2)) return 8;
+            usleep(10000);
+        }
+        return 0;
+    }",
+    );
+    let mut command = command(Some(SECRET));
+    command.arg("batch").arg("-s").arg(&kernel).arg("--program").arg(&reads);
+    command.args(["--psb", "CLERK", "--type", "bmp"]);
+    let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert_eq!(said(&mut reader).trim(), "in");
+    let engine = &systems.dirs[0];
+    let to = |dir: &Path| ["--json".into(), "--to".into(), dir.to_str().unwrap().to_owned()];
+    let moves = |from: &Path, dir: &Path| {
+        let rest = to(dir);
+        let rest: Vec<&str> = rest.iter().map(String::as_str).chain(["SHOPDB"]).collect();
+        on(SECRET, &["move", "-s"], from, &rest)
+    };
+    let there = moves(&kernel, engine).done().json();
+    assert_eq!(there["segments"], 3000);
+    ended(reader).done();
+    // It is there already: nothing is loaded over it.
+    assert_eq!(moves(&kernel, engine).code, 1);
+    on(SECRET, &["stop", "-s"], &kernel, &[]).done();
+    ended(started).done();
+    on(SECRET, &["db", "verify", "-s"], engine, &["SHOPDB"]).done();
+    // And back, from a system that is started, too.
+    let started = start(engine);
+    let back = moves(engine, &again).done().json();
+    assert_eq!(back, there, "counts and digest are those of the first place");
+    systems.stop(0, started);
+    on(SECRET, &["db", "verify", "-s"], &again, &["SHOPDB"]).done();
+    // Another definition gets nothing.
+    let other = systems.folder.join("other");
+    init(&other, &[]);
+    let longer = SOURCES.replace("BYTES=20", "BYTES=21");
+    fs::write(&sources, longer).unwrap();
+    on(SECRET, &["gen", "-s"], &other, &[sources.to_str().unwrap()]).done();
+    moves(&again, &other).failed("HFY112", &["SHOPDB"]);
+    on(SECRET, &["db", "status", "-s"], &other, &["SHOPDB"]).done();
+}
+
+#[test]
+fn a_checkpoint_of_one_system_is_found_in_another() {
+    let Some(server) = Server::start() else { return };
+    if is_missing("cc") {
+        return;
+    }
+    let systems = Systems::on(&server, 2);
+    systems.generate(0, SOURCES).done();
+    let restarts = systems.program(
+        "restarts.c",
+        "{
+        int length = 4, number = 0, io_length = 64;
+        char id[16] = \"            \";
+        CTDLI(\"XRST\", io, &io_length, id, &length, &number, NULL);
+        if (number == 0) {
+            insert(shop, 1);
+            number = 42;
+            CTDLI(\"CHKP\", io, &io_length, \"SHOP0001\", &length, &number, NULL);
+            insert(shop, 2);
+            puts(\"in\"); fflush(stdout);
+            sleep(600);
+        }
+        printf(\"number %d\\n\", number);
+        return insert(shop, 3);
+    }",
+    );
+    let mut one = start(&systems.dirs[0]);
+    let mut child = systems.bmp(0, &restarts);
+    assert_eq!(said(&mut child).trim(), "in");
+    one.kill().unwrap();
+    one.wait_in_time().unwrap();
+    assert_eq!(ended(child).code, 1);
+    let two = start(&systems.dirs[1]);
+    let more = ["--type", "bmp", "--ckptid", "LAST"];
+    let again = ended(systems.batch(1, &restarts, &more).spawn().unwrap()).done();
+    assert!(again.out.contains("number 42"), "{}{}", again.out, again.err);
+    let cards = "L   9999 GN\n";
+    let rest = ["--psb", "CLERK", "--type", "bmp", "--json"];
+    let seen = issue(&systems.dirs[1], &rest, cards).done();
+    let found = seen.out.lines().filter(|line| line.contains("\"status\":\"  \"")).count();
+    assert_eq!(found, 2, "1 and 3, but not 2: {}", seen.out);
+    systems.stop(1, two);
 }
