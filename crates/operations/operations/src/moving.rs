@@ -394,8 +394,8 @@ impl<R: Read> Stream<R> {
             return Ok(None);
         }
         let head = self.take(6)?;
-        let head: [u8; 6] = self.frame[head].try_into().unwrap_or_default();
-        let [of, marks, a, b, c, d] = head;
+        let head: Option<&[u8; 6]> = self.frame.get(head).and_then(|head| head.first_chunk());
+        let [of, marks, a, b, c, d] = head.copied().unwrap_or_default();
         if usize::from(of) >= self.database.schema.types.len() {
             return Err(MoveError::Broken("a segment is of a type that is not defined".into()));
         }

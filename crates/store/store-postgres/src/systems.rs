@@ -3,9 +3,9 @@
 use store::{LockName, Result};
 use tokio_postgres::types::Type;
 
+use crate::EngineStore;
 use crate::names::bytes_of;
 use crate::sets::strange;
-use crate::EngineStore;
 
 /// A system that lives on the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use operations::Databases;
 use operations::moving::{self, Arriving, Counted, SendRequest};
 use operations::verbs::{Operation, answer_of};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};

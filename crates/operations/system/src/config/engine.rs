@@ -90,7 +90,9 @@ impl SystemConfig {
 
 pub(super) fn write(text: &mut Text, engine: &EngineSettings) {
     let usual = EngineSettings::default();
-    text.line("# Where the databases are. A password never stands here: PGPASSWORD, or the file that");
+    text.line(
+        "# Where the databases are. A password never stands here: PGPASSWORD, or the file that",
+    );
     text.line("# PGPASSFILE names. Systems that share the databases have the same section.");
     text.line("[engine]");
     let _ = writeln!(text.0, "url = {}", quoted(&engine.url));
@@ -107,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_password_in_an_address_is_found_wherever_it_stands() {
-        let names = |url: &str| EngineSettings { url: url.into(), ..Default::default() }
-            .names_password();
+        let names =
+            |url: &str| EngineSettings { url: url.into(), ..Default::default() }.names_password();
         assert!(!names("postgres://me@db.example:5432/bank?sslmode=verify-full"));
         assert!(!names("postgres://me@%2Ftmp%2Fpg/bank"));
         assert!(names("postgres://me:secret@db.example/bank"));

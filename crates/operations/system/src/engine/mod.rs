@@ -34,8 +34,8 @@ use seam::fresh::replace_small;
 use store_postgres::{EngineOptions, EngineStore, Sealing};
 
 pub use sharing::InUse;
-pub use verbs::{EngineRun, EngineVerb, EngineVerified, VerifiedSet};
 pub(crate) use verbs::find;
+pub use verbs::{EngineRun, EngineVerb, EngineVerified, VerifiedSet};
 
 use crate::config::{CONFIG_FILE, EngineSettings};
 use crate::operator::Server;

@@ -86,7 +86,11 @@ impl EngineSystem {
     /// # Errors
     /// [`SystemError::Sharing`] if somebody has the databases to himself.
     pub fn beside(&self) -> Result<InUse, SystemError> {
-        self.claim(LockMode::IntentShared, Wait::No, "a command or a program has the databases to itself")
+        self.claim(
+            LockMode::IntentShared,
+            Wait::No,
+            "a command or a program has the databases to itself",
+        )
     }
 
     /// The right to the databases alone. Programs that are at work are waited for so long.

@@ -87,12 +87,7 @@ impl EngineSystem {
             engine: inner.settings.url.clone(),
             schema: inner.settings.schema.clone(),
             started,
-            uptime_seconds: inner
-                .seam
-                .clock
-                .monotonic()
-                .saturating_sub(inner.opened)
-                .as_secs_f64(),
+            uptime_seconds: inner.seam.clock.monotonic().saturating_sub(inner.opened).as_secs_f64(),
             process: ProcessStatus {
                 pid: std::process::id(),
                 cpu_us: seam::clock::process_cpu_us().saturating_sub(inner.opened_cpu_us),

@@ -67,8 +67,8 @@ pub use line::{read_answer, read_proof, read_request};
 pub use logs::{CopyBack, LogCopy};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::Server;
-pub(crate) use verbs::is_verb;
 pub use stripes::{ChangedStripes, Stripes};
+pub(crate) use verbs::is_verb;
 
 /// The socket within a system's folder.
 pub const SOCKET: &str = "operator.sock";

@@ -105,8 +105,7 @@ impl Server {
         let failed = |error| SystemError::io("serve operators at", &path, error);
         let listener = seam::socket::listen(&path).map_err(failed)?;
         let ended = Arc::new(AtomicBool::new(false));
-        let mut host =
-            Host { system, ended: Arc::clone(&ended), clients: Vec::new() };
+        let mut host = Host { system, ended: Arc::clone(&ended), clients: Vec::new() };
         let body = move || host.serve(&listener);
         let thread = Some(seam::thread::spawn("operator", body).map_err(failed)?);
         Ok(Server { dir, ended, thread })
@@ -191,7 +190,12 @@ impl Host {
 }
 
 /// Serves one client: reads its request, has the verb work, tells the result.
-fn attend(stream: &UnixStream, peer: &Peer, system: &dyn Served, ended: &AtomicBool) -> io::Result<()> {
+fn attend(
+    stream: &UnixStream,
+    peer: &Peer,
+    system: &dyn Served,
+    ended: &AtomicBool,
+) -> io::Result<()> {
     let asked = request(stream).and_then(|(line, request)| {
         authorise((stream, peer), system, &line, &request).map(|()| request).map_err(Some)
     });
