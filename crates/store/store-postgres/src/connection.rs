@@ -143,7 +143,8 @@ impl Connection {
                 client.prepare("SELECT hf_release($1, $2, $3, $4)"),
                 client.prepare("SELECT k, v, stamp FROM hf_claim($1, $2, $3, $4, $5)"),
                 client.prepare("SELECT hf_check($1, $2, $3, $4)"),
-                client.prepare("SELECT hf_commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+                client
+                    .prepare("SELECT hf_commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
             )?;
             Ok::<_, Error>(Statements {
                 forward,
@@ -173,10 +174,7 @@ impl Connection {
         let (begun, locked, row, ended) = self.exchange(counters, async |client| {
             futures_util::join!(
                 client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-                client.query_typed(
-                    "SELECT pg_advisory_xact_lock_shared($1, $2)",
-                    &both
-                ),
+                client.query_typed("SELECT pg_advisory_xact_lock_shared($1, $2)", &both),
                 client.query_typed(
                     "INSERT INTO lanes (lane, system, number) \
                      SELECT nextval('lane_ids'), system, 0 FROM alive WHERE system = $1 \

@@ -153,8 +153,8 @@ fn tls(authorities: Option<&str>) -> Result<tokio_postgres_rustls::MakeRustlsCon
     let wrong = |why: String| StoreError::beneath(EngineError::Tls(why));
     let path = authorities.unwrap_or(AUTHORITIES);
     let mut roots = rustls::RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(path)
-        .map_err(|error| wrong(format!("{path}: {error}")))?;
+    let certificates =
+        CertificateDer::pem_file_iter(path).map_err(|error| wrong(format!("{path}: {error}")))?;
     for certificate in certificates {
         let certificate = certificate.map_err(|error| wrong(format!("{path}: {error}")))?;
         roots.add(certificate).map_err(|error| wrong(format!("{path}: {error}")))?;

@@ -65,7 +65,6 @@ impl Pool {
         })
     }
 
-
     /// A connection that commits for this system.
     pub(crate) fn take(self: &Arc<Pool>, system: i32) -> Result<Taken> {
         let deadline = self.clock.monotonic() + self.connection_within;
@@ -107,8 +106,7 @@ impl Pool {
 
     fn open(&self, system: i32) -> std::result::Result<Connection, Fault> {
         let (address, counters) = (&self.address, &self.counters);
-        let mut connection =
-            Connection::open(address, &self.schema, self.answer_within, counters)?;
+        let mut connection = Connection::open(address, &self.schema, self.answer_within, counters)?;
         connection.prepare(counters)?;
         connection.enlist(system, self.class, counters)?;
         Ok(connection)

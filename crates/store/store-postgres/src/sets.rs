@@ -80,9 +80,8 @@ impl Sets {
         }
         let Ok(id) = i32::try_from(set.0) else { return Err(StoreError::NoSuchSet(set)) };
         let query = format!("SELECT {COLUMNS} FROM sets WHERE id = $1");
-        let rows = shared.ask(async |client| {
-            client.query_typed(&query, &[(&id, Type::INT4)]).await
-        })?;
+        let rows =
+            shared.ask(async |client| client.query_typed(&query, &[(&id, Type::INT4)]).await)?;
         let row = rows.first().ok_or(StoreError::NoSuchSet(set))?;
         self.keep(shared, row)
     }
@@ -90,7 +89,8 @@ impl Sets {
     fn keep(&self, shared: &Shared, row: &Row) -> Result<Arc<Known>> {
         let info = info_of(row)?;
         let tokens: Option<i32> = row.try_get(9).map_err(strange)?;
-        let tokens = tokens.map(|generation| shared.sealer.tokens(generation as u32)).transpose()?;
+        let tokens =
+            tokens.map(|generation| shared.sealer.tokens(generation as u32)).transpose()?;
         let known = Arc::new(Known { info, tokens });
         self.known.lock().insert(known.info.id, Arc::clone(&known));
         Ok(known)
@@ -175,8 +175,7 @@ pub(crate) fn strange(error: tokio_postgres::Error) -> StoreError {
 fn info_of(row: &Row) -> Result<SetInfo> {
     let read = || -> std::result::Result<SetInfo, tokio_postgres::Error> {
         let interval: Option<i32> = row.try_get(3)?;
-        let locking =
-            if row.try_get::<_, i16>(2)? == 0 { Locking::Keys } else { Locking::Caller };
+        let locking = if row.try_get::<_, i16>(2)? == 0 { Locking::Keys } else { Locking::Caller };
         let attributes = SetAttributes {
             locking,
             interval_bytes: interval.map(|bytes| bytes as u32),
@@ -186,7 +185,11 @@ fn info_of(row: &Row) -> Result<SetInfo> {
             free_percent: row.try_get::<_, i16>(7)? as u8,
             prefix_bytes: row.try_get::<_, i32>(8)? as u16,
         };
-        Ok(SetInfo { id: SetId(row.try_get::<_, i32>(0)? as u32), name: row.try_get(1)?, attributes })
+        Ok(SetInfo {
+            id: SetId(row.try_get::<_, i32>(0)? as u32),
+            name: row.try_get(1)?,
+            attributes,
+        })
     };
     read().map_err(strange)
 }

@@ -20,9 +20,9 @@ use crate::names;
 use crate::overlay::{Change, Overlay};
 use crate::pages::{Page, Pages, Row};
 use crate::pool::Taken;
+use crate::sealer::damaged;
 use crate::seen::{Seen, successor};
 use crate::sets::{Known, back, front};
-use crate::sealer::damaged;
 
 /// A unit of work of an [`EngineStore`](crate::EngineStore).
 pub struct EngineUnit {
@@ -123,7 +123,14 @@ impl EngineUnit {
     }
 
     /// Reads a stretch of a set from the engine: in the snapshot, or as it is now.
-    fn fetch(&mut self, from: &[u8], to: &[u8], rows: usize, way: Way, firm: bool) -> Result<Arc<Page>> {
+    fn fetch(
+        &mut self,
+        from: &[u8],
+        to: &[u8],
+        rows: usize,
+        way: Way,
+        firm: bool,
+    ) -> Result<Arc<Page>> {
         let answer = if firm {
             self.fetch_firm(from, to, rows as i64, way)
         } else {
@@ -147,7 +154,8 @@ impl EngineUnit {
     fn fetch_loose(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Vec<Row>> {
         let mut connection = self.shared.calls.take(self.member.system)?;
         let statements = connection.statements();
-        let statement = if way == Way::Forward { &statements.forward } else { &statements.backward };
+        let statement =
+            if way == Way::Forward { &statements.forward } else { &statements.backward };
         let parameters: [&(dyn ToSql + Sync); 3] = [&from, &to, &rows];
         let read = connection.ask(&self.shared.counters, async |client| {
             client.query(statement, &parameters).await
@@ -168,13 +176,13 @@ impl EngineUnit {
             none => none.insert(self.shared.snapshots.take(self.member.system)?),
         };
         let statements = connection.statements();
-        let statement = if way == Way::Forward { &statements.forward } else { &statements.backward };
+        let statement =
+            if way == Way::Forward { &statements.forward } else { &statements.backward };
         let parameters: [&(dyn ToSql + Sync); 3] = [&from, &to, &rows];
         let counters = Arc::clone(&self.shared.counters);
         let read = match begin {
-            None => connection.exchange(&counters, async |client| {
-                client.query(statement, &parameters).await
-            }),
+            None => connection
+                .exchange(&counters, async |client| client.query(statement, &parameters).await),
             Some(begin) => {
                 self.outdated = false;
                 let columns = self.seen.columns();
@@ -301,7 +309,8 @@ impl EngineUnit {
             let end = (&page.to).min(&upper);
             let theirs = page.range(&at, end).first();
             let own = self.overlay.first(&at, end);
-            let own_first = own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key <= row.key[..]));
+            let own_first =
+                own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key <= row.key[..]));
             if own_first && let Some((key, change)) = own {
                 let key = key.to_vec();
                 let found = match change {
@@ -348,7 +357,8 @@ impl EngineUnit {
             let start = (&page.from).max(&lower);
             let theirs = page.range(start, &at).last();
             let own = self.overlay.last(start, &at);
-            let own_first = own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key >= row.key[..]));
+            let own_first =
+                own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key >= row.key[..]));
             if own_first && let Some((key, change)) = own {
                 let key = key.to_vec();
                 let found = match change {
@@ -428,9 +438,10 @@ impl EngineUnit {
         let changed = self.overlay.range(&from, &to);
         let deleted = changed.filter(|(_, change)| change.is_none()).map(|(key, _)| key.to_vec());
         let deleted: Vec<Vec<u8>> = deleted.collect();
-        let own = self.overlay.range(&from, &to).find_map(|(key, change)| {
-            change.as_ref().map(|value| (key.to_vec(), value.clone()))
-        });
+        let own = self
+            .overlay
+            .range(&from, &to)
+            .find_map(|(key, change)| change.as_ref().map(|value| (key.to_vec(), value.clone())));
         let until = own.as_ref().map_or(&to, |(key, _)| key);
         let claimed = self.claim_committed(&from, until, &deleted);
         if let Some(row) = self.noted(claimed)? {
@@ -448,12 +459,7 @@ impl EngineUnit {
         Ok(true)
     }
 
-    fn claim_committed(
-        &mut self,
-        from: &[u8],
-        to: &[u8],
-        not: &[Vec<u8>],
-    ) -> Result<Option<Row>> {
+    fn claim_committed(&mut self, from: &[u8], to: &[u8], not: &[Vec<u8>]) -> Result<Option<Row>> {
         let mut connection = self.shared.calls.take(self.member.system)?;
         let (statements, system) = (connection.statements(), self.member.system);
         let parameters: [&(dyn ToSql + Sync); 5] = [&from, &to, &not, &system, &self.number];

@@ -19,8 +19,12 @@ const BATCH_ROWS: usize = 1_000;
 const BATCH_BYTES: usize = 1 << 20;
 
 pub(crate) fn drop_set(shared: &Arc<Shared>, set: SetId) -> Result<()> {
-    remove(shared, set, "WITH moved AS (SELECT nextval('set_changes')) DELETE FROM sets \
-                         USING moved WHERE id = $1 RETURNING id")?;
+    remove(
+        shared,
+        set,
+        "WITH moved AS (SELECT nextval('set_changes')) DELETE FROM sets \
+                         USING moved WHERE id = $1 RETURNING id",
+    )?;
     shared.sets.forget(set);
     Ok(())
 }
@@ -43,10 +47,7 @@ fn remove(shared: &Arc<Shared>, set: SetId, query: &str) -> Result<()> {
                 futures_util::join!(
                     client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"),
                     client.query_typed(query, &one),
-                    client.execute_typed(
-                        "DELETE FROM entries WHERE k >= $1 AND k < $2",
-                        &range
-                    ),
+                    client.execute_typed("DELETE FROM entries WHERE k >= $1 AND k < $2", &range),
                     client.batch_execute("COMMIT"),
                 )
             })
