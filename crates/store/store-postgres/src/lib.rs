@@ -78,6 +78,7 @@
 //! | `sealer` | values sealed before they leave the process |
 //! | `connection`, `pool`, `options`, `error` | the way to the engine |
 //! | `whole` | what concerns whole sets: loads, drops, numbers |
+//! | `twin` | the same work as hand-written SQL, for measuring |
 //! | `certify` | the conformance suite, for somebody's own engine |
 
 pub mod certify;
@@ -95,6 +96,8 @@ mod schema;
 mod sealer;
 mod seen;
 mod sets;
+#[doc(hidden)]
+pub mod twin;
 mod unit;
 mod whole;
 
