@@ -114,7 +114,9 @@ impl Address {
             None => !sockets,
             Some(other) => return Err(wrong(format!("sslmode {other} is not offered"))),
         };
-        use tokio_postgres::config::SslMode;
+        use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+        // Among several hosts the leader is the one that is meant.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.ssl_mode(if wants_tls { SslMode::Require } else { SslMode::Disable });
         let protection = match wants_tls {
             false => Protection::None,

@@ -49,6 +49,14 @@ pub(crate) struct Common {
     pub(crate) counters: Arc<Counters>,
 }
 
+impl Common {
+    /// A connection that belongs to no pool and commits for nobody.
+    pub(crate) fn connect(&self) -> Result<Connection> {
+        Connection::open(&self.address, &self.schema, self.answer_within, &self.counters)
+            .map_err(Fault::into_error)
+    }
+}
+
 impl Pool {
     pub(crate) fn new(common: Common, most: usize) -> Arc<Pool> {
         Arc::new(Pool {

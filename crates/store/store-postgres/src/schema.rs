@@ -5,7 +5,7 @@ use store::{Result, StoreError};
 use tokio_postgres::types::Type;
 
 use crate::connection::{Connection, Counters};
-use crate::error::{EngineError, Fault};
+use crate::error::{EngineError, Fault, strange};
 use crate::options::{Address, EngineOptions, checked_schema};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -111,7 +111,7 @@ pub(crate) fn destroy(url: &str, options: &EngineOptions, _seam: &Seam) -> Resul
             .await
     })?;
     if let Some(row) = rows.first() {
-        let name: String = row.try_get(0).map_err(crate::sets::strange)?;
+        let name: String = row.try_get(0).map_err(strange)?;
         return Err(foreign(schema, &format!("it also holds {name}, which is not the store's")));
     }
     let script = format!("DROP SCHEMA {schema} CASCADE");

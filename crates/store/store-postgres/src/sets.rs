@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use seal::KeyTokens;
 use seam::sync::Mutex;
+use store::error::Limit;
 use store::{Locking, Result, SetAttributes, SetId, SetInfo, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::Shared;
+use crate::error::strange;
 use crate::seen::successor;
+use crate::shared::Shared;
 
 /// A set as this process knows it.
 pub(crate) struct Known {
@@ -75,6 +77,10 @@ const COLUMNS: &str = "id, name, locking, interval_bytes, pool, key_label, plain
 impl Sets {
     /// What is known of a set.
     pub(crate) fn find(&self, shared: &Shared, set: SetId) -> Result<Arc<Known>> {
+        if shared.gone.holds(set) {
+            self.forget(set);
+            return Err(StoreError::NoSuchSet(set));
+        }
         if let Some(known) = self.known.lock().get(&set) {
             return Ok(Arc::clone(known));
         }
@@ -161,15 +167,22 @@ impl Sets {
     pub(crate) fn forget(&self, set: SetId) {
         self.known.lock().remove(&set);
     }
-
-    /// Forgets what is not among these.
-    pub(crate) fn retain(&self, there: &std::collections::BTreeSet<SetId>) {
-        self.known.lock().retain(|set, _| there.contains(set));
-    }
 }
 
-pub(crate) fn strange(error: tokio_postgres::Error) -> StoreError {
-    crate::error::Fault::of(&error).into_error()
+/// Whether key and value are no longer than a store takes.
+pub(crate) fn check_entry(most: &store::Capabilities, key: &[u8], value: &[u8]) -> Result<()> {
+    if key.len() > most.key_bytes_max {
+        return Err(StoreError::too_large(Limit::KeyBytes, key.len(), most.key_bytes_max));
+    }
+    if value.len() > most.value_bytes_max {
+        return Err(StoreError::too_large(Limit::ValueBytes, value.len(), most.value_bytes_max));
+    }
+    Ok(())
+}
+
+/// The value of a key that stands as a token: with the key itself in front.
+pub(crate) fn tokened(key: &[u8], value: &[u8]) -> Vec<u8> {
+    [&(key.len() as u16).to_be_bytes()[..], key, value].concat()
 }
 
 fn info_of(row: &Row) -> Result<SetInfo> {
