@@ -12,13 +12,13 @@ use std::time::Duration;
 use store::{CommitToken, Resolution, Result, StoreError};
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::Shared;
-use crate::connection::{Counters, Lane};
-use crate::error::Fault;
+use crate::connection::{Counters, Lane, stamp_of, token_of};
+use crate::error::{EngineError, Fault, strange};
 use crate::names;
 use crate::pool::Taken;
 use crate::seen::Columns;
-use crate::unit::EngineUnit;
+use crate::shared::Shared;
+use crate::state::UnitState;
 
 /// How often a commit is repeated before it is a conflict.
 const TRIES_MAX: u32 = 30;
@@ -39,7 +39,7 @@ struct Writes {
     deleted: Vec<Vec<u8>>,
 }
 
-pub(crate) fn commit(unit: &mut EngineUnit) -> Result<Names> {
+pub(crate) fn commit(unit: &mut UnitState) -> Result<Names> {
     if unit.overlay.is_empty() && unit.seen.is_empty() {
         return release_reader(unit);
     }
@@ -83,7 +83,7 @@ pub(crate) fn commit(unit: &mut EngineUnit) -> Result<Names> {
 }
 
 /// One that has only read under names, if anything: whether they were still held decides.
-fn release_reader(unit: &mut EngineUnit) -> Result<Names> {
+fn release_reader(unit: &mut UnitState) -> Result<Names> {
     let held = (unit.held.len() + unit.claimed.len()) as i64;
     if held == 0 {
         return Ok(Names::Held);
@@ -96,7 +96,7 @@ fn release_reader(unit: &mut EngineUnit) -> Result<Names> {
     Ok(Names::Free)
 }
 
-fn settle(unit: &mut EngineUnit, names: Names) -> Result<Names> {
+fn settle(unit: &mut UnitState, names: Names) -> Result<Names> {
     if unit.overlay.is_empty() {
         return release_reader(unit);
     }
@@ -105,7 +105,7 @@ fn settle(unit: &mut EngineUnit, names: Names) -> Result<Names> {
 }
 
 /// The connection that has the snapshot, or any.
-fn connection_of(unit: &mut EngineUnit) -> Result<Taken> {
+fn connection_of(unit: &mut UnitState) -> Result<Taken> {
     let Some(mut connection) = unit.snapshot.take() else {
         return unit.shared.calls.take(unit.member.system);
     };
@@ -114,7 +114,7 @@ fn connection_of(unit: &mut EngineUnit) -> Result<Taken> {
     Ok(connection)
 }
 
-fn writes_of(unit: &EngineUnit) -> Writes {
+fn writes_of(unit: &UnitState) -> Writes {
     let sets = unit.written.iter().map(|set| set.0 as i32).collect();
     let mut writes = Writes { sets, puts: Vec::new(), values: Vec::new(), deleted: Vec::new() };
     for (key, change) in unit.overlay.all() {
@@ -129,26 +129,9 @@ fn writes_of(unit: &EngineUnit) -> Writes {
     writes
 }
 
-/// A number that no other commit writes beside its entries.
-pub(crate) fn stamp_of(lane: Lane) -> i64 {
-    let mut mixed = (lane.lane as u64).rotate_left(40) ^ lane.number as u64;
-    // The finish of SplitMix64: every bit of the number moves every bit of the stamp.
-    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9_u64), (27, 0x94d0_49bb_1331_11eb)] {
-        mixed = (mixed ^ mixed >> shift).wrapping_mul(factor);
-    }
-    (mixed ^ mixed >> 31) as i64
-}
-
-pub(crate) fn token_of(lane: Lane) -> CommitToken {
-    let mut token = [0; 16];
-    token[..8].copy_from_slice(&lane.lane.to_be_bytes());
-    token[8..].copy_from_slice(&lane.number.to_be_bytes());
-    CommitToken(token)
-}
-
 /// Sends everything at once. A loss comes with the token to ask by, if anything was to be changed.
 fn fly(
-    unit: &EngineUnit,
+    unit: &UnitState,
     connection: &mut Taken,
     writes: &Writes,
 ) -> std::result::Result<Names, (Fault, Option<CommitToken>)> {
@@ -220,7 +203,7 @@ fn fly(
 }
 
 /// Asks until the engine answers, or for as long as the options say.
-fn ask_soon(unit: &EngineUnit, token: CommitToken, why: &str) -> Result<Resolution> {
+fn ask_soon(unit: &UnitState, token: CommitToken, why: &str) -> Result<Resolution> {
     let shared = &unit.shared;
     let deadline = shared.now() + shared.options.resolve_within;
     loop {
@@ -254,8 +237,8 @@ pub(crate) fn resolve(shared: &Arc<Shared>, token: CommitToken) -> Result<Resolu
             .await
     })?;
     let Some(row) = rows.first() else {
-        return Err(StoreError::beneath(crate::EngineError::Forgotten(token)));
+        return Err(StoreError::beneath(EngineError::Forgotten(token)));
     };
-    let last: i64 = row.try_get(0).map_err(crate::sets::strange)?;
+    let last: i64 = row.try_get(0).map_err(strange)?;
     Ok(if last == number { Resolution::Committed } else { Resolution::BackedOut })
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
 use std::time::Duration;
 
-use store::{Result, StoreError};
+use store::{CommitToken, Result, StoreError};
 use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, NoTls, Statement};
@@ -38,8 +38,8 @@ type Link = Pin<Box<dyn Future<Output = std::result::Result<(), Error>> + Send>>
 pub(crate) struct Connection {
     runtime: Runtime,
     client: Client,
-    link: Link,
-    linked: bool,
+    /// Gone when the connection has ended: with it go the places where answers are waited for.
+    link: Option<Link>,
     broken: bool,
     answer_within: Duration,
     statements: Option<Arc<Statements>>,
@@ -54,6 +54,23 @@ pub(crate) struct Lane {
     pub(crate) lane: i64,
     pub(crate) system: i32,
     pub(crate) number: i64,
+}
+
+/// A number that no other commit writes beside its entries.
+pub(crate) fn stamp_of(lane: Lane) -> i64 {
+    let mut mixed = (lane.lane as u64).rotate_left(40) ^ lane.number as u64;
+    // The finish of SplitMix64: every bit of the number moves every bit of the stamp.
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9_u64), (27, 0x94d0_49bb_1331_11eb)] {
+        mixed = (mixed ^ mixed >> shift).wrapping_mul(factor);
+    }
+    (mixed ^ mixed >> 31) as i64
+}
+
+pub(crate) fn token_of(lane: Lane) -> CommitToken {
+    let mut token = [0; 16];
+    token[..8].copy_from_slice(&lane.lane.to_be_bytes());
+    token[8..].copy_from_slice(&lane.number.to_be_bytes());
+    CommitToken(token)
 }
 
 /// What a store sends again and again.
@@ -109,8 +126,7 @@ impl Connection {
         let mut connection = Connection {
             runtime,
             client,
-            link,
-            linked: true,
+            link: Some(link),
             broken: false,
             answer_within,
             statements: None,
@@ -143,7 +159,8 @@ impl Connection {
                 client.prepare("SELECT hf_release($1, $2, $3, $4)"),
                 client.prepare("SELECT k, v, stamp FROM hf_claim($1, $2, $3, $4, $5)"),
                 client.prepare("SELECT hf_check($1, $2, $3, $4)"),
-                client.prepare("SELECT hf_commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+                client
+                    .prepare("SELECT hf_commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
             )?;
             Ok::<_, Error>(Statements {
                 forward,
@@ -173,10 +190,7 @@ impl Connection {
         let (begun, locked, row, ended) = self.exchange(counters, async |client| {
             futures_util::join!(
                 client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-                client.query_typed(
-                    "SELECT pg_advisory_xact_lock_shared($1, $2)",
-                    &both
-                ),
+                client.query_typed("SELECT pg_advisory_xact_lock_shared($1, $2)", &both),
                 client.query_typed(
                     "INSERT INTO lanes (lane, system, number) \
                      SELECT nextval('lane_ids'), system, 0 FROM alive WHERE system = $1 \
@@ -218,7 +232,7 @@ impl Connection {
         work: impl AsyncFnOnce(&Client) -> T,
     ) -> std::result::Result<T, Fault> {
         counters.round_trips.fetch_add(1, Relaxed);
-        let (client, link, linked) = (&self.client, &mut self.link, &mut self.linked);
+        let (client, link) = (&self.client, &mut self.link);
         let within = self.answer_within + Duration::from_secs(2);
         let answer = self.runtime.block_on(async {
             let mut work = pin!(work(client));
@@ -226,9 +240,11 @@ impl Connection {
                 if let Poll::Ready(answer) = work.as_mut().poll(context) {
                     return Poll::Ready(answer);
                 }
-                if *linked && link.as_mut().poll(context).is_ready() {
-                    *linked = false;
-                    // What still waits learns now that nothing will come.
+                let ended =
+                    link.as_mut().is_some_and(|link| link.as_mut().poll(context).is_ready());
+                if ended {
+                    // Whoever still waits learns now that nothing will come.
+                    *link = None;
                     context.waker().wake_by_ref();
                 }
                 // What was sent a moment ago may have its answer in the same packet.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use store::{Cursor, Entry, KeyRange, Position, SetId};
 
-use crate::sets::{Known, back, front};
 use crate::seen::successor;
+use crate::sets::{Known, back, front};
 
 /// A place in a set of an [`EngineStore`](crate::EngineStore).
 pub struct EngineCursor {

@@ -73,6 +73,12 @@ impl From<Error> for Fault {
     }
 }
 
+/// The error of an answer that is not what was asked for.
+#[allow(clippy::needless_pass_by_value)] // for map_err
+pub(crate) fn strange(error: Error) -> StoreError {
+    Fault::of(&error).into_error()
+}
+
 /// An error with everything that stands behind it.
 fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -70,7 +70,8 @@
 //! | file | owns |
 //! |---|---|
 //! | `schema.sql` | tables, and the functions that do a step in one round trip |
-//! | `unit`, `cursor`, `pages` | the calls; places; what was read ahead |
+//! | `shared`, `sets` | what all units of work of a process share |
+//! | `unit`, `state`, `cursor`, `pages` | the calls; places; what was read ahead |
 //! | `overlay`, `seen` | changes, and what they rest on |
 //! | `commit` | commits and what became of them |
 //! | `names` | locks on names |
@@ -78,6 +79,7 @@
 //! | `sealer` | values sealed before they leave the process |
 //! | `connection`, `pool`, `options`, `password`, `error` | the way to the engine |
 //! | `whole` | what concerns whole sets: loads, drops, numbers |
+//! | `twin` | the same work as hand-written SQL, for measuring |
 //! | `certify` | the conformance suite, for somebody's own engine |
 
 pub mod certify;
@@ -96,21 +98,22 @@ mod schema;
 mod sealer;
 mod seen;
 mod sets;
+mod shared;
+mod state;
 mod systems;
+#[doc(hidden)]
+pub mod twin;
 mod unit;
 mod whole;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use seam::Seam;
-use seam::sync::{Condvar, Mutex};
 use store::{
     Capabilities, CommitToken, LoadSource, Resolution, Result, SetAttributes, SetId, SetInfo,
     Store, StoreError, UnitOptions,
 };
-use tokio_postgres::Client;
 
 pub use cursor::EngineCursor;
 pub use error::EngineError;
@@ -119,34 +122,17 @@ pub use sealer::SEAL_BYTES;
 pub use systems::LivingSystem;
 pub use unit::EngineUnit;
 
-use connection::{Connection, Counters};
-use error::Fault;
-use member::Member;
+use connection::Counters;
 use options::{Address, checked_schema};
-use pool::{Common, Pool};
+use pool::Common;
+use sets::Sets;
+use shared::Shared;
 
 /// A store in an engine.
 #[derive(Clone)]
 pub struct EngineStore {
-    pub(crate) shared: Arc<Shared>,
-}
-
-pub(crate) struct Shared {
-    pub(crate) seam: Seam,
-    pub(crate) options: EngineOptions,
-    pub(crate) capabilities: Capabilities,
-    pub(crate) calls: Arc<Pool>,
-    pub(crate) snapshots: Arc<Pool>,
-    pub(crate) sets: sets::Sets,
-    pub(crate) sealer: sealer::Sealer,
-    pub(crate) counters: Arc<Counters>,
-    common: Common,
-    identity: [u8; 16],
-    member: Mutex<Arc<Member>>,
-    /// How often a name was given back here, for those who wait for one.
-    pub(crate) given_back: Mutex<u64>,
-    pub(crate) freed: Condvar,
-    myself: Weak<Shared>,
+    shared: Arc<Shared>,
+    sets: Arc<Sets>,
 }
 
 /// What a store has asked of its engine since it was opened.
@@ -200,36 +186,8 @@ impl EngineStore {
             let schema = common.schema.clone();
             return Err(StoreError::beneath(EngineError::Foreign { schema, why }));
         }
-        let sealer = sealer::Sealer::new(options.sealing.clone(), &meta.identity, &*seam.entropy)?;
-        let capabilities = capabilities(&options);
-        let mut failed = None;
-        let shared = Arc::new_cyclic(|myself| {
-            let entered = Member::enter(myself, connection, meta.class, &options.system);
-            let member = entered.unwrap_or_else(|error| {
-                failed = Some(error);
-                Member::none()
-            });
-            Shared {
-                seam: seam.clone(),
-                capabilities,
-                calls: Pool::new(common.clone(), options.connections_max),
-                snapshots: Pool::new(common.clone(), options.connections_max),
-                sets: sets::Sets::default(),
-                sealer,
-                counters,
-                common,
-                identity: meta.identity,
-                member: Mutex::new(member),
-                given_back: Mutex::new(0),
-                freed: Condvar::new(),
-                myself: Weak::clone(myself),
-                options,
-            }
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(EngineStore { shared }),
-        }
+        let shared = Shared::open(common, connection, meta.identity, options, seam)?;
+        Ok(EngineStore { shared: Arc::new(shared), sets: Arc::default() })
     }
 
     /// Drops the store with everything in it: the schema of `options`, and nothing else.
@@ -246,7 +204,7 @@ impl EngineStore {
     /// # Errors
     /// As [`Store::create_set`]; if values are not sealed.
     pub fn create_set_of_tokens(&self, name: &str, attributes: &SetAttributes) -> Result<SetId> {
-        self.shared.sets.create(&self.shared, name, attributes, true)
+        self.sets.create(&self.shared, name, attributes, true)
     }
 
     /// The identity of the store, for [`Sealing::identity`].
@@ -269,80 +227,6 @@ impl EngineStore {
     }
 }
 
-fn capabilities(options: &EngineOptions) -> Capabilities {
-    Capabilities {
-        name: "postgresql",
-        key_bytes_max: 2_000,
-        value_bytes_max: 1 << 20,
-        lock_name_bytes_max: 1_024,
-        unit_bytes_max: Some(options.unit_bytes_max),
-        unit_writes_max: Some(options.unit_writes_max),
-        unit_age_max: Some(options.unit_age_max),
-        savepoints_max: u32::MAX,
-        durable: true,
-        strict: true,
-        waits: false,
-        caller_locking: true,
-        reads_uncommitted: false,
-        early_release: false,
-        commit_order: false,
-        cheap_range_delete: false,
-    }
-}
-
-impl Common {
-    /// A connection that belongs to no pool and commits for nobody.
-    pub(crate) fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.address, &self.schema, self.answer_within, &self.counters)
-            .map_err(Fault::into_error)
-    }
-}
-
-impl Shared {
-    /// The membership that units of work begin under now; a new one if the last was lost.
-    pub(crate) fn member(&self) -> Result<Arc<Member>> {
-        let mut member = self.member.lock();
-        if member.is_lost() {
-            self.calls.clear();
-            self.snapshots.clear();
-            let connection = self.common.connect()?;
-            let (class, name) = (self.common.class, &self.options.system);
-            *member = Member::enter(&self.myself, connection, class, name)?;
-        }
-        Ok(Arc::clone(&member))
-    }
-
-    /// A connection that belongs to no pool.
-    pub(crate) fn connect(&self) -> Result<Connection> {
-        self.common.connect()
-    }
-
-    /// One exchange that belongs to no unit of work.
-    pub(crate) fn ask<T>(
-        &self,
-        work: impl AsyncFnOnce(&Client) -> std::result::Result<T, tokio_postgres::Error>,
-    ) -> Result<T> {
-        let mut connection = self.calls.take(self.member()?.system)?;
-        connection.ask(&self.counters, work)
-    }
-
-    /// Tells those who wait in this process that a name was given back.
-    pub(crate) fn ring(&self) {
-        *self.given_back.lock() += 1;
-        self.freed.notify_all();
-    }
-
-    pub(crate) fn now(&self) -> Duration {
-        self.seam.clock.monotonic()
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.member.lock().stop();
-    }
-}
-
 impl Store for EngineStore {
     type Unit = EngineUnit;
     type Cursor = EngineCursor;
@@ -352,39 +236,39 @@ impl Store for EngineStore {
     }
 
     fn begin(&self, options: UnitOptions) -> Result<EngineUnit> {
-        Ok(EngineUnit::new(Arc::clone(&self.shared), self.shared.member()?, options))
+        Ok(EngineUnit::new(&self.shared, &self.sets, self.shared.member()?, options))
     }
 
     fn cursor(&self, set: SetId) -> Result<EngineCursor> {
-        Ok(EngineCursor::new(self.shared.sets.find(&self.shared, set)?))
+        Ok(EngineCursor::new(self.sets.find(&self.shared, set)?))
     }
 
     fn create_set(&self, name: &str, attributes: &SetAttributes) -> Result<SetId> {
-        self.shared.sets.create(&self.shared, name, attributes, false)
+        self.sets.create(&self.shared, name, attributes, false)
     }
 
     fn drop_set(&self, set: SetId) -> Result<()> {
-        whole::drop_set(&self.shared, set)
+        whole::drop_set(&self.shared, &self.sets, set)
     }
 
     fn empty_set(&self, set: SetId) -> Result<()> {
-        whole::empty_set(&self.shared, set)
+        whole::empty_set(&self.shared, &self.sets, set)
     }
 
     fn set(&self, name: &str) -> Result<Option<SetId>> {
-        self.shared.sets.named(&self.shared, name)
+        self.sets.named(&self.shared, name)
     }
 
     fn sets(&self) -> Result<Vec<SetInfo>> {
-        self.shared.sets.list(&self.shared)
+        self.sets.list(&self.shared)
     }
 
     fn load_sorted(&self, set: SetId, source: &mut impl LoadSource) -> Result<u64> {
-        whole::load(&self.shared, set, source)
+        whole::load(&self.shared, &self.sets, set, source)
     }
 
     fn draw(&self, set: SetId, count: u32) -> Result<u64> {
-        whole::draw(&self.shared, set, count)
+        whole::draw(&self.shared, &self.sets, set, count)
     }
 
     fn wait_durable(&self) -> Result<()> {

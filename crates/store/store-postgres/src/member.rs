@@ -8,20 +8,33 @@
 //! keeps the right to commit what was done under them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use seam::sync::{Condvar, Mutex};
 use store::{Result, SetId, StoreError};
 use tokio_postgres::types::Type;
 
-use crate::Shared;
 use crate::connection::{Connection, Counters};
 use crate::error::Fault;
 
 /// How often the sign of life is looked at.
 const BEAT: Duration = Duration::from_secs(1);
+
+/// The sets that were there and were dropped, by whatever system. Their numbers do not come again.
+#[derive(Default)]
+pub(crate) struct Gone(Mutex<BTreeSet<SetId>>);
+
+impl Gone {
+    pub(crate) fn holds(&self, set: SetId) -> bool {
+        self.0.lock().contains(&set)
+    }
+
+    pub(crate) fn note(&self, set: SetId) {
+        self.0.lock().insert(set);
+    }
+}
 
 /// One membership, from a system's entry to its end.
 pub(crate) struct Member {
@@ -35,15 +48,10 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// No membership, of a system that could not enter.
-    pub(crate) fn none() -> Arc<Member> {
-        Arc::new(Member::of(0, true))
-    }
-
-    fn of(system: i32, lost: bool) -> Member {
+    fn of(system: i32) -> Member {
         Member {
             system,
-            lost: AtomicBool::new(lost),
+            lost: AtomicBool::new(false),
             units: AtomicI64::new(0),
             leftover: Mutex::default(),
             stopping: Mutex::default(),
@@ -79,7 +87,7 @@ impl Member {
 
     /// Enters a system, and starts the thread that watches over it.
     pub(crate) fn enter(
-        shared: &Weak<Shared>,
+        gone: &Arc<Gone>,
         mut connection: Connection,
         class: i32,
         name: &str,
@@ -108,13 +116,14 @@ impl Member {
             })
             .and_then(|answer| Ok(answer?))
             .map_err(Fault::into_error)?;
-        let member = Arc::new(Member::of(entered, false));
+        let member = Arc::new(Member::of(entered));
         let watched = Watch {
             member: Arc::clone(&member),
-            shared: Weak::clone(shared),
+            gone: Arc::clone(gone),
             connection,
             counters,
             sets: -1,
+            there: BTreeSet::new(),
         };
         seam::thread::spawn("engine-member", move || watched.run()).map_err(|error| {
             StoreError::Unavailable(format!("no thread to be had: {error}").into())
@@ -125,10 +134,11 @@ impl Member {
 
 struct Watch {
     member: Arc<Member>,
-    shared: Weak<Shared>,
+    gone: Arc<Gone>,
     connection: Connection,
     counters: Arc<Counters>,
     sets: i64,
+    there: BTreeSet<SetId>,
 }
 
 impl Watch {
@@ -193,9 +203,8 @@ impl Watch {
         })??;
         let ids = rows.iter().map(|row| Ok(SetId(row.try_get::<_, i32>(0)? as u32)));
         let there = ids.collect::<std::result::Result<BTreeSet<_>, tokio_postgres::Error>>()?;
-        if let Some(shared) = self.shared.upgrade() {
-            shared.sets.retain(&there);
-        }
+        self.gone.0.lock().extend(self.there.difference(&there));
+        self.there = there;
         Ok(())
     }
 }

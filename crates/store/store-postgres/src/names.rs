@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use store::{Grant, LockMode, LockName, Result, StoreError, Wait};
 
-use crate::unit::EngineUnit;
+use crate::error::strange;
+use crate::state::UnitState;
 
 /// How long one who waits lets pass before it asks again, unless somebody rings.
 const PAUSE_FIRST: Duration = Duration::from_millis(1);
@@ -34,7 +35,7 @@ fn number_of(mode: LockMode) -> i16 {
 }
 
 pub(crate) fn lock(
-    unit: &mut EngineUnit,
+    unit: &mut UnitState,
     name: LockName<'_>,
     mode: LockMode,
     wait: Wait,
@@ -92,7 +93,7 @@ pub(crate) fn lock(
     Ok(if held.is_some() { Grant::Again } else { Grant::New })
 }
 
-fn ask(unit: &EngineUnit, name: &[u8], mode: LockMode, wait: bool) -> Result<i32> {
+fn ask(unit: &UnitState, name: &[u8], mode: LockMode, wait: bool) -> Result<i32> {
     let mut connection = unit.shared.calls.take(unit.member.system)?;
     let (statements, system) = (connection.statements(), unit.member.system);
     let chosen = unit.options.victim_count as i32;
@@ -104,11 +105,11 @@ fn ask(unit: &EngineUnit, name: &[u8], mode: LockMode, wait: bool) -> Result<i32
             )
             .await
     })?;
-    row.try_get(0).map_err(crate::sets::strange)
+    row.try_get(0).map_err(strange)
 }
 
 /// Leaves the queue that the unit of work stands in.
-fn leave(unit: &EngineUnit) -> Result<()> {
+fn leave(unit: &UnitState) -> Result<()> {
     let mut connection = unit.shared.calls.take(unit.member.system)?;
     let (statements, system) = (connection.statements(), unit.member.system);
     let done = connection.ask(&unit.shared.counters, async |client| {
@@ -117,7 +118,7 @@ fn leave(unit: &EngineUnit) -> Result<()> {
     done.map(drop)
 }
 
-pub(crate) fn unlock(unit: &mut EngineUnit, name: LockName<'_>) -> Result<bool> {
+pub(crate) fn unlock(unit: &mut UnitState, name: LockName<'_>) -> Result<bool> {
     let bytes = bytes_of(name);
     if unit.held.remove(&bytes).is_none() {
         return Ok(false);
@@ -128,7 +129,7 @@ pub(crate) fn unlock(unit: &mut EngineUnit, name: LockName<'_>) -> Result<bool> 
         let row = connection.ask(&unit.shared.counters, async |client| {
             client.query_one(&statements.unlock, &[&bytes, &system, &unit.number]).await
         })?;
-        row.try_get::<_, bool>(0).map_err(crate::sets::strange)
+        row.try_get::<_, bool>(0).map_err(strange)
     };
     match freed() {
         Ok(true) => {
@@ -145,7 +146,7 @@ pub(crate) fn unlock(unit: &mut EngineUnit, name: LockName<'_>) -> Result<bool> 
 }
 
 /// Gives back every name of a unit of work that ends; later, if the engine cannot be reached now.
-pub(crate) fn release(unit: &EngineUnit) {
+pub(crate) fn release(unit: &UnitState) {
     if unit.member.is_lost() {
         return;
     }
@@ -156,12 +157,12 @@ pub(crate) fn release(unit: &EngineUnit) {
 }
 
 /// Gives back every name; answers how many the engine knew of.
-pub(crate) fn release_all(unit: &EngineUnit) -> Result<i64> {
+pub(crate) fn release_all(unit: &UnitState) -> Result<i64> {
     let mut connection = unit.shared.calls.take(unit.member.system)?;
     let (statements, system) = (connection.statements(), unit.member.system);
     let none = 0_i64;
     let row = connection.ask(&unit.shared.counters, async |client| {
         client.query_one(&statements.release, &[&system, &unit.number, &none, &none]).await
     })?;
-    row.try_get(0).map_err(crate::sets::strange)
+    row.try_get(0).map_err(strange)
 }

@@ -115,7 +115,9 @@ impl Address {
             None => !sockets,
             Some(other) => return Err(wrong(format!("sslmode {other} is not offered"))),
         };
-        use tokio_postgres::config::SslMode;
+        use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+        // Among several hosts the leader is the one that is meant.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.ssl_mode(if wants_tls { SslMode::Require } else { SslMode::Disable });
         let protection = match wants_tls {
             false => Protection::None,
@@ -154,8 +156,8 @@ fn tls(authorities: Option<&str>) -> Result<tokio_postgres_rustls::MakeRustlsCon
     let wrong = |why: String| StoreError::beneath(EngineError::Tls(why));
     let path = authorities.unwrap_or(AUTHORITIES);
     let mut roots = rustls::RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(path)
-        .map_err(|error| wrong(format!("{path}: {error}")))?;
+    let certificates =
+        CertificateDer::pem_file_iter(path).map_err(|error| wrong(format!("{path}: {error}")))?;
     for certificate in certificates {
         let certificate = certificate.map_err(|error| wrong(format!("{path}: {error}")))?;
         roots.add(certificate).map_err(|error| wrong(format!("{path}: {error}")))?;

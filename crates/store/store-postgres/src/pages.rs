@@ -64,17 +64,15 @@ impl Pages {
 
     /// A page that holds what stands at `key` and just behind it.
     pub(crate) fn at(&self, key: &[u8], firm: bool) -> Option<Arc<Page>> {
-        let holds = |page: &&Arc<Page>| {
-            (page.firm || !firm) && page.from[..] <= *key && *key < page.to[..]
-        };
+        let holds =
+            |page: &&Arc<Page>| (page.firm || !firm) && page.from[..] <= *key && *key < page.to[..];
         self.kept.iter().rev().find(holds).map(Arc::clone)
     }
 
     /// A page that holds what stands just in front of `key`.
     pub(crate) fn before(&self, key: &[u8], firm: bool) -> Option<Arc<Page>> {
-        let holds = |page: &&Arc<Page>| {
-            (page.firm || !firm) && page.from[..] < *key && *key <= page.to[..]
-        };
+        let holds =
+            |page: &&Arc<Page>| (page.firm || !firm) && page.from[..] < *key && *key <= page.to[..];
         self.kept.iter().rev().find(holds).map(Arc::clone)
     }
 }

@@ -49,6 +49,14 @@ pub(crate) struct Common {
     pub(crate) counters: Arc<Counters>,
 }
 
+impl Common {
+    /// A connection that belongs to no pool and commits for nobody.
+    pub(crate) fn connect(&self) -> Result<Connection> {
+        Connection::open(&self.address, &self.schema, self.answer_within, &self.counters)
+            .map_err(Fault::into_error)
+    }
+}
+
 impl Pool {
     pub(crate) fn new(common: Common, most: usize) -> Arc<Pool> {
         Arc::new(Pool {
@@ -64,7 +72,6 @@ impl Pool {
             freed: Condvar::new(),
         })
     }
-
 
     /// A connection that commits for this system.
     pub(crate) fn take(self: &Arc<Pool>, system: i32) -> Result<Taken> {
@@ -107,8 +114,7 @@ impl Pool {
 
     fn open(&self, system: i32) -> std::result::Result<Connection, Fault> {
         let (address, counters) = (&self.address, &self.counters);
-        let mut connection =
-            Connection::open(address, &self.schema, self.answer_within, counters)?;
+        let mut connection = Connection::open(address, &self.schema, self.answer_within, counters)?;
         connection.prepare(counters)?;
         connection.enlist(system, self.class, counters)?;
         Ok(connection)

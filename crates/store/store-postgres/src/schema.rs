@@ -5,7 +5,7 @@ use store::{Result, StoreError};
 use tokio_postgres::types::Type;
 
 use crate::connection::{Connection, Counters};
-use crate::error::{EngineError, Fault};
+use crate::error::{EngineError, Fault, strange};
 use crate::options::{Address, EngineOptions, checked_schema};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -67,11 +67,7 @@ fn exists(connection: &mut Connection, schema: &str, counters: &Counters) -> Res
 }
 
 /// What the store in a schema says of itself.
-pub(crate) fn read(
-    connection: &mut Connection,
-    schema: &str,
-    counters: &Counters,
-) -> Result<Meta> {
+pub(crate) fn read(connection: &mut Connection, schema: &str, counters: &Counters) -> Result<Meta> {
     if !exists(connection, schema, counters)? {
         return Err(foreign(schema, "there is no such schema"));
     }
@@ -90,7 +86,8 @@ pub(crate) fn read(
         let identity: Vec<u8> = row.try_get(1)?;
         Ok::<_, tokio_postgres::Error>((row.try_get::<_, i32>(0)?, identity, row.try_get(2)?))
     };
-    let (version, identity, class) = read().map_err(|_| foreign(schema, "its table is another's"))?;
+    let (version, identity, class) =
+        read().map_err(|_| foreign(schema, "its table is another's"))?;
     if version != VERSION {
         return Err(foreign(schema, &format!("it is of version {version}, not of {VERSION}")));
     }
@@ -114,7 +111,7 @@ pub(crate) fn destroy(url: &str, options: &EngineOptions, _seam: &Seam) -> Resul
             .await
     })?;
     if let Some(row) = rows.first() {
-        let name: String = row.try_get(0).map_err(crate::sets::strange)?;
+        let name: String = row.try_get(0).map_err(strange)?;
         return Err(foreign(schema, &format!("it also holds {name}, which is not the store's")));
     }
     let script = format!("DROP SCHEMA {schema} CASCADE");

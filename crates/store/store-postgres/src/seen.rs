@@ -46,7 +46,8 @@ impl Seen {
         let mut at = from.to_vec();
         while at[..] < *to {
             // What is known already is left as it was read first.
-            let before = self.ranges.range_mut::<[u8], _>((Unbounded, Included(&at[..]))).next_back();
+            let before =
+                self.ranges.range_mut::<[u8], _>((Unbounded, Included(&at[..]))).next_back();
             if let Some((_, known)) = before
                 && known.to > at
             {

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use seal::KeyTokens;
 use seam::sync::Mutex;
+use store::error::Limit;
 use store::{Locking, Result, SetAttributes, SetId, SetInfo, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::Shared;
+use crate::error::strange;
 use crate::seen::successor;
+use crate::shared::Shared;
 
 /// A set as this process knows it.
 pub(crate) struct Known {
@@ -75,14 +77,17 @@ const COLUMNS: &str = "id, name, locking, interval_bytes, pool, key_label, plain
 impl Sets {
     /// What is known of a set.
     pub(crate) fn find(&self, shared: &Shared, set: SetId) -> Result<Arc<Known>> {
+        if shared.gone.holds(set) {
+            self.forget(set);
+            return Err(StoreError::NoSuchSet(set));
+        }
         if let Some(known) = self.known.lock().get(&set) {
             return Ok(Arc::clone(known));
         }
         let Ok(id) = i32::try_from(set.0) else { return Err(StoreError::NoSuchSet(set)) };
         let query = format!("SELECT {COLUMNS} FROM sets WHERE id = $1");
-        let rows = shared.ask(async |client| {
-            client.query_typed(&query, &[(&id, Type::INT4)]).await
-        })?;
+        let rows =
+            shared.ask(async |client| client.query_typed(&query, &[(&id, Type::INT4)]).await)?;
         let row = rows.first().ok_or(StoreError::NoSuchSet(set))?;
         self.keep(shared, row)
     }
@@ -90,7 +95,8 @@ impl Sets {
     fn keep(&self, shared: &Shared, row: &Row) -> Result<Arc<Known>> {
         let info = info_of(row)?;
         let tokens: Option<i32> = row.try_get(9).map_err(strange)?;
-        let tokens = tokens.map(|generation| shared.sealer.tokens(generation as u32)).transpose()?;
+        let tokens =
+            tokens.map(|generation| shared.sealer.tokens(generation as u32)).transpose()?;
         let known = Arc::new(Known { info, tokens });
         self.known.lock().insert(known.info.id, Arc::clone(&known));
         Ok(known)
@@ -161,22 +167,28 @@ impl Sets {
     pub(crate) fn forget(&self, set: SetId) {
         self.known.lock().remove(&set);
     }
-
-    /// Forgets what is not among these.
-    pub(crate) fn retain(&self, there: &std::collections::BTreeSet<SetId>) {
-        self.known.lock().retain(|set, _| there.contains(set));
-    }
 }
 
-pub(crate) fn strange(error: tokio_postgres::Error) -> StoreError {
-    crate::error::Fault::of(&error).into_error()
+/// Whether key and value are no longer than a store takes.
+pub(crate) fn check_entry(most: &store::Capabilities, key: &[u8], value: &[u8]) -> Result<()> {
+    if key.len() > most.key_bytes_max {
+        return Err(StoreError::too_large(Limit::KeyBytes, key.len(), most.key_bytes_max));
+    }
+    if value.len() > most.value_bytes_max {
+        return Err(StoreError::too_large(Limit::ValueBytes, value.len(), most.value_bytes_max));
+    }
+    Ok(())
+}
+
+/// The value of a key that stands as a token: with the key itself in front.
+pub(crate) fn tokened(key: &[u8], value: &[u8]) -> Vec<u8> {
+    [&(key.len() as u16).to_be_bytes()[..], key, value].concat()
 }
 
 fn info_of(row: &Row) -> Result<SetInfo> {
     let read = || -> std::result::Result<SetInfo, tokio_postgres::Error> {
         let interval: Option<i32> = row.try_get(3)?;
-        let locking =
-            if row.try_get::<_, i16>(2)? == 0 { Locking::Keys } else { Locking::Caller };
+        let locking = if row.try_get::<_, i16>(2)? == 0 { Locking::Keys } else { Locking::Caller };
         let attributes = SetAttributes {
             locking,
             interval_bytes: interval.map(|bytes| bytes as u32),
@@ -186,7 +198,11 @@ fn info_of(row: &Row) -> Result<SetInfo> {
             free_percent: row.try_get::<_, i16>(7)? as u8,
             prefix_bytes: row.try_get::<_, i32>(8)? as u16,
         };
-        Ok(SetInfo { id: SetId(row.try_get::<_, i32>(0)? as u32), name: row.try_get(1)?, attributes })
+        Ok(SetInfo {
+            id: SetId(row.try_get::<_, i32>(0)? as u32),
+            name: row.try_get(1)?,
+            attributes,
+        })
     };
     read().map_err(strange)
 }

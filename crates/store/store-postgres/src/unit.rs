@@ -1,8 +1,7 @@
 //! Units of work: reads through pages, changes in the overlay, steps that merge both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use store::error::Limit;
 use store::{
@@ -11,40 +10,23 @@ use store::{
 };
 use tokio_postgres::types::ToSql;
 
-use crate::Shared;
 use crate::commit;
 use crate::cursor::EngineCursor;
-use crate::error::Fault;
+use crate::error::strange;
 use crate::member::Member;
 use crate::names;
-use crate::overlay::{Change, Overlay};
-use crate::pages::{Page, Pages, Row};
-use crate::pool::Taken;
-use crate::seen::{Seen, successor};
-use crate::sets::{Known, back, front};
+use crate::overlay::Change;
+use crate::pages::{Page, Row};
 use crate::sealer::damaged;
+use crate::seen::successor;
+use crate::sets::{Known, Sets, back, check_entry, front, tokened};
+use crate::shared::Shared;
+use crate::state::UnitState;
 
 /// A unit of work of an [`EngineStore`](crate::EngineStore).
 pub struct EngineUnit {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) member: Arc<Member>,
-    pub(crate) number: i64,
-    pub(crate) options: UnitOptions,
-    begun: Duration,
-    pub(crate) overlay: Overlay,
-    pub(crate) seen: Seen,
-    /// The sets that were changed.
-    pub(crate) written: BTreeSet<SetId>,
-    /// Whether one of them is under the store's own discipline.
-    pub(crate) guarded: bool,
-    pages: Pages,
-    /// The connection whose transaction sees the snapshot, and whether a lock on a name has made
-    /// that too old.
-    pub(crate) snapshot: Option<Taken>,
-    outdated: bool,
-    pub(crate) held: BTreeMap<Vec<u8>, LockMode>,
-    pub(crate) claimed: BTreeSet<Vec<u8>>,
-    failure: Option<StoreError>,
+    state: UnitState,
+    sets: Arc<Sets>,
     ended: bool,
 }
 
@@ -56,74 +38,34 @@ enum Way {
 
 impl EngineUnit {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: &Arc<Shared>,
+        sets: &Arc<Sets>,
         member: Arc<Member>,
         options: UnitOptions,
     ) -> EngineUnit {
-        let (number, begun) = (member.next_unit(), shared.now());
-        EngineUnit {
-            shared,
-            member,
-            number,
-            options,
-            begun,
-            overlay: Overlay::default(),
-            seen: Seen::default(),
-            written: BTreeSet::new(),
-            guarded: false,
-            pages: Pages::default(),
-            snapshot: None,
-            outdated: false,
-            held: BTreeMap::new(),
-            claimed: BTreeSet::new(),
-            failure: None,
-            ended: false,
-        }
-    }
-
-    /// Lets a call go on, unless something dooms the unit of work.
-    pub(crate) fn check(&mut self) -> Result<()> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
-        if self.member.is_lost() {
-            let why = "the connection that showed that this system lives was lost, and the locks \
-                       of its units of work with it";
-            return self.doomed(StoreError::Unavailable(why.into()));
-        }
-        let most = self.shared.options.unit_age_max;
-        if self.shared.now().saturating_sub(self.begun) > most {
-            return self.doomed(StoreError::TooOld(most));
-        }
-        Ok(())
-    }
-
-    /// Remembers what dooms the unit of work.
-    pub(crate) fn doomed<T>(&mut self, error: StoreError) -> Result<T> {
-        if error.dooms_unit() && self.failure.is_none() {
-            self.failure = Some(error.clone());
-        }
-        Err(error)
+        let state = UnitState::new(Arc::clone(shared), member, options);
+        EngineUnit { state, sets: Arc::clone(sets), ended: false }
     }
 
     fn noted<T>(&mut self, answer: Result<T>) -> Result<T> {
-        answer.or_else(|error| self.doomed(error))
-    }
-
-    /// A name was locked: what was read before may be older than what it shows.
-    pub(crate) fn forget_pages(&mut self) {
-        self.pages.clear();
-        self.outdated = true;
+        answer.or_else(|error| self.state.doomed(error))
     }
 
     fn set(&mut self, set: SetId) -> Result<Arc<Known>> {
-        self.check()?;
-        let found = self.shared.sets.find(&self.shared, set);
+        self.state.check()?;
+        let found = self.sets.find(&self.state.shared, set);
         self.noted(found)
     }
 
     /// Reads a stretch of a set from the engine: in the snapshot, or as it is now.
-    fn fetch(&mut self, from: &[u8], to: &[u8], rows: usize, way: Way, firm: bool) -> Result<Arc<Page>> {
+    fn fetch(
+        &mut self,
+        from: &[u8],
+        to: &[u8],
+        rows: usize,
+        way: Way,
+        firm: bool,
+    ) -> Result<Arc<Page>> {
         let answer = if firm {
             self.fetch_firm(from, to, rows as i64, way)
         } else {
@@ -141,15 +83,16 @@ impl EngineUnit {
         if way == Way::Backward {
             read.reverse();
         }
-        Ok(self.pages.keep(Page { from, to, rows: read, firm }))
+        Ok(self.state.pages.keep(Page { from, to, rows: read, firm }))
     }
 
     fn fetch_loose(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Vec<Row>> {
-        let mut connection = self.shared.calls.take(self.member.system)?;
+        let mut connection = self.state.shared.calls.take(self.state.member.system)?;
         let statements = connection.statements();
-        let statement = if way == Way::Forward { &statements.forward } else { &statements.backward };
+        let statement =
+            if way == Way::Forward { &statements.forward } else { &statements.backward };
         let parameters: [&(dyn ToSql + Sync); 3] = [&from, &to, &rows];
-        let read = connection.ask(&self.shared.counters, async |client| {
+        let read = connection.ask(&self.state.shared.counters, async |client| {
             client.query(statement, &parameters).await
         })?;
         read.iter().map(row_of).collect()
@@ -158,27 +101,27 @@ impl EngineUnit {
     /// Reads in the snapshot: taken now if there is none, or if a lock on a name has made it too
     /// old; then what was read before is proven in the new one.
     fn fetch_firm(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Vec<Row>> {
-        let begin = match (&self.snapshot, self.outdated) {
+        let begin = match (&self.state.snapshot, self.state.outdated) {
             (Some(_), false) => None,
             (Some(_), true) => Some("COMMIT; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
             (None, _) => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         };
-        let connection = match &mut self.snapshot {
+        let connection = match &mut self.state.snapshot {
             Some(connection) => connection,
-            none => none.insert(self.shared.snapshots.take(self.member.system)?),
+            none => none.insert(self.state.shared.snapshots.take(self.state.member.system)?),
         };
         let statements = connection.statements();
-        let statement = if way == Way::Forward { &statements.forward } else { &statements.backward };
+        let statement =
+            if way == Way::Forward { &statements.forward } else { &statements.backward };
         let parameters: [&(dyn ToSql + Sync); 3] = [&from, &to, &rows];
-        let counters = Arc::clone(&self.shared.counters);
+        let counters = Arc::clone(&self.state.shared.counters);
         let read = match begin {
-            None => connection.exchange(&counters, async |client| {
-                client.query(statement, &parameters).await
-            }),
+            None => connection
+                .exchange(&counters, async |client| client.query(statement, &parameters).await),
             Some(begin) => {
-                self.outdated = false;
-                let columns = self.seen.columns();
-                let (columns, proven) = (columns.parameters(), !self.seen.is_empty());
+                self.state.outdated = false;
+                let columns = self.state.seen.columns();
+                let (columns, proven) = (columns.parameters(), !self.state.seen.is_empty());
                 connection.exchange(&counters, async |client| {
                     let (begun, checked, read) = futures_util::join!(
                         client.batch_execute(begin),
@@ -203,21 +146,21 @@ impl EngineUnit {
     /// The committed entry under a stored key, and a note that it was read where that counts.
     fn committed(&mut self, set: &Known, key: &[u8], counts: bool) -> Result<Option<Row>> {
         let firm = counts && set.is_guarded();
-        let page = match self.pages.at(key, firm) {
+        let page = match self.state.pages.at(key, firm) {
             Some(page) => page,
             None => self.fetch(key, &successor(key), 1, Way::Forward, firm)?,
         };
         let after = successor(key);
         let row = page.range(key, &after).first();
         if firm {
-            self.seen.add(key, &after, row.into_iter().map(|row| (&row.key[..], row.stamp)));
+            self.state.seen.add(key, &after, row.into_iter().map(|row| (&row.key[..], row.stamp)));
         }
         Ok(row.map(|row| Row { key: Vec::new(), value: row.value.clone(), stamp: row.stamp }))
     }
 
     /// Whether a key is there, for whoever is about to change it.
     fn is_there(&mut self, set: &Known, stored: &[u8]) -> Result<bool> {
-        if let Some(change) = self.overlay.get(stored) {
+        if let Some(change) = self.state.overlay.get(stored) {
             return Ok(change.is_some());
         }
         Ok(self.committed(set, stored, true)?.is_some())
@@ -232,10 +175,10 @@ impl EngineUnit {
         decide: Option<fn(bool) -> Outcome>,
     ) -> Result<Outcome> {
         let known = self.set(set)?;
-        if self.options.read_only {
+        if self.state.options.read_only {
             return Err(StoreError::ReadOnly);
         }
-        let most = &self.shared.capabilities;
+        let most = &self.state.shared.capabilities;
         check_entry(most, key, new.unwrap_or_default())?;
         let stored = known.stored(key);
         if let Some(decide) = decide {
@@ -253,30 +196,30 @@ impl EngineUnit {
     }
 
     fn write(&mut self, set: &Known, stored: &[u8], change: Change) -> Result<()> {
-        let (writes, bytes) = self.overlay.size();
+        let (writes, bytes) = self.state.overlay.size();
         let more = (stored.len() + change.as_ref().map_or(0, Vec::len)) as u64;
         let (writes_max, bytes_max) =
-            (self.shared.options.unit_writes_max, self.shared.options.unit_bytes_max);
+            (self.state.shared.options.unit_writes_max, self.state.shared.options.unit_bytes_max);
         for (limit, size, most) in [
             (Limit::UnitWrites, writes + 1, writes_max),
             (Limit::UnitBytes, bytes + more, bytes_max),
         ] {
             if size > most {
                 let error = StoreError::too_large(limit, size as usize, most as usize);
-                return self.doomed(error);
+                return self.state.doomed(error);
             }
         }
-        self.written.insert(set.info.id);
-        self.guarded |= set.is_guarded();
-        self.overlay.set(stored, change);
+        self.state.written.insert(set.info.id);
+        self.state.guarded |= set.is_guarded();
+        self.state.overlay.set(stored, change);
         Ok(())
     }
 
     fn step(&mut self, cursor: &mut EngineCursor, read: Read, way: Way) -> Result<bool> {
-        self.check()?;
+        self.state.check()?;
         let set = Arc::clone(&cursor.set);
         // It may have been dropped since the cursor was made.
-        let found = self.shared.sets.find(&self.shared, set.info.id);
+        let found = self.sets.find(&self.state.shared, set.info.id);
         self.noted(found)?;
         set.check_ordered()?;
         let firm = set.is_guarded() && read != Read::Unlocked;
@@ -289,7 +232,7 @@ impl EngineUnit {
     fn step_forward(&mut self, cursor: &mut EngineCursor, firm: bool) -> Result<bool> {
         let (mut at, upper) = cursor.forward();
         while at < upper {
-            let page = match self.pages.at(&at, firm) {
+            let page = match self.state.pages.at(&at, firm) {
                 Some(page) => page,
                 None => {
                     let rows = cursor.ahead.rows_at(&at);
@@ -300,8 +243,9 @@ impl EngineUnit {
             };
             let end = (&page.to).min(&upper);
             let theirs = page.range(&at, end).first();
-            let own = self.overlay.first(&at, end);
-            let own_first = own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key <= row.key[..]));
+            let own = self.state.overlay.first(&at, end);
+            let own_first =
+                own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key <= row.key[..]));
             if own_first && let Some((key, change)) = own {
                 let key = key.to_vec();
                 let found = match change {
@@ -322,7 +266,7 @@ impl EngineUnit {
             }
             if let Some(row) = theirs {
                 self.note(firm, &at, &successor(&row.key), std::slice::from_ref(row));
-                let opened = self.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
+                let opened = self.state.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
                 self.noted(opened)?;
                 cursor.land(&row.key);
                 return Ok(true);
@@ -336,7 +280,7 @@ impl EngineUnit {
     fn step_backward(&mut self, cursor: &mut EngineCursor, firm: bool) -> Result<bool> {
         let (lower, mut at) = cursor.backward();
         while at > lower {
-            let page = match self.pages.before(&at, firm) {
+            let page = match self.state.pages.before(&at, firm) {
                 Some(page) => page,
                 None => {
                     let rows = cursor.ahead.rows_at(&at);
@@ -347,8 +291,9 @@ impl EngineUnit {
             };
             let start = (&page.from).max(&lower);
             let theirs = page.range(start, &at).last();
-            let own = self.overlay.last(start, &at);
-            let own_first = own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key >= row.key[..]));
+            let own = self.state.overlay.last(start, &at);
+            let own_first =
+                own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key >= row.key[..]));
             if own_first && let Some((key, change)) = own {
                 let key = key.to_vec();
                 let found = match change {
@@ -369,7 +314,7 @@ impl EngineUnit {
             }
             if let Some(row) = theirs {
                 self.note(firm, &row.key, &at, std::slice::from_ref(row));
-                let opened = self.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
+                let opened = self.state.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
                 self.noted(opened)?;
                 cursor.land(&row.key);
                 return Ok(true);
@@ -383,7 +328,7 @@ impl EngineUnit {
     /// Notes that a stretch was passed over that held these committed entries.
     fn note(&mut self, firm: bool, from: &[u8], to: &[u8], rows: &[Row]) {
         if firm {
-            self.seen.add(from, to, rows.iter().map(|row| (&row.key[..], row.stamp)));
+            self.state.seen.add(from, to, rows.iter().map(|row| (&row.key[..], row.stamp)));
         }
     }
 
@@ -392,7 +337,7 @@ impl EngineUnit {
         let mut cursor = EngineCursor::new(self.set(set.info.id)?);
         while at[..] < *to {
             let firm = set.is_guarded();
-            let page = match self.pages.at(&at, firm) {
+            let page = match self.state.pages.at(&at, firm) {
                 Some(page) => page,
                 None => {
                     let rows = cursor.ahead.rows_at(&at);
@@ -405,7 +350,7 @@ impl EngineUnit {
             let rows = page.range(&at, &end);
             self.note(firm, &at, &end, rows);
             let changed = |(key, change): (&[u8], &Change)| (key.to_vec(), change.is_some());
-            let own: BTreeMap<_, _> = self.overlay.range(&at, &end).map(changed).collect();
+            let own: BTreeMap<_, _> = self.state.overlay.range(&at, &end).map(changed).collect();
             let theirs = rows.iter().map(|row| &row.key).filter(|key| !own.contains_key(*key));
             let there = own.iter().filter(|(_, there)| **there).map(|(key, _)| key);
             let mut doomed: Vec<Vec<u8>> = theirs.chain(there).cloned().collect();
@@ -425,19 +370,20 @@ impl EngineUnit {
             return Ok(false);
         }
         // What the unit of work has deleted is passed over; what it has added can be the answer.
-        let changed = self.overlay.range(&from, &to);
+        let changed = self.state.overlay.range(&from, &to);
         let deleted = changed.filter(|(_, change)| change.is_none()).map(|(key, _)| key.to_vec());
         let deleted: Vec<Vec<u8>> = deleted.collect();
-        let own = self.overlay.range(&from, &to).find_map(|(key, change)| {
-            change.as_ref().map(|value| (key.to_vec(), value.clone()))
-        });
+        let own =
+            self.state.overlay.range(&from, &to).find_map(|(key, change)| {
+                change.as_ref().map(|value| (key.to_vec(), value.clone()))
+            });
         let until = own.as_ref().map_or(&to, |(key, _)| key);
         let claimed = self.claim_committed(&from, until, &deleted);
         if let Some(row) = self.noted(claimed)? {
-            self.claimed.insert(row.key.clone());
+            self.state.claimed.insert(row.key.clone());
             let after = successor(&row.key);
-            self.seen.add(&row.key, &after, std::iter::once((&row.key[..], row.stamp)));
-            let opened = self.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
+            self.state.seen.add(&row.key, &after, std::iter::once((&row.key[..], row.stamp)));
+            let opened = self.state.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
             self.noted(opened)?;
             cursor.land(&row.key);
             return Ok(true);
@@ -448,16 +394,11 @@ impl EngineUnit {
         Ok(true)
     }
 
-    fn claim_committed(
-        &mut self,
-        from: &[u8],
-        to: &[u8],
-        not: &[Vec<u8>],
-    ) -> Result<Option<Row>> {
-        let mut connection = self.shared.calls.take(self.member.system)?;
-        let (statements, system) = (connection.statements(), self.member.system);
-        let parameters: [&(dyn ToSql + Sync); 5] = [&from, &to, &not, &system, &self.number];
-        let read = connection.ask(&self.shared.counters, async |client| {
+    fn claim_committed(&mut self, from: &[u8], to: &[u8], not: &[Vec<u8>]) -> Result<Option<Row>> {
+        let mut connection = self.state.shared.calls.take(self.state.member.system)?;
+        let (statements, system) = (connection.statements(), self.state.member.system);
+        let parameters: [&(dyn ToSql + Sync); 5] = [&from, &to, &not, &system, &self.state.number];
+        let read = connection.ask(&self.state.shared.counters, async |client| {
             client.query(&statements.claim, &parameters).await
         })?;
         read.first().map(row_of).transpose()
@@ -468,9 +409,11 @@ impl EngineUnit {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        let names = !self.held.is_empty() || !self.claimed.is_empty() || self.failure.is_some();
-        if let Some(mut connection) = self.snapshot.take() {
-            let rolled_back = connection.exchange(&self.shared.counters, async |client| {
+        let names = !self.state.held.is_empty()
+            || !self.state.claimed.is_empty()
+            || self.state.failure.is_some();
+        if let Some(mut connection) = self.state.snapshot.take() {
+            let rolled_back = connection.exchange(&self.state.shared.counters, async |client| {
                 client.batch_execute("ROLLBACK").await
             });
             if !matches!(rolled_back, Ok(Ok(()))) {
@@ -478,28 +421,12 @@ impl EngineUnit {
             }
         }
         if names {
-            names::release(self);
+            names::release(&self.state);
         }
     }
 }
 
-/// Whether key and value are no longer than a store takes.
-pub(crate) fn check_entry(most: &store::Capabilities, key: &[u8], value: &[u8]) -> Result<()> {
-    if key.len() > most.key_bytes_max {
-        return Err(StoreError::too_large(Limit::KeyBytes, key.len(), most.key_bytes_max));
-    }
-    if value.len() > most.value_bytes_max {
-        return Err(StoreError::too_large(Limit::ValueBytes, value.len(), most.value_bytes_max));
-    }
-    Ok(())
-}
-
-/// The value of a key that stands as a token: with the key itself in front.
-pub(crate) fn tokened(key: &[u8], value: &[u8]) -> Vec<u8> {
-    [&(key.len() as u16).to_be_bytes()[..], key, value].concat()
-}
-
-pub(crate) fn row_of(row: &tokio_postgres::Row) -> Result<Row> {
+fn row_of(row: &tokio_postgres::Row) -> Result<Row> {
     let read = || {
         Ok::<Row, tokio_postgres::Error>(Row {
             key: row.try_get(0)?,
@@ -507,7 +434,7 @@ pub(crate) fn row_of(row: &tokio_postgres::Row) -> Result<Row> {
             stamp: row.try_get(2)?,
         })
     };
-    read().map_err(|error| Fault::of(&error).into_error())
+    read().map_err(strange)
 }
 
 impl Unit for EngineUnit {
@@ -516,18 +443,18 @@ impl Unit for EngineUnit {
     fn get(&mut self, set: SetId, key: &[u8], read: Read, value: &mut Vec<u8>) -> Result<bool> {
         value.clear();
         let known = self.set(set)?;
-        if key.len() > self.shared.capabilities.key_bytes_max {
+        if key.len() > self.state.shared.capabilities.key_bytes_max {
             return Ok(false);
         }
         let stored = known.stored(key);
-        if let Some(change) = self.overlay.get(&stored) {
+        if let Some(change) = self.state.overlay.get(&stored) {
             value.extend_from_slice(change.as_deref().unwrap_or_default());
             let there = change.is_some();
             return without_token(&known, key, &stored, there, value);
         }
         let row = self.committed(&known, &stored, read != Read::Unlocked)?;
         let Some(row) = row else { return Ok(false) };
-        let opened = self.shared.sealer.open(&stored, &row.value, value);
+        let opened = self.state.shared.sealer.open(&stored, &row.value, value);
         let there = opened.and_then(|()| without_token(&known, key, &stored, true, value));
         self.noted(there)
     }
@@ -553,7 +480,7 @@ impl Unit for EngineUnit {
 
     fn delete_range(&mut self, set: SetId, range: KeyRange<'_>) -> Result<u64> {
         let known = self.set(set)?;
-        if self.options.read_only {
+        if self.state.options.read_only {
             return Err(StoreError::ReadOnly);
         }
         known.check_ordered()?;
@@ -581,7 +508,7 @@ impl Unit for EngineUnit {
         read: Read,
     ) -> Result<Option<Entry<'c>>> {
         use store::Cursor;
-        self.check()?;
+        self.state.check()?;
         let key = cursor.key().ok_or(StoreError::NoPosition)?.to_vec();
         let mut value = std::mem::take(&mut cursor.value);
         let there = self.get(cursor.set(), &key, read, &mut value);
@@ -599,52 +526,56 @@ impl Unit for EngineUnit {
     }
 
     fn lock(&mut self, name: LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant> {
-        let most = self.shared.capabilities.lock_name_bytes_max;
+        let most = self.state.shared.capabilities.lock_name_bytes_max;
         if name.name.len() > most {
             return Err(StoreError::too_large(Limit::LockNameBytes, name.name.len(), most));
         }
-        self.check()?;
-        names::lock(self, name, mode, wait)
+        self.state.check()?;
+        names::lock(&mut self.state, name, mode, wait)
     }
 
     fn unlock(&mut self, name: LockName<'_>) -> Result<bool> {
-        self.check()?;
-        names::unlock(self, name)
+        self.state.check()?;
+        names::unlock(&mut self.state, name)
     }
 
     fn held(&self, name: LockName<'_>) -> Option<LockMode> {
-        self.held.get(&names::bytes_of(name)).copied()
+        self.state.held.get(&names::bytes_of(name)).copied()
     }
 
     fn savepoint(&mut self) -> Result<Savepoint> {
-        self.check()?;
-        let most = self.shared.capabilities.savepoints_max as usize;
-        if self.overlay.marks() >= most {
-            return Err(StoreError::too_large(Limit::Savepoints, self.overlay.marks() + 1, most));
+        self.state.check()?;
+        let most = self.state.shared.capabilities.savepoints_max as usize;
+        if self.state.overlay.marks() >= most {
+            return Err(StoreError::too_large(
+                Limit::Savepoints,
+                self.state.overlay.marks() + 1,
+                most,
+            ));
         }
-        let (number, point) = self.overlay.mark();
+        let (number, point) = self.state.overlay.mark();
         Ok(Savepoint { point: point as u64, number: number as u32 })
     }
 
     fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
-        self.check()?;
+        self.state.check()?;
         let (number, point) = (savepoint.number as usize, savepoint.point as usize);
-        match self.overlay.undo_to(number, point) {
+        match self.state.overlay.undo_to(number, point) {
             true => Ok(()),
             false => Err(StoreError::NoSuchSavepoint),
         }
     }
 
     fn failure(&self) -> Option<&StoreError> {
-        self.failure.as_ref()
+        self.state.failure.as_ref()
     }
 
     fn commit(mut self) -> Result<Committed> {
-        self.check()?;
-        match commit::commit(&mut self)? {
+        self.state.check()?;
+        match commit::commit(&mut self.state)? {
             commit::Names::Free => {
                 self.ended = true;
-                self.shared.ring();
+                self.state.shared.ring();
             }
             commit::Names::Held => self.end(),
         }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use store::{LoadSource, Result, SetId, StoreError};
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::Shared;
-use crate::commit::stamp_of;
-use crate::error::Fault;
+use crate::connection::{stamp_of, token_of};
+use crate::error::{Fault, strange};
 use crate::pool::Taken;
-use crate::sets::{back, front};
-use crate::unit::{check_entry, tokened};
+use crate::sets::{Sets, back, check_entry, front, tokened};
+use crate::shared::Shared;
 
 /// How often something that concerns a whole set is repeated.
 const TRIES_MAX: u32 = 30;
@@ -18,20 +17,26 @@ const TRIES_MAX: u32 = 30;
 const BATCH_ROWS: usize = 1_000;
 const BATCH_BYTES: usize = 1 << 20;
 
-pub(crate) fn drop_set(shared: &Arc<Shared>, set: SetId) -> Result<()> {
-    remove(shared, set, "WITH moved AS (SELECT nextval('set_changes')) DELETE FROM sets \
-                         USING moved WHERE id = $1 RETURNING id")?;
-    shared.sets.forget(set);
+pub(crate) fn drop_set(shared: &Arc<Shared>, sets: &Sets, set: SetId) -> Result<()> {
+    remove(
+        shared,
+        sets,
+        set,
+        "WITH moved AS (SELECT nextval('set_changes')) DELETE FROM sets \
+         USING moved WHERE id = $1 RETURNING id",
+    )?;
+    shared.gone.note(set);
+    sets.forget(set);
     Ok(())
 }
 
-pub(crate) fn empty_set(shared: &Arc<Shared>, set: SetId) -> Result<()> {
-    remove(shared, set, "SELECT id FROM sets WHERE id = $1")
+pub(crate) fn empty_set(shared: &Arc<Shared>, sets: &Sets, set: SetId) -> Result<()> {
+    remove(shared, sets, set, "SELECT id FROM sets WHERE id = $1")
 }
 
 /// Removes all entries of a set, in one order with all commits, if the query finds the set.
-fn remove(shared: &Arc<Shared>, set: SetId, query: &str) -> Result<()> {
-    shared.sets.find(shared, set)?;
+fn remove(shared: &Arc<Shared>, sets: &Sets, set: SetId, query: &str) -> Result<()> {
+    sets.find(shared, set)?;
     let (id, from, to) = (set.0 as i32, front(set), back(set));
     let one = [(&id as &(dyn ToSql + Sync), Type::INT4)];
     let range = [(&from as &(dyn ToSql + Sync), Type::BYTEA), (&to, Type::BYTEA)];
@@ -43,10 +48,7 @@ fn remove(shared: &Arc<Shared>, set: SetId, query: &str) -> Result<()> {
                 futures_util::join!(
                     client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"),
                     client.query_typed(query, &one),
-                    client.execute_typed(
-                        "DELETE FROM entries WHERE k >= $1 AND k < $2",
-                        &range
-                    ),
+                    client.execute_typed("DELETE FROM entries WHERE k >= $1 AND k < $2", &range),
                     client.batch_execute("COMMIT"),
                 )
             })
@@ -55,7 +57,7 @@ fn remove(shared: &Arc<Shared>, set: SetId, query: &str) -> Result<()> {
         let done = begun.and_then(|()| Ok((found?, removed?, ended?)));
         match done.map_err(Fault::from) {
             Ok((found, ..)) if found.is_empty() => {
-                shared.sets.forget(set);
+                sets.forget(set);
                 return Err(StoreError::NoSuchSet(set));
             }
             Ok(_) => return Ok(()),
@@ -65,8 +67,8 @@ fn remove(shared: &Arc<Shared>, set: SetId, query: &str) -> Result<()> {
     }
 }
 
-pub(crate) fn draw(shared: &Arc<Shared>, set: SetId, count: u32) -> Result<u64> {
-    shared.sets.find(shared, set)?;
+pub(crate) fn draw(shared: &Arc<Shared>, sets: &Sets, set: SetId, count: u32) -> Result<u64> {
+    sets.find(shared, set)?;
     let (id, count) = (set.0 as i32, i64::from(count));
     let rows = shared.ask(async |client| {
         client
@@ -78,21 +80,26 @@ pub(crate) fn draw(shared: &Arc<Shared>, set: SetId, count: u32) -> Result<u64> 
             .await
     })?;
     match rows.first() {
-        Some(row) => Ok(row.try_get::<_, i64>(0).map_err(crate::sets::strange)? as u64),
-        None if shared.sets.list(shared)?.iter().any(|info| info.id == set) => {
+        Some(row) => Ok(row.try_get::<_, i64>(0).map_err(strange)? as u64),
+        None if sets.list(shared)?.iter().any(|info| info.id == set) => {
             Err(StoreError::NoSpace("the set's sequence".into()))
         }
         None => {
-            shared.sets.forget(set);
+            sets.forget(set);
             Err(StoreError::NoSuchSet(set))
         }
     }
 }
 
-pub(crate) fn load(shared: &Arc<Shared>, set: SetId, source: &mut impl LoadSource) -> Result<u64> {
-    shared.sets.find(shared, set)?;
+pub(crate) fn load(
+    shared: &Arc<Shared>,
+    sets: &Sets,
+    set: SetId,
+    source: &mut impl LoadSource,
+) -> Result<u64> {
+    sets.find(shared, set)?;
     let mut connection = shared.calls.take(shared.member()?.system)?;
-    let loaded = load_through(shared, &mut connection, set, source);
+    let loaded = load_through(shared, sets, &mut connection, set, source);
     if loaded.is_err() && !connection.is_broken() {
         let ended = connection
             .exchange(&shared.counters, async |client| client.batch_execute("ROLLBACK").await);
@@ -112,11 +119,12 @@ struct Batch {
 
 fn load_through(
     shared: &Arc<Shared>,
+    sets: &Sets,
     connection: &mut Taken,
     set: SetId,
     source: &mut impl LoadSource,
 ) -> Result<u64> {
-    let known = shared.sets.find(shared, set)?;
+    let known = sets.find(shared, set)?;
     let (from, to) = (front(set), back(set));
     let there = connection.ask(&shared.counters, async |client| {
         client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
@@ -154,7 +162,7 @@ fn load_through(
         }
     }
     send(shared, connection, set, &batch)?;
-    let token = crate::commit::token_of(connection.lane);
+    let token = token_of(connection.lane);
     let ended = connection
         .exchange(&shared.counters, async |client| client.batch_execute("COMMIT").await)
         .and_then(|answer| Ok(answer?));

@@ -40,3 +40,26 @@ fn a_schema_that_holds_something_else_is_left_alone() {
     EngineStore::destroy(&url, &own, &seam).expect("now it holds only what is a store's");
     server.psql("SELECT version FROM foreign_one.meta");
 }
+
+#[test]
+fn an_engine_that_does_not_keep_units_apart_is_found() {
+    use store_suite::conformance::{Subject, checks};
+    let server = Server::shared();
+    let options = server.new_schema(|_| ());
+    // As if the engine's commits were not in one order: nothing is proven any more.
+    server.psql(&format!(
+        "SET search_path TO {}; CREATE OR REPLACE FUNCTION hf_check(p_from bytea[], p_to bytea[], \
+         p_count int8[], p_sum text[]) RETURNS void LANGUAGE sql AS ''",
+        options.schema
+    ));
+    let store = holdfast_store_postgres::EngineStore::open(&server.url(), options, &Seam::real());
+    let subject = Subject::new(store.expect("it opens"));
+    let found = |name: &str| {
+        let checks = checks();
+        let check = checks.iter().find(|check| check.name == name).expect("a check");
+        (check.run)(&subject).is_err()
+    };
+    assert!(found("increments_are_not_lost"));
+    assert!(found("crosswise_writes_do_not_both_commit"));
+    assert!(found("histories_of_values_are_serializable"));
+}

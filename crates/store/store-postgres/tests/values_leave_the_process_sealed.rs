@@ -166,4 +166,3 @@ fn keys_can_stand_as_tokens_that_say_nothing() {
     assert!(unit.get(set, b"PATIENT 0007", Read::Shared, &mut value).unwrap());
     assert_eq!(value, b"well");
 }
-

@@ -10,6 +10,7 @@ mod db;
 mod demo;
 mod dltest;
 mod doctor;
+mod engine;
 mod r#gen;
 mod guest;
 mod image_copy;
@@ -95,6 +96,7 @@ enum Command {
     Index(index::IndexArgs),
     Db(db::DbArgs),
     Move(r#move::MoveArgs),
+    Engine(engine::EngineArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     Pgp(pgp::PgpArgs),
@@ -164,6 +166,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Index(args) => index::run(context, &args),
         Command::Db(args) => db::run(context, &args),
         Command::Move(args) => r#move::run(context, &args),
+        Command::Engine(args) => engine::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
         Command::Pgp(args) => pgp::run(context, &args),
