@@ -4,8 +4,8 @@ use store::{LockName, Result};
 use tokio_postgres::types::Type;
 
 use crate::EngineStore;
+use crate::error::strange;
 use crate::names::bytes_of;
-use crate::sets::strange;
 
 /// A system that lives on the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -89,12 +89,12 @@ fn run_certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
     let failed = verdicts.iter().filter(|verdict| verdict.failure.is_some()).count();
     let certified = failed == 0;
     if context.output.is_json() {
-        let line = |verdict| {
+        let lines = verdicts.iter().map(|verdict| {
             let Verdict { part, name, systems, failure } = verdict;
             let (passed, failure) = (failure.is_none(), failure.as_deref());
             Line { part, check: name, systems: *systems, passed, failure }
-        };
-        let checks = verdicts.iter().map(line).collect();
+        });
+        let checks = lines.collect();
         context.output.document(&Answer { certified, seed, rounds, threads, checks })?;
     } else if certified {
         let checks = verdicts.len();
