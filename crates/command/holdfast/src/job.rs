@@ -223,13 +223,13 @@ pub(crate) struct Terms {
 pub(crate) struct Scheduled {
     schedule: Converted<Schedule<AnyStore>>,
     _authorised: Option<Authorised>,
-    _in_use: Option<InUse>,
+    in_use: Option<InUse>,
 }
 
 impl Scheduled {
     /// The same with the right to be at work on the databases of an engine.
     pub(crate) fn by_right_of(self, in_use: Option<InUse>) -> Scheduled {
-        Scheduled { _in_use: in_use, ..self }
+        Scheduled { in_use, ..self }
     }
 
     /// What was called so far.
@@ -244,11 +244,19 @@ impl Server for Scheduled {
     }
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        // Without its right somebody else may have the databases to himself by now.
+        if self.in_use.as_ref().is_some_and(|right| !right.lasts()) {
+            let text = "the system has lost its connection to the engine, and the program its right \
+                        to the databases; start it again from its last checkpoint";
+            return reply.abend("U0844", text);
+        }
         self.schedule.call(request, reply);
     }
 
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
-        self.schedule.end(ending)
+        // A normal end is a commit, which needs the right too.
+        let lasts = self.in_use.as_ref().is_none_or(InUse::lasts);
+        self.schedule.end(if lasts { ending } else { Ending::Abend })
     }
 }
 
@@ -294,7 +302,7 @@ pub(crate) fn schedule(
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
     let schedule = Converted::new(schedule, converted);
-    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), _in_use: None })
+    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), in_use: None })
 }
 
 /// Tells RECON what a program has open, before it makes its first call.

@@ -3,9 +3,9 @@
 use store::{LockName, Result};
 use tokio_postgres::types::Type;
 
-use crate::EngineStore;
 use crate::error::strange;
 use crate::names::bytes_of;
+use crate::{EngineStore, EngineUnit};
 
 /// A system that lives on the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,14 @@ pub struct LivingSystem {
     pub waiting: u64,
     /// Its units of work that hold the name that was asked about.
     pub holding: u64,
+}
+
+impl EngineUnit {
+    /// Whether the membership that it began under lasts, and with it what it has locked.
+    #[must_use]
+    pub fn lasts(&self) -> bool {
+        !self.state.member.is_lost()
+    }
 }
 
 impl EngineStore {

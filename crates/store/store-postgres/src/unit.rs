@@ -25,7 +25,7 @@ use crate::state::UnitState;
 
 /// A unit of work of an [`EngineStore`](crate::EngineStore).
 pub struct EngineUnit {
-    state: UnitState,
+    pub(crate) state: UnitState,
     sets: Arc<Sets>,
     ended: bool,
 }

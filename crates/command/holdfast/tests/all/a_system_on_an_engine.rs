@@ -280,7 +280,7 @@ fn nothing_acknowledged_is_lost_when_program_or_backend_is_killed() {
     // Each says a number once it is committed.
     let body = |first: u32| {
         format!(
-            "{{ for (int n = {first}; n < {first} + 100000; n++) {{
+            "{{ for (int n = {first}; n < {first} + 20000; n++) {{
                 if (insert(shop, n)) return 8;
                 CTDLI(\"CHKP\", io, \"CKPT0001\", NULL);
                 if (memcmp(io->status, \"  \", 2)) return 9;

@@ -28,6 +28,12 @@ pub struct InUse {
 }
 
 impl InUse {
+    /// Whether it is still there: a system that the engine has lost sight of has lost it.
+    #[must_use]
+    pub fn lasts(&self) -> bool {
+        self.unit.lasts()
+    }
+
     /// The right to a database in a way: `read`, `update` or `exclusive`. Whoever has it exclusively
     /// has nobody beside him who updates it, whoever reads it is beside everybody (DLI-12.41).
     ///
