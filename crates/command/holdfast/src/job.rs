@@ -246,8 +246,8 @@ impl Server for Scheduled {
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
         // Without its right somebody else may have the databases to himself by now.
         if self.in_use.as_ref().is_some_and(|right| !right.lasts()) {
-            let text = "the system has lost its connection to the engine, and the program its right \
-                        to the databases; start it again from its last checkpoint";
+            let text = "the system has lost its connection to the engine, and the program its \
+                        right to the databases; start it again from its last checkpoint";
             return reply.abend("U0844", text);
         }
         self.schedule.call(request, reply);

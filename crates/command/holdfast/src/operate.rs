@@ -12,8 +12,8 @@ use operations::verbs::{Operation, answer_of};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store_any::AnyStore;
-use system::operator::{self, Request};
-use system::{AnySystem, OpenOptions};
+use system::operator::Request;
+use system::{AnyOptions, AnySystem, OpenOptions};
 
 use crate::command::Context;
 use crate::failure::{Failure, Result};
@@ -40,7 +40,7 @@ pub(crate) fn operate<T: DeserializeOwned>(
     verb: &str,
     arguments: &impl Serialize,
 ) -> Result<T> {
-    operated(context, dir, passphrase, (verb, arguments), options())
+    operated(context, dir, passphrase, (verb, arguments), any_options())
 }
 
 /// The same for a verb that changes nothing as it is asked for: also where nothing can be written,
@@ -54,10 +54,10 @@ pub(crate) fn look<T: DeserializeOwned>(
 ) -> Result<T> {
     let options = looking(context, dir);
     let seen = operated(context, dir, passphrase, (verb, arguments), options);
-    if seen.is_ok() || options.in_memory || !system::is_full(&*context.seam.disk, dir) {
+    if seen.is_ok() || options.options.in_memory || !system::is_full(&*context.seam.disk, dir) {
         return seen;
     }
-    let options = OpenOptions { in_memory: true, ..options };
+    let options = in_memory(options, true);
     operated(context, dir, passphrase, (verb, arguments), options)
 }
 
@@ -88,12 +88,12 @@ fn operated<T: DeserializeOwned>(
     dir: &Path,
     passphrase: &PassphraseArgs,
     (verb, arguments): (&str, &impl Serialize),
-    options: OpenOptions,
+    options: AnyOptions,
 ) -> Result<T> {
     let request = Request::new(verb).with(arguments)?;
     let mut progress = Progress::new(&context.seam);
     let answer =
-        operator::run(&context.seam, dir, options, &request, || passphrase.get(), &mut |at| {
+        system::run(&context.seam, dir, options, &request, || passphrase.get(), &mut |at| {
             progress.show(&at.object, at.done, at.total, &at.unit);
         });
     progress.clear();
@@ -102,9 +102,12 @@ fn operated<T: DeserializeOwned>(
 
 /// How a system is opened only to be looked at: in memory where its folder is mounted read-only, as
 /// backups and snapshots are.
-fn looking(context: &Context, dir: &Path) -> OpenOptions {
-    let in_memory = context.seam.disk.is_read_only(dir).unwrap_or(false);
-    OpenOptions { in_memory, ..options() }
+fn looking(context: &Context, dir: &Path) -> AnyOptions {
+    in_memory(any_options(), context.seam.disk.is_read_only(dir).unwrap_or(false))
+}
+
+fn in_memory(how: AnyOptions, in_memory: bool) -> AnyOptions {
+    AnyOptions { options: OpenOptions { in_memory, ..how.options }, ..how }
 }
 
 /// Folders as the process that has the system open finds them, wherever it stands.
@@ -120,6 +123,11 @@ pub(crate) fn absolute(folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
 /// How the command opens a system: with all verbs.
 pub(crate) fn options() -> OpenOptions {
     operations::verbs::options(warn_once)
+}
+
+/// The same, whichever system it is.
+pub(crate) fn any_options() -> AnyOptions {
+    operations::verbs::any_options(warn_once)
 }
 
 /// The arguments of a command that works on the databases of a stopped system.
@@ -140,7 +148,7 @@ pub(crate) fn with<T>(
 ) -> Result<T> {
     let passphrase = args.passphrase.get()?;
     let dir: &Path = &args.system;
-    let system = AnySystem::open(&context.seam, dir, &passphrase, options())?;
+    let system = AnySystem::open(&context.seam, dir, &passphrase, any_options())?;
     system.notes().iter().for_each(warn);
     let done = system.alone().map_err(Failure::from).and_then(|_alone| {
         let databases = Databases::of(&system)?;

@@ -16,7 +16,7 @@ use system::operator::Refusal;
 use uow::UowError;
 
 use crate::moment::utc;
-use crate::moving::MoveError;
+use crate::move_error::MoveError;
 
 /// An answer or the reason why there is none.
 pub type Result<T> = std::result::Result<T, OperationsError>;

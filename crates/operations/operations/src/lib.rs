@@ -28,6 +28,7 @@ pub mod dry_run;
 mod error;
 pub mod image_copy;
 pub mod moment;
+mod move_error;
 pub mod moving;
 mod pipe;
 mod point_in_time;

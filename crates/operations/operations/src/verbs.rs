@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use system::operator::forms::{self, Conversion};
 use system::operator::{self, Merge, OperatorError, Refusal, Request, Talk, Verb, done};
 use system::{
-    AccumulationStatus, EngineSystem, EngineVerb, Finding, OpenOptions, Repair, System,
+    AccumulationStatus, AnyOptions, EngineSystem, EngineVerb, Finding, OpenOptions, Repair, System,
     SystemError, VerifyReport, VerifyRequest,
 };
 
@@ -230,7 +230,13 @@ fn engine_send(
 /// How a system is opened with all verbs; `notice` hears what is to be known of their work.
 #[must_use]
 pub fn options(notice: fn(&str)) -> OpenOptions {
-    OpenOptions { verbs: VERBS, engine_verbs: ENGINE_VERBS, notice, ..OpenOptions::default() }
+    OpenOptions { verbs: VERBS, notice, ..OpenOptions::default() }
+}
+
+/// How a system is opened with all verbs, whichever it is.
+#[must_use]
+pub fn any_options(notice: fn(&str)) -> AnyOptions {
+    AnyOptions { options: options(notice), engine_verbs: ENGINE_VERBS }
 }
 
 /// An answer that came as JSON, as whoever asked wants it.

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use seal::{KeyRing, Passphrase};
 use seam::Seam;
+use serde_json::Value;
 use store_any::AnyStore;
 
-use crate::engine::{EngineSystem, InUse};
+use crate::engine::{EngineSystem, EngineVerb, InUse};
+use crate::operator::{Here, Progress, Refusal, Request, Served, Talk, call};
 use crate::{Guests, OpenOptions, System, SystemConfig, SystemError};
 
 /// What holds databases.
@@ -79,6 +81,15 @@ impl Home for EngineSystem {
     }
 }
 
+/// How a system is opened, whichever it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnyOptions {
+    /// What goes for both.
+    pub options: OpenOptions,
+    /// What layers above do for operators in a system on an engine.
+    pub engine_verbs: &'static [EngineVerb],
+}
+
 /// An open system.
 pub enum AnySystem {
     /// With a kernel.
@@ -96,11 +107,15 @@ impl AnySystem {
         seam: &Seam,
         dir: &Path,
         passphrase: &Passphrase,
-        options: OpenOptions,
+        how: AnyOptions,
     ) -> Result<AnySystem, SystemError> {
+        let AnyOptions { options, engine_verbs } = how;
         match SystemConfig::read_any(seam.disk.as_ref(), dir)?.engine {
             None => System::open(seam, dir, passphrase, options).map(AnySystem::Kernel),
-            Some(_) => EngineSystem::open(seam, dir, passphrase, options).map(AnySystem::Engine),
+            Some(_) => {
+                let system = EngineSystem::open(seam, dir, passphrase, options, engine_verbs);
+                system.map(AnySystem::Engine)
+            }
         }
     }
 
@@ -190,4 +205,65 @@ impl Home for AnySystem {
     fn keys(&self) -> &Arc<KeyRing> {
         self.home().keys()
     }
+}
+
+impl AnySystem {
+    /// Does what a request asks for.
+    ///
+    /// # Errors
+    /// What the verb refuses; a verb that there is not.
+    pub fn operate(
+        &self,
+        request: &Request,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<Value, Refusal> {
+        match self {
+            AnySystem::Kernel(system) => system.operate(request, tell),
+            AnySystem::Engine(system) => Served::answer(system, request, &mut Here(tell)),
+        }
+    }
+
+    /// Works for somebody in this process, who hears how far it is.
+    pub fn reporting<T>(
+        &self,
+        tell: &mut dyn FnMut(&Progress),
+        work: impl FnOnce(&mut Talk<'_>) -> T,
+    ) -> T {
+        work(&mut Talk::new(&mut Here(tell), &self.seam().clock))
+    }
+}
+
+/// Does what a request asks for, wherever that can be done: in the process that has the system
+/// open, or, if there is none, here, by opening it. The passphrase is asked for then, or if the
+/// verb needs it.
+///
+/// # Errors
+/// What the verb refuses; as [`System::open`] and [`System::close`].
+pub fn run<E: From<Refusal>>(
+    seam: &Seam,
+    dir: &Path,
+    options: AnyOptions,
+    request: &Request,
+    mut passphrase: impl FnMut() -> Result<Passphrase, E>,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Value, E> {
+    // A folder that is no system is told as that, not as a passphrase that is missing.
+    SystemConfig::read_any(seam.disk.as_ref(), dir).map_err(Refusal::from)?;
+    if let Some(answer) = call(seam, dir, request, &mut passphrase, tell)? {
+        return Ok(answer);
+    }
+    let system = match AnySystem::open(seam, dir, &passphrase()?, options) {
+        Ok(system) => system,
+        // Somebody has opened it since.
+        Err(error @ SystemError::InUse { .. }) => {
+            let answer = call(seam, dir, request, &mut passphrase, tell)?;
+            return Ok(answer.ok_or_else(|| Refusal::from(error))?);
+        }
+        Err(error) => return Err(Refusal::from(error).into()),
+    };
+    let answer = system.operate(request, tell);
+    let closed = system.close();
+    let answer = answer?;
+    closed.map_err(Refusal::from)?;
+    Ok(answer)
 }

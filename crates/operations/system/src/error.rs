@@ -401,14 +401,8 @@ impl Coded for SystemError {
                  make a new one."
             ),
             SystemError::OnEngine { .. } => ON_ENGINE.into(),
-            SystemError::NotOnEngine { .. } => {
-                "Name the folder of a system on an engine: `holdfast init --engine URL DIR` makes \
-                 one."
-                    .into()
-            }
-            SystemError::Sharing { .. } => {
-                "Try again when it has ended; `holdfast status DIR` shows the systems.".into()
-            }
+            SystemError::NotOnEngine { .. } => NOT_ON_ENGINE.into(),
+            SystemError::Sharing { .. } => SHARING.into(),
             SystemError::Kernel(error) => error.remedy(),
             SystemError::Keys(error) => error.remedy(),
             SystemError::Log(error) => error.remedy(),
@@ -436,6 +430,11 @@ const ON_ENGINE: &str = "Log, archive, copies, recovery, pools and forms at rest
                          use its own backups (pg_basebackup with archiving of its log, or \
                          pgBackRest) and its own failover (Patroni); docs/scale.md says which for \
                          what. `holdfast unload` copies a database out.";
+
+const NOT_ON_ENGINE: &str =
+    "Name the folder of a system on an engine: `holdfast init --engine URL DIR` makes one.";
+
+const SHARING: &str = "Try again when it has ended; `holdfast status DIR` shows the systems.";
 
 const OWN_FOLDER: &str = "Name a folder for image copies alone, best on a device that holds \
                           neither log nor data.";

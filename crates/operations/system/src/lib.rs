@@ -47,16 +47,16 @@ mod system;
 mod verify;
 mod write_freeze;
 
-pub use any::{AnySystem, Home};
+pub use any::{AnyOptions, AnySystem, Home, run};
 pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
-    EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings, ReconSettings,
-    RegionSettings, SystemConfig, UnitSettings, read_root_list,
+    EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings,
+    ReconSettings, RegionSettings, SystemConfig, UnitSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
-pub use engine::status::{EngineFigures, EngineStatus, LivingStatus};
+pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};
 pub use engine::{EngineRun, EngineSystem, EngineVerb, EngineVerified, InUse, VerifiedSet};
 pub use error::SystemError;
 pub use guests::{Guest, Guests};

@@ -18,7 +18,6 @@ use store_kernel::KernelStore;
 use uow::{Kernel, KernelConfig, Parts, UowError};
 
 use crate::config::CONFIG_FILE;
-use crate::engine::EngineVerb;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
 use crate::{Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
@@ -54,8 +53,6 @@ pub struct OpenOptions {
     pub serve: bool,
     /// What layers above do for operators, besides the verbs of every system.
     pub verbs: &'static [Verb],
-    /// The same in a system on an engine.
-    pub engine_verbs: &'static [EngineVerb],
     /// Hears what is to be known of work in the open system that is no reason to refuse it.
     pub notice: fn(&str),
     /// Use a log copy that is recorded as stale if there is no other; what it lacks is lost (K9).
@@ -72,7 +69,6 @@ impl Default for OpenOptions {
         OpenOptions {
             serve: true,
             verbs: &[],
-            engine_verbs: &[],
             notice: |_| (),
             override_stale: false,
             begin_anchor: false,

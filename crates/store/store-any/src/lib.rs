@@ -5,14 +5,14 @@
 //!
 //! Invariants:
 //! 1. Everything is handed on as it came: no call does more or less than that of the store beneath.
-//! 2. A cursor of one store is none of the other: who mixes them hears [`StoreError::NoSuchSet`].
+//! 2. A cursor of one store is none of the other: who mixes them hears [`store::StoreError::NoSuchSet`].
 
 mod cursor;
 mod unit;
 
 use store::{
     Capabilities, CommitToken, LoadSource, Resolution, Result, SetAttributes, SetId, SetInfo,
-    Store, StoreError, UnitOptions,
+    Store, UnitOptions,
 };
 use store_kernel::KernelStore;
 use store_postgres::EngineStore;
@@ -126,10 +126,4 @@ impl Store for AnyStore {
     fn resolve(&self, token: CommitToken) -> Result<Resolution> {
         on_either!(self, one => one.resolve(token))
     }
-}
-
-/// What is said of a cursor that belongs to the other store.
-#[cold]
-fn foreign<T>(set: SetId) -> Result<T> {
-    Err(StoreError::NoSuchSet(set))
 }

@@ -10,7 +10,6 @@ use store_kernel::KernelUnit;
 use store_postgres::EngineUnit;
 
 use crate::cursor::AnyCursor;
-use crate::foreign;
 
 /// A unit of work of an [`AnyStore`](crate::AnyStore).
 #[allow(clippy::large_enum_variant)] // the kernel's is the one whose calls must cost little
@@ -146,4 +145,10 @@ impl Unit for AnyUnit {
     fn backout(self) -> Result<()> {
         on_either!(self, one => one.backout())
     }
+}
+
+/// What is said of a cursor that belongs to the other store.
+#[cold]
+fn foreign<T>(set: SetId) -> Result<T> {
+    Err(StoreError::NoSuchSet(set))
 }

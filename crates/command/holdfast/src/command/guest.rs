@@ -18,7 +18,7 @@ use super::{Context, batch};
 use crate::advice;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Alone, Job, KernelPools, Kind, PcbOrder, Terms, Told};
-use crate::operate::options;
+use crate::operate::any_options;
 use crate::output::warn;
 use crate::passphrase;
 
@@ -66,7 +66,7 @@ fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Lin
 
 /// Opens a stopped system and schedules the PSB of a job in this process.
 pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool) -> Result<Alone> {
-    let system = AnySystem::open(seam, &job.system, passphrase, options())?;
+    let system = AnySystem::open(seam, &job.system, passphrase, any_options())?;
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
     let terms = Terms { compat, ..Terms::default() };

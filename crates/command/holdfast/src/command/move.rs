@@ -13,19 +13,19 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use seal::KeyProvider;
 use seam::sync::Mutex;
 use serde_json::{Value, json};
-use system::operator::{self, Refusal};
+use system::operator::Refusal;
 use system::{SystemConfig, SystemError, look_at_key_ring};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::{SystemArgs, options, with};
+use crate::operate::{SystemArgs, any_options, with};
 use crate::output::count;
 use crate::passphrase::PassphraseArgs;
 
 /// Move a database to another system: from a kernel to an engine, or back
 ///
-/// Both systems have the same definition of it, and it is empty in the target. It can be read at the
-/// source meanwhile, but not changed: programs that change it are waited for. Counts and digests of
+/// Both systems have the same definition of it, and it is empty in the target. It can be read at
+/// the source meanwhile, but not changed: programs that change it are waited for. Counts and digests of
 /// both places are compared at the end. At the source nothing is taken away: once programs use the
 /// other system, empty it there with `holdfast db empty`.
 ///
@@ -112,7 +112,7 @@ pub(super) fn run(context: &mut Context, args: &MoveArgs) -> Result<ExitCode> {
         let secret = passphrase.clone();
         let body = move || {
             let passphrase = || Ok::<_, Refusal>(secret.clone());
-            let answer = operator::run(&seam, &dir, options(), &request, passphrase, &mut |_| ());
+            let answer = system::run(&seam, &dir, any_options(), &request, passphrase, &mut |_| ());
             *theirs.answer.lock() = Some(answer);
             theirs.is_over.store(true, Ordering::SeqCst);
         };

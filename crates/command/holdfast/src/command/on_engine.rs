@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use operations::verbs::answer_of;
-use system::operator::{self, Request};
+use system::operator::Request;
 use system::{EngineStatus, EngineSystem, EngineVerified, OpenOptions, SystemError, VerifyRequest};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::options;
+use crate::operate::{any_options, options};
 use crate::output::{Output, count, utc};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
@@ -24,11 +24,12 @@ pub(super) fn status(
     let no_answer = |error: std::io::Error| {
         Failure::from(SystemError::NoAnswer { dir: dir.to_owned(), why: error.to_string() })
     };
-    let status = match operator::ask_engine(dir).map_err(no_answer)? {
+    let status = match system::ask_engine(dir).map_err(no_answer)? {
         Some(status) => *status,
         None => {
             let options = OpenOptions { serve: false, ..options() };
-            let system = EngineSystem::open(&context.seam, dir, &passphrase.get()?, options)?;
+            let secret = passphrase.get()?;
+            let system = EngineSystem::open(&context.seam, dir, &secret, options, &[])?;
             let status = system.status(false);
             system.close()?;
             status?
@@ -87,7 +88,7 @@ pub(super) fn verify(
     let request = Request::new("verify").with(&request)?;
     let mut progress = Progress::new(&context.seam);
     let secret = || passphrase.get();
-    let answer = operator::run(&context.seam, dir, options(), &request, secret, &mut |at| {
+    let answer = system::run(&context.seam, dir, any_options(), &request, secret, &mut |at| {
         progress.show(&at.object, at.done, at.total, &at.unit);
     });
     progress.clear();

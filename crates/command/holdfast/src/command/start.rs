@@ -24,7 +24,7 @@ use super::{Context, DONE};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
-use crate::operate::options;
+use crate::operate::any_options;
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 
@@ -118,7 +118,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let mut signals = Signals::new(heeded).map_err(|error| {
         Failure::other(format!("signals cannot be received: {error}"), "Try again.")
     })?;
-    let system = AnySystem::open(&context.seam, &args.system, &passphrase, options())?;
+    let system = AnySystem::open(&context.seam, &args.system, &passphrase, any_options())?;
     system.notes().iter().for_each(warn);
     left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
     if let AnySystem::Kernel(system) = &system {

@@ -35,8 +35,8 @@ use crate::SystemError;
 use crate::room::WarnSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
-pub use engine::EngineSettings;
 pub(crate) use edit::ChangedConfig;
+pub use engine::EngineSettings;
 pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
 

@@ -31,14 +31,14 @@ use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::{HeldLock, make_dir};
 use seam::fresh::replace_small;
+use serde_json::Value;
 use store_postgres::{EngineOptions, EngineStore, Sealing};
 
 pub use sharing::InUse;
-pub(crate) use verbs::find;
 pub use verbs::{EngineRun, EngineVerb, EngineVerified, VerifiedSet};
 
 use crate::config::{CONFIG_FILE, EngineSettings};
-use crate::operator::Server;
+use crate::operator::{Listener, Refusal, Request, Served, Server, Talk};
 use crate::system::{LABELS, absolute, clean_up, free_place, lock, open_keys};
 use crate::{Guests, InitOptions, OpenOptions, SystemConfig, SystemError, hygiene};
 
@@ -106,6 +106,7 @@ impl EngineSystem {
         dir: &Path,
         passphrase: &Passphrase,
         options: OpenOptions,
+        verbs: &'static [EngineVerb],
     ) -> Result<EngineSystem, SystemError> {
         let notes = hygiene::protect_process();
         let dir = absolute(seam, dir)?;
@@ -126,7 +127,7 @@ impl EngineSystem {
             store,
             seam: seam.clone(),
             notes,
-            verbs: options.engine_verbs,
+            verbs,
             notice: options.notice,
             guests: Arc::default(),
             opened: seam.clock.monotonic(),
@@ -254,5 +255,32 @@ fn options_of(settings: &EngineSettings, dir: &Path, keys: Arc<dyn KeyProvider>)
         connections_max: settings.connections as usize,
         sealing: Some(Sealing { keys, label: LABEL.into(), identity: settings.identity() }),
         ..EngineOptions::default()
+    }
+}
+
+impl Served for EngineSystem {
+    fn dir(&self) -> &Path {
+        EngineSystem::dir(self)
+    }
+
+    fn guests(&self) -> &Arc<Guests> {
+        EngineSystem::guests(self)
+    }
+
+    fn keys(&self) -> &KeyRing {
+        EngineSystem::keys(self)
+    }
+
+    fn seam(&self) -> &Seam {
+        EngineSystem::seam(self)
+    }
+
+    fn has_verb(&self, name: &str) -> bool {
+        verbs::find(self, name).is_ok()
+    }
+
+    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
+        let verb = verbs::find(self, &request.verb)?;
+        (verb.run)(self, request, &mut Talk::new(listener, &self.inner.seam.clock))
     }
 }

@@ -3,8 +3,8 @@
 //! One name in the engine stands for all of its databases and definitions. A program holds it
 //! together with the other programs, in whatever systems they run; a command that changes
 //! definitions, or loads, empties or builds, and a program of type DLI or DBB, hold it alone, as on
-//! a kernel they hold the folder of a stopped system. So definitions that a program has found do not
-//! change while it runs, and what is changed once is seen by the next program of every system.
+//! a kernel they hold the folder of a stopped system. So definitions that a program has found do
+//! not change while it runs, and what is changed once is seen by the next program of every system.
 //!
 //! A system that dies gives its names back by that: the engine sees that it no longer lives.
 
@@ -34,7 +34,7 @@ impl InUse {
         self.unit.lasts()
     }
 
-    /// The right to a database in a way: `read`, `update` or `exclusive`. Whoever has it exclusively
+    /// The right to a database in a way: `read`, `update` or `exclusive`. Who has it exclusively
     /// has nobody beside him who updates it, whoever reads it is beside everybody (DLI-12.41).
     ///
     /// # Errors

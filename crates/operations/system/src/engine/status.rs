@@ -1,12 +1,15 @@
 //! How a system on an engine is, with all systems that share its databases.
 
+use std::io;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use store::Store as _;
 
 use super::EngineSystem;
 use super::sharing::NAME;
 use crate::status::ProcessStatus;
-use crate::{SystemError, hygiene};
+use crate::{SystemError, hygiene, operator};
 
 /// A system on an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,4 +117,13 @@ impl EngineSystem {
             notes: inner.notes.clone(),
         })
     }
+}
+
+/// Asks the process that has the system on an engine in `dir` open how it is. `None` if nobody
+/// listens.
+///
+/// # Errors
+/// As [`operator::ask`].
+pub fn ask_engine(dir: &Path) -> io::Result<Option<Box<EngineStatus>>> {
+    operator::asked(dir)?.map(operator::understood).transpose()
 }

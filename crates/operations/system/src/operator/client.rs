@@ -13,7 +13,6 @@ use serde_json::Value;
 use super::line::{self, Answer, LINE_BYTES_MAX, Proven};
 use super::{OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::SystemError;
-use crate::engine::status::EngineStatus;
 use crate::status::{ProcessStatus, RunningStatus, SystemStatus};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -83,14 +82,6 @@ pub fn ask(dir: &Path) -> io::Result<Option<Box<RunningStatus>>> {
     }
 }
 
-/// The same of a system on an engine.
-///
-/// # Errors
-/// As [`ask`].
-pub fn ask_engine(dir: &Path) -> io::Result<Option<Box<EngineStatus>>> {
-    asked(dir)?.map(understood).transpose()
-}
-
 /// The process that has the system in `dir` open, whichever it is; `None` if nobody listens.
 ///
 /// # Errors
@@ -108,11 +99,11 @@ fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-fn understood<T: DeserializeOwned>(status: Value) -> io::Result<T> {
+pub(crate) fn understood<T: DeserializeOwned>(status: Value) -> io::Result<T> {
     serde_json::from_value(status).map_err(|error| invalid(error.to_string()))
 }
 
-fn asked(dir: &Path) -> io::Result<Option<Value>> {
+pub(crate) fn asked(dir: &Path) -> io::Result<Option<Value>> {
     let Some(stream) = reach(dir)? else { return Ok(None) };
     stream.set_read_timeout(Some(PATIENCE))?;
     match converse(&stream, &Request::new("status"), None, &mut |_| {}) {

@@ -45,28 +45,25 @@ mod stripes;
 mod tests;
 mod verbs;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seal::Passphrase;
-use seam::Seam;
 use seam::clock::Clock;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::{self, EngineSystem};
-use crate::{AnySystem, Home as _, OpenOptions, System, SystemError};
+use crate::System;
 pub use archive::{DeletedArchives, Merge, accumulate};
 pub(crate) use client::unanswered;
-pub use client::{ask, ask_engine, call, holder};
+pub use client::{ask, call, holder};
+pub(crate) use client::{asked, understood};
 pub use error::{OperatorError, Refusal};
 pub use line::{Answer, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};
 pub use line::{read_answer, read_proof, read_request};
 pub use logs::{CopyBack, LogCopy};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
-pub(crate) use server::Server;
+pub(crate) use server::{Served, Server};
 pub use stripes::{ChangedStripes, Stripes};
 pub(crate) use verbs::is_verb;
 
@@ -212,7 +209,7 @@ pub fn done(result: &impl Serialize) -> Result<Value, Refusal> {
 }
 
 /// Somebody in this process, who is there until it ends.
-struct Here<'a>(&'a mut dyn FnMut(&Progress));
+pub(crate) struct Here<'a>(pub(crate) &'a mut dyn FnMut(&Progress));
 
 impl Listener for Here<'_> {
     fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError> {
@@ -255,76 +252,4 @@ impl System {
         let verb = verbs::find(&request.verb, self.verbs())?;
         (verb.run)(self, request, &mut Talk::new(listener, &self.kernel().seam().clock))
     }
-}
-
-impl EngineSystem {
-    pub(crate) fn answer(
-        &self,
-        request: &Request,
-        listener: &mut dyn Listener,
-    ) -> Result<Value, Refusal> {
-        let verb = engine::find(self, &request.verb)?;
-        (verb.run)(self, request, &mut Talk::new(listener, &self.seam().clock))
-    }
-}
-
-impl AnySystem {
-    /// Does what a request asks for.
-    ///
-    /// # Errors
-    /// What the verb refuses; a verb that there is not.
-    pub fn operate(
-        &self,
-        request: &Request,
-        tell: &mut dyn FnMut(&Progress),
-    ) -> Result<Value, Refusal> {
-        match self {
-            AnySystem::Kernel(system) => system.operate(request, tell),
-            AnySystem::Engine(system) => system.answer(request, &mut Here(tell)),
-        }
-    }
-
-    /// Works for somebody in this process, who hears how far it is.
-    pub fn reporting<T>(
-        &self,
-        tell: &mut dyn FnMut(&Progress),
-        work: impl FnOnce(&mut Talk<'_>) -> T,
-    ) -> T {
-        work(&mut Talk::new(&mut Here(tell), &self.seam().clock))
-    }
-}
-
-/// Does what a request asks for, wherever that can be done: in the process that has the system
-/// open, or, if there is none, here, by opening it. The passphrase is asked for then, or if the
-/// verb needs it.
-///
-/// # Errors
-/// What the verb refuses; as [`System::open`] and [`System::close`].
-pub fn run<E: From<Refusal>>(
-    seam: &Seam,
-    dir: &Path,
-    options: OpenOptions,
-    request: &Request,
-    mut passphrase: impl FnMut() -> Result<Passphrase, E>,
-    tell: &mut dyn FnMut(&Progress),
-) -> Result<Value, E> {
-    // A folder that is no system is told as that, not as a passphrase that is missing.
-    crate::SystemConfig::read_any(seam.disk.as_ref(), dir).map_err(Refusal::from)?;
-    if let Some(answer) = call(seam, dir, request, &mut passphrase, tell)? {
-        return Ok(answer);
-    }
-    let system = match AnySystem::open(seam, dir, &passphrase()?, options) {
-        Ok(system) => system,
-        // Somebody has opened it since.
-        Err(error @ SystemError::InUse { .. }) => {
-            let answer = call(seam, dir, request, &mut passphrase, tell)?;
-            return Ok(answer.ok_or_else(|| Refusal::from(error))?);
-        }
-        Err(error) => return Err(Refusal::from(error).into()),
-    };
-    let answer = system.operate(request, tell);
-    let closed = system.close();
-    let answer = answer?;
-    closed.map_err(Refusal::from)?;
-    Ok(answer)
 }

@@ -14,7 +14,6 @@ use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
 use super::{Listener, OperatorError, Progress, Refusal, Request, SOCKET, verbs};
-use crate::engine::{self, EngineSystem};
 use crate::{Guests, System, SystemError};
 use seal::KeyRing;
 use seam::Seam;
@@ -62,32 +61,6 @@ impl Served for System {
 
     fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
         System::answer(self, request, listener)
-    }
-}
-
-impl Served for EngineSystem {
-    fn dir(&self) -> &Path {
-        EngineSystem::dir(self)
-    }
-
-    fn guests(&self) -> &Arc<Guests> {
-        EngineSystem::guests(self)
-    }
-
-    fn keys(&self) -> &KeyRing {
-        EngineSystem::keys(self)
-    }
-
-    fn seam(&self) -> &Seam {
-        EngineSystem::seam(self)
-    }
-
-    fn has_verb(&self, name: &str) -> bool {
-        engine::find(self, name).is_ok()
-    }
-
-    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
-        EngineSystem::answer(self, request, listener)
     }
 }
 

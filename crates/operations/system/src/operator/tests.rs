@@ -73,7 +73,6 @@ static WORKING: AtomicUsize = AtomicUsize::new(0);
 const OPTIONS: OpenOptions = OpenOptions {
     serve: true,
     verbs: VERBS,
-    engine_verbs: &[],
     override_stale: false,
     begin_anchor: false,
     in_memory: false,
