@@ -5,7 +5,8 @@
 //!
 //! Invariants:
 //! 1. Everything is handed on as it came: no call does more or less than that of the store beneath.
-//! 2. A cursor of one store is none of the other: who mixes them hears [`store::StoreError::NoSuchSet`].
+//! 2. A cursor of one store is none of the other: who mixes them hears
+//!    [`store::StoreError::NoSuchSet`].
 
 mod cursor;
 mod unit;

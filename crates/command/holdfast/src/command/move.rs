@@ -25,9 +25,9 @@ use crate::passphrase::PassphraseArgs;
 /// Move a database to another system: from a kernel to an engine, or back
 ///
 /// Both systems have the same definition of it, and it is empty in the target. It can be read at
-/// the source meanwhile, but not changed: programs that change it are waited for. Counts and digests of
-/// both places are compared at the end. At the source nothing is taken away: once programs use the
-/// other system, empty it there with `holdfast db empty`.
+/// the source meanwhile, but not changed: programs that change it are waited for. Counts and
+/// digests of both places are compared at the end. At the source nothing is taken away: once
+/// programs use the other system, empty it there with `holdfast db empty`.
 ///
 /// The passphrase is that of both systems.
 #[derive(Args, Debug)]
