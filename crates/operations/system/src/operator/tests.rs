@@ -5,11 +5,12 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
-use seal::KdfCost;
+use seal::{KdfCost, Passphrase};
+use seam::Seam;
 use seam::socket::connect;
 
 use super::*;
-use crate::{Bytes, InitOptions, SystemConfig};
+use crate::{AnyOptions, Bytes, InitOptions, OpenOptions, SystemConfig, run};
 
 /// A system in a folder that goes away with the test.
 struct Place {
@@ -41,7 +42,7 @@ impl Place {
     fn run(&self, verb: &str) -> Result<Value, Refusal> {
         let request = Request::new(verb);
         let passphrase = || Ok::<_, Refusal>(phrase());
-        run(&self.seam, &self.dir, OPTIONS, &request, passphrase, &mut |_| {})
+        run(&self.seam, &self.dir, ANY, &request, passphrase, &mut |_| {})
     }
 
     /// What comes back for some bytes.
@@ -78,6 +79,7 @@ const OPTIONS: OpenOptions = OpenOptions {
     in_memory: false,
     notice: |_| (),
 };
+const ANY: AnyOptions = AnyOptions { options: OPTIONS, engine_verbs: &[] };
 const VERBS: &[Verb] = &[
     Verb { name: "number", run: |system, _, _| done(&system.config().system.to_string()) },
     Verb { name: "panic", run: |_, _, _| panic!("of the test") },
