@@ -10,10 +10,19 @@ fn every_planted_fault_is_found() {
     let only = std::env::var("PLANT").unwrap_or_default();
     let wanted = |hunt: &&plants::Hunt| format!("{:?}", hunt.plant).contains(&only);
     let hunts: Vec<_> = plants::ALL.iter().filter(wanted).copied().collect();
-    let outcomes = crew::all(&hunts, |bug| (hunt(bug, false), hunt(bug, true)));
-    for (bug, (clean, planted)) in hunts.iter().zip(outcomes) {
-        assert_eq!(clean, Ok(()), "{}: found something without a bug", bug.by);
-        assert!(planted.is_err(), "{:?} is not found by {}", bug.plant, bug.by);
+    // A part is the same run each time: once without a bug is enough, however many it hunts.
+    let mut parts = hunts.clone();
+    parts.sort_by_key(|hunt| hunt.by);
+    parts.dedup_by_key(|hunt| hunt.by);
+    let clean = parts.iter().map(|part| (*part, false));
+    let jobs: Vec<_> = clean.chain(hunts.iter().map(|bug| (*bug, true))).collect();
+    let outcomes = crew::all(&jobs, |(bug, planted)| hunt(bug, *planted));
+    for ((bug, planted), outcome) in jobs.iter().zip(outcomes) {
+        if *planted {
+            assert!(outcome.is_err(), "{:?} is not found by {}", bug.plant, bug.by);
+        } else {
+            assert_eq!(outcome, Ok(()), "{}: found something without a bug", bug.by);
+        }
     }
 }
 

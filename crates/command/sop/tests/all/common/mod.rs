@@ -1,5 +1,6 @@
 //! A folder to work in, and programs that get their input and give everything back.
 
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // the same as in the tests
 #![allow(dead_code)] // each test uses a part
 
 use std::fs;

@@ -1,5 +1,6 @@
 //! A log with an archive in folders of their own, on real files.
 
+#![allow(clippy::unwrap_used)] // the same as in the tests
 #![allow(dead_code)] // each test file uses its part
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! A log in a folder of its own, for tests on real files.
 
+#![allow(clippy::unwrap_used)] // the same as in the tests
 #![allow(dead_code)] // each test file uses its part
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! Systems for tests: in a temporary folder of the real machine, with keys from a seed.
+#![allow(clippy::disallowed_methods)] // the same as in the tests
 #![allow(dead_code, unreachable_pub)] // each test uses its part
 
 pub(crate) mod lists;
