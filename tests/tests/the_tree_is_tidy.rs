@@ -93,10 +93,8 @@ fn a_crate_has_one_binary_of_integration_tests() {
         let Some((crate_path, name)) = file.path.rsplit_once("tests/") else { continue };
         let folder = format!("{crate_path}tests/");
         let of_crate = crate_path.is_empty() || crate_path.ends_with('/');
-        if of_crate
-            && !crate_path.contains("/src/")
-            && (!name.contains('/') || name == "all/main.rs")
-        {
+        let is_binary = !name.contains('/') || name == "all/main.rs";
+        if of_crate && is_binary && !crate_path.contains("/src/") {
             binaries.entry(folder).or_default().push(name.to_owned());
         }
     }
