@@ -70,8 +70,8 @@ fn every_file_of_tests_is_part_of_them() {
     none_of("tests that nobody runs", &lost);
 }
 
-/// Each binary is linked with everything beneath it, and binaries run one after another: a second one
-/// in a crate has a reason.
+/// Each binary is linked with everything beneath it, and binaries run one after another: a second
+/// one in a crate has a reason.
 #[test]
 fn a_crate_has_one_binary_of_integration_tests() {
     // The folder of tests, the files that are binaries beside `all`, and why.
