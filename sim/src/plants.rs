@@ -27,7 +27,7 @@ use crate::world::World;
 pub struct Hunt {
     /// The bug.
     pub plant: Plant,
-    /// Which part of the suite finds it.
+    /// Which part of the suite finds it: one name, one part.
     pub by: &'static str,
     /// Runs that part.
     pub run: fn() -> Result<(), String>,
