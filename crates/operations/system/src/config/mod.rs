@@ -503,6 +503,7 @@ impl SystemConfig {
         kernel.anchor = (!self.anchor.file.as_os_str().is_empty())
             .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
         kernel.asked = self.asked_above();
+        kernel.sealed_needs_sealed_log = true;
         kernel
     }
 
