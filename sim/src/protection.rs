@@ -76,9 +76,10 @@ pub fn a_forged_tail_is_refused() -> Result<(), String> {
 
 /// Puts a plain group behind the last one of a log: its checksum takes no key.
 fn forge(disk: &SimDisk) -> Result<(), String> {
-    let (at, last) = last_group(disk)?;
+    let (at, last) = groups(disk).pop().ok_or("there is no log")?;
     let payload = record(&CatalogRecord::Gone(DataSetId(VICTIM)).into());
     let head = GroupHead {
+        first_of_salt: true,
         salt: Salt([0x66; 16]),
         number: GroupNumber(last.number.0 + 1),
         first: last.end(),
@@ -87,14 +88,18 @@ fn forge(disk: &SimDisk) -> Result<(), String> {
         undurable: GroupNumber(last.number.0 + 1),
         ..last
     };
-    write_plain(disk, at + last.disk_len() as u64, head, &payload)
+    write_plain(disk, at + last.disk_len() as u64, head, &payload).map(drop)
 }
 
 /// Puts a plain group where one is or may be. Whatever keys the attacker has, none is asked for.
-fn write_plain(disk: &SimDisk, at: u64, head: GroupHead, payload: &[u8]) -> Result<(), String> {
+fn write_plain(
+    disk: &SimDisk,
+    at: u64,
+    head: GroupHead,
+    payload: &[u8],
+) -> Result<GroupHead, String> {
     let head = GroupHead {
         format: Format::Plain,
-        first_of_salt: true,
         generation: KeyGeneration(0),
         payload_len: payload.len() as u32,
         first_record: Some(0),
@@ -112,16 +117,22 @@ fn write_plain(disk: &SimDisk, at: u64, head: GroupHead, payload: &[u8]) -> Resu
     let tag = key.seal(head.number.0, &header[..COVERED], sealed);
     header[COVERED..].copy_from_slice(&tag.0);
     disk.write_raw(LOG_FILE, at, &bytes);
-    Ok(())
+    Ok(GroupHead { tag, ..head })
 }
 
-/// The newest group of a log, and where it stands.
-fn last_group(disk: &SimDisk) -> Result<(u64, GroupHead), String> {
+/// The groups of a log, and where they stand.
+fn groups(disk: &SimDisk) -> Vec<(u64, GroupHead)> {
     let blocks = (1..disk.len_raw(LOG_FILE) / 4096).map(|block| block * 4096);
     let heads = blocks.filter_map(|at| {
         Some((at, GroupHead::decode(&disk.read_raw(LOG_FILE, at, GROUP_HEADER)).ok()?))
     });
-    heads.max_by_key(|(_, head)| head.number).ok_or_else(|| "there is no log".into())
+    let mut groups: Vec<_> = heads.collect();
+    groups.sort_by_key(|(_, head)| head.number);
+    groups
+}
+
+fn payload_of(disk: &SimDisk, at: u64, head: &GroupHead) -> Vec<u8> {
+    disk.read_raw(LOG_FILE, at + GROUP_HEADER as u64, head.payload_len as usize)
 }
 
 fn record(forged: &KernelRecord<'_>) -> Vec<u8> {
@@ -301,7 +312,7 @@ fn with_sealed_set(kernel: &Arc<Kernel>, make: &Make) -> Result<(), String> {
     uow.commit().map_err(said).map(drop)
 }
 
-/// Gives the checkpoint in the last group of a plain log a unit of work that has put a record into
+/// Gives the newest checkpoint of a plain log a unit of work that has put a record into
 /// the first data set: of it undo needs the key alone, and takes it out of the tree.
 fn forge_checkpoint(disk: &SimDisk) -> Result<(), String> {
     // Behind version, two positions, the next unit's number, the next data set's, the batch.
@@ -309,8 +320,13 @@ fn forge_checkpoint(disk: &SimDisk) -> Result<(), String> {
     // From the end: units' records, data sets that are built or offline; none of each.
     const RECORDS_AT: usize = 3 * 4;
     const PUT: u8 = 32;
-    let (at, head) = last_group(disk)?;
-    let group = disk.read_raw(LOG_FILE, at + GROUP_HEADER as u64, head.payload_len as usize);
+    const CHECKPOINT: u8 = 8;
+    let groups = groups(disk);
+    let is_checkpoint =
+        |(at, head): &(u64, GroupHead)| payload_of(disk, *at, head)[4] == CHECKPOINT;
+    let newest = groups.iter().rposition(is_checkpoint).ok_or("there is no checkpoint")?;
+    let (at, head) = groups[newest];
+    let group = payload_of(disk, at, &head);
     // Behind the record's header, and number and count of the part.
     let whole = &group[log::RECORD_HEADER + 8..];
     let checkpoint = Checkpoint::decode(whole)?;
@@ -338,7 +354,13 @@ fn forge_checkpoint(disk: &SimDisk) -> Result<(), String> {
     push_string16(&mut forged, &put);
     forged.extend_from_slice(&behind[4..]);
     let part = Part { number: 0, count: 1, bytes: &forged };
-    write_plain(disk, at, head, &record(&KernelRecord::Checkpoint(part)))
+    let mut last = write_plain(disk, at, head, &record(&KernelRecord::Checkpoint(part)))?;
+    for (at, head) in &groups[newest + 1..] {
+        let payload = payload_of(disk, *at, head);
+        let head = GroupHead { first: last.end(), previous: last.tag, ..*head };
+        last = write_plain(disk, *at, head, &payload)?;
+    }
+    Ok(())
 }
 
 /// Makes a system whose log is plain, with one record in a plain data set.
