@@ -259,7 +259,8 @@ pub enum UowError {
     },
     /// The log is to become plain, and data sets are sealed or being converted.
     #[error(
-        "the log cannot become plain: {} are sealed, or being converted", names.join(", ")
+        "the log cannot become plain while data sets are sealed or being converted: {}",
+        names.join(", ")
     )]
     LogStaysSealed {
         /// Their names.
