@@ -14,8 +14,7 @@
 //! | 1 + 4 | format and key generation before |
 //! | 4 | the interval before which all have the new form |
 //! | 8 | most bytes to convert in a second, 0 for no limit |
-//! | 1, then 20 | 1 if it is plain, or was before its conversion, then its permit: what proves that |
-//! | | it may be; otherwise 0 |
+//! | 1, then 20 | 1 and its permit, if it is plain or was before its conversion; otherwise 0 |
 
 use base::bytes::{Reader, push_string16};
 use base::{CiNumber, DataSetId, KeyGeneration, SystemId};
@@ -137,8 +136,8 @@ impl Definition {
         PermitFor { system, set: self.id, name: &self.name }
     }
 
-    /// Gives it what proves that it may be plain, if it needs that: whoever calls this has decided that it
-    /// is to be. `label` is that of the system's key.
+    /// Gives it what proves that it may be plain, if it needs that: whoever calls this has decided
+    /// that it is to be. `label` is that of the system's key.
     ///
     /// # Errors
     /// Whatever the key provider says.

@@ -334,9 +334,9 @@ const TOPMOST_MAP: base::CiNumber = base::CiNumber(3);
 pub(crate) const CONTROL: &str = "control";
 const AREA: &str = "double-write";
 const LOCK: &str = "lock";
-const FORGED: &str = "Somebody may have forged the log, if it is or was plain. Put control file and \
-                      log of the same moment back, or restore the system in a new folder from its \
-                      archives and image copies.";
+const FORGED: &str = "Somebody may have forged the log, if it is or was plain. Put control file \
+                      and log of the same moment back, or restore the system in a new folder from \
+                      its archives and image copies.";
 
 fn folder(path: &std::path::Path, source: std::io::Error) -> UowError {
     UowError::Io { what: format!("folder {}", path.display()), source }
