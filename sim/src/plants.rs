@@ -102,6 +102,11 @@ pub const ALL: &[Hunt] = &[
         run: crate::protection::nobody_without_the_key_has_a_data_set_written_in_clear,
     },
     Hunt {
+        plant: Plant::SealedUnderPlainLog,
+        by: "a forged checkpoint",
+        run: crate::protection::what_is_sealed_gets_into_no_plain_log,
+    },
+    Hunt {
         plant: Plant::AnchorNotCompared,
         by: "older states put back",
         run: crate::anchor::what_was_put_back_is_refused,

@@ -8,6 +8,11 @@ fn nobody_without_the_key_has_a_data_set_written_in_clear() {
 }
 
 #[test]
+fn what_is_sealed_gets_into_no_plain_log() {
+    assert_eq!(protection::what_is_sealed_gets_into_no_plain_log(), Ok(()));
+}
+
+#[test]
 fn a_plain_group_behind_a_sealed_log_is_believed_with_no_configuration() {
     assert_eq!(protection::a_forged_tail_is_refused(), Ok(()));
 }

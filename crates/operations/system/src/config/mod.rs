@@ -508,7 +508,7 @@ impl SystemConfig {
         kernel.read_ahead_threads = self.read_ahead.threads;
         kernel.anchor = (!self.anchor.file.as_os_str().is_empty())
             .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
-        kernel.asked = self.asked_above();
+        (kernel.asked, kernel.sealed_needs_sealed_log) = (self.asked_above(), true);
         kernel
     }
 

@@ -53,6 +53,7 @@ use uow::{Kernel, Lowered, Parts, Protection, UowError};
 
 use crate::protection::{self, ProtectionStatus};
 use crate::shadow::ShadowDisk;
+use crate::status::paused_note;
 use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
 pub use data_set::SetReport;
 use double_write::Area;
@@ -147,6 +148,7 @@ impl Verifier {
         });
         self.strangers(stopped, &survey);
         survey.catalog.offline().for_each(|definition| self.offline(definition));
+        survey.catalog.existing().filter_map(paused_note).for_each(|paused| self.note(paused));
         watch.step(Phase { object: "restart", done: 0, total: 1, unit: "dry runs" }, 0);
         let restarted = seam::thread::catch(|| dry_run(stopped, &[]));
         match restarted {
