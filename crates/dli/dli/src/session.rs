@@ -307,11 +307,7 @@ impl<S: Store> Session<S> {
     ///
     /// # Errors
     /// If the store could not commit; the sink hears nothing then.
-    pub fn commit_queued(
-        &mut self,
-        sink: &Arc<dyn CommitSink>,
-        token: u64,
-    ) -> Result<(), Failure> {
+    pub fn commit_queued(&mut self, sink: &Arc<dyn CommitSink>, token: u64) -> Result<(), Failure> {
         self.forget(DbPcb::keep_load);
         let unit = match self.unit.take() {
             Some(unit) => unit,

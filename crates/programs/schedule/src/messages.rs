@@ -45,7 +45,8 @@ pub enum TerminalPcb {
 
 /// Messages of one scheduled program.
 pub trait Messages<S: Store>: Send {
-    /// Reads the next message, in the unit of work that begins: its first segment, or `None` (QC).
+    /// Reads the next message, in the unit of work that begins: its first segment, or `None` (QC);
+    /// then nothing may have been changed in the unit.
     ///
     /// # Errors
     /// What ends the program.

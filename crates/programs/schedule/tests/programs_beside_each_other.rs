@@ -6,11 +6,11 @@ mod support;
 use std::sync::Barrier;
 
 use base::Coded as _;
-use holdfast_schedule::Options;
+use holdfast_schedule::{Options, RegionKind};
 use support::{ALONE, CLERK, Caller, LOADER, Shop};
 
 fn online() -> Options {
-    Options { online: true, ..Options::default() }
+    Options { kind: RegionKind::Bmp, ..Options::default() }
 }
 
 const GREEDY: &str = "
