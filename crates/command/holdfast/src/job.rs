@@ -23,7 +23,8 @@ use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
 use schedule::{
-    Environment, Intents, Options, PoolFigures, Pools, STEP_BYTES_MAX, Schedule, User, claims_of,
+    Environment, Intents, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX, Schedule, User,
+    claims_of,
 };
 use seam::Seam;
 use serde::{Deserialize, Serialize};
@@ -271,7 +272,10 @@ pub(crate) fn schedule(
         intents: &terms.intents,
     };
     let options = Options {
-        online: job.kind == Kind::Bmp,
+        kind: match job.kind {
+            Kind::Dli | Kind::Dbb => RegionKind::Batch,
+            Kind::Bmp => RegionKind::Bmp,
+        },
         owner: terms.owner,
         program: job.program_name(),
         step: job.step_name(),

@@ -21,6 +21,7 @@
 //! | what PCBs look like to a program | `shapes` |
 //! | sync points, CHKP, XRST | `sync`; what a checkpoint keeps: `checkpoint` |
 //! | SETS, SETU, ROLS | `points` |
+//! | calls for messages | `terminal` |
 //! | what a message program's calls ask of whoever keeps messages | [`messages`] |
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
 //! | what is converted over EBCDIC data | [`encoding`] |
@@ -53,12 +54,13 @@ mod shapes;
 mod statistics;
 mod sync;
 mod tally;
+mod terminal;
 mod userlog;
 
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Intents, claims_of};
-pub use schedule::{Environment, Options, Schedule, User};
+pub use schedule::{Environment, Mode, Options, RegionKind, Schedule, User};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;
 pub use userlog::SET as USER_LOG;

@@ -119,6 +119,12 @@ impl Prepared {
         }
     }
 
+    /// The COBOL programs in it, by name.
+    #[must_use]
+    pub fn programs(&self) -> Vec<String> {
+        self.facts.entries.iter().map(|entry| entry.name.clone()).collect()
+    }
+
     /// The names at which it may be entered, the preferred one first.
     #[must_use]
     pub fn entries(&self, wanted: Option<&str>) -> Vec<String> {

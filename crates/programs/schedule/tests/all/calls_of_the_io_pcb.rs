@@ -2,7 +2,7 @@
 //! DLI-12.26, DLI-12.55 to DLI-12.57 and DLI-12.59).
 
 use crate::support::{ALONE, CLERK, Shop};
-use holdfast_schedule::{Options, USER_LOG, User};
+use holdfast_schedule::{Options, RegionKind, USER_LOG, User};
 use placement::BatchLog;
 use region::{AibFields, DirectCall};
 
@@ -75,7 +75,7 @@ fn without_a_log_on_disk_batch_cannot_roll_back() {
     for function in [b"ROLB", b"SETS", b"ROLS"] {
         assert_eq!(caller.service(function, b"", &[b"AAAA"]), "AL");
     }
-    let mut online = shop.program_with(ALONE, Options { online: true, ..options });
+    let mut online = shop.program_with(ALONE, Options { kind: RegionKind::Bmp, ..options });
     assert_eq!(online.service(b"ROLB", b"", &[]), "  ");
 }
 
@@ -106,7 +106,7 @@ fn messages_are_not_for_batch_and_a_bmp_has_none() {
     }
     assert_eq!(batch.status(1, b"ISRT", Some(b"\0\x05\0\0X"), &[]), "AL");
     assert_eq!(batch.status(1, b"GU  ", Some(b"."), &[]), "AD");
-    let mut bmp = shop.program_with(ALONE, Options { online: true, ..Options::default() });
+    let mut bmp = shop.program_with(ALONE, Options { kind: RegionKind::Bmp, ..Options::default() });
     assert_eq!(bmp.service(b"GU  ", b"....", &[]), "QC");
     assert_eq!(bmp.service(b"GN  ", b"....", &[]), "QD");
     assert_eq!(bmp.status(1, b"CHNG", Some(b"NOWHERE "), &[]), "A1");
@@ -209,7 +209,7 @@ fn maxq_counts_calls_with_q_up_to_the_sync_point() {
     let mut alone = shop.program(ALONE);
     assert_eq!([(); 3].map(|()| ask(&mut alone)), ["  "; 3], "in batch Q does nothing");
     alone.abend();
-    let mut bmp = shop.program_with(ALONE, Options { online: true, ..Options::default() });
+    let mut bmp = shop.program_with(ALONE, Options { kind: RegionKind::Bmp, ..Options::default() });
     assert_eq!([(); 2].map(|()| ask(&mut bmp)), ["  "; 2]);
     assert_eq!(bmp.get(2, b"GU  ", &[]).status, *b"  ", "calls without Q do not count");
     assert_eq!(bmp.service(b"CHKP", b"CKPT0001", &[]), "  ");

@@ -6,3 +6,5 @@ mod loads;
 mod partitions;
 mod programs_beside_each_other;
 mod support;
+mod message_regions;
+mod messages;

@@ -5,10 +5,10 @@ use std::sync::Barrier;
 
 use crate::support::{ALONE, CLERK, Caller, LOADER, Shop};
 use base::Coded as _;
-use holdfast_schedule::Options;
+use holdfast_schedule::{Options, RegionKind};
 
 fn online() -> Options {
-    Options { online: true, ..Options::default() }
+    Options { kind: RegionKind::Bmp, ..Options::default() }
 }
 
 const GREEDY: &str = "

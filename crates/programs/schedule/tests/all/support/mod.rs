@@ -2,6 +2,8 @@
 #![allow(dead_code)] // each test uses a part
 #![allow(clippy::disallowed_methods)] // tests write and read files as their users do
 
+pub(crate) mod desk;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
