@@ -204,10 +204,10 @@ impl Index {
         Some(Held { queue, waiting })
     }
 
-    /// Takes the message with that number.
-    pub(crate) fn take_arrival(&mut self, queue: QueueName, arrival: u64) -> Option<Held> {
+    /// Takes the message at that place.
+    pub(crate) fn take_place(&mut self, queue: QueueName, place: u64) -> Option<Held> {
         let of = self.queues.get_mut(&queue)?;
-        let at = of.waiting.iter().position(|one| arrival_of(one.place) == arrival)?;
+        let at = of.waiting.binary_search_by_key(&place, |one| one.place).ok()?;
         let waiting = of.remove(at)?;
         Some(Held { queue, waiting })
     }

@@ -28,7 +28,7 @@ pub const SET: &str = "HOLDFAST.MESSAGES";
 /// The order of messages that have no other.
 const NORMAL: u8 = 128;
 /// Numbers that are drawn at a time.
-const DRAWN: u32 = 256;
+const DRAWN: u32 = 4_096;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,11 @@ struct State {
     volatile: BTreeMap<u64, Arc<[u8]>>,
     warned: BTreeMap<Option<QueueName>, ()>,
     warnings: Vec<String>,
+}
+
+/// Numbers that are drawn and not given out.
+#[derive(Debug)]
+struct Numbers {
     next: u64,
     end: u64,
 }
@@ -71,6 +76,8 @@ pub struct Queues<S: Store> {
     clock: Arc<dyn Clock>,
     limits: Limits,
     state: Mutex<State>,
+    /// Apart from the state: drawing may wait for the log, and who writes the log tells of commits.
+    numbers: Mutex<Numbers>,
     /// The first number of this start: what has a lower one is older.
     first: u64,
 }
@@ -90,10 +97,11 @@ impl<S: Store> Queues<S> {
             }
         };
         let first = store.draw(set, DRAWN)?;
-        let mut state = State { next: first, end: first + u64::from(DRAWN), ..State::default() };
+        let mut state = State::default();
         scan(store, set, &mut state.index)?;
         let state = Mutex::new(state);
-        Ok(Queues { store: store.clone(), set, clock, limits, state, first })
+        let numbers = Mutex::new(Numbers { next: first, end: first + u64::from(DRAWN) });
+        Ok(Queues { store: store.clone(), set, clock, limits, state, numbers, first })
     }
 
     /// Forgets everything that waits, for a cold start.
@@ -109,14 +117,13 @@ impl<S: Store> Queues<S> {
     }
 
     fn number(&self) -> Result<u64, QueueError> {
-        let mut state = self.state.lock();
-        if state.next == state.end {
-            // Under the lock, so that numbers are given out in the order of arrival.
-            state.next = self.store.draw(self.set, DRAWN)?;
-            state.end = state.next + u64::from(DRAWN);
+        let mut numbers = self.numbers.lock();
+        if numbers.next == numbers.end {
+            numbers.next = self.store.draw(self.set, DRAWN)?;
+            numbers.end = numbers.next + u64::from(DRAWN);
         }
-        state.next += 1;
-        Ok(state.next - 1)
+        numbers.next += 1;
+        Ok(numbers.next - 1)
     }
 
     /// Makes room for a message, and gives it its place.
@@ -218,11 +225,14 @@ impl<S: Store> Queues<S> {
 
     /// The unit of work in which it was put is backed out.
     pub fn forget(&self, pending: Pending) {
-        self.state.lock().index.forget(&pending);
+        let mut state = self.state.lock();
+        state.volatile.remove(&pending.waiting.place);
+        state.index.forget(&pending);
         drop(pending);
     }
 
-    /// Puts a message into memory only, where it appears at once; it ends with the system.
+    /// Puts a message into memory only, where it is to [appear](Queues::appear); it ends with the
+    /// system.
     ///
     /// # Errors
     /// If there is no room.
@@ -231,12 +241,10 @@ impl<S: Store> Queues<S> {
         queue: QueueName,
         lives: Option<Duration>,
         message: &[u8],
-    ) -> Result<u64, QueueError> {
+    ) -> Result<Pending, QueueError> {
         let pending = self.admit(queue, message.len(), lives)?;
-        let mut state = self.state.lock();
-        state.volatile.insert(pending.waiting.place, message.into());
-        state.index.appear(&pending);
-        Ok(pending.arrival())
+        self.state.lock().volatile.insert(pending.waiting.place, message.into());
+        Ok(pending)
     }
 
     /// Takes the first message of a queue.
@@ -246,7 +254,7 @@ impl<S: Store> Queues<S> {
 
     /// Takes the message of a queue that has that number, if it waits.
     pub fn take_arrival(&self, queue: QueueName, arrival: u64) -> Option<Held> {
-        self.state.lock().index.take_arrival(queue, arrival)
+        self.state.lock().index.take_place(queue, place(NORMAL, arrival))
     }
 
     /// Takes messages that are worth nothing any more, at most `most`.

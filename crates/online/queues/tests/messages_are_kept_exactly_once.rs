@@ -128,7 +128,8 @@ fn volatile_messages_stand_in_line_and_end_with_the_system() {
     let queues = open(&store);
     let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
     let first = queues.put(&mut unit, queue(1), None, b"first").expect("room");
-    queues.put_volatile(queue(1), None, b"second").expect("room");
+    let second = queues.put_volatile(queue(1), None, b"second").expect("room");
+    queues.appear(vec![second]);
     unit.commit().expect("commit");
     queues.appear(vec![first]);
     let held = queues.take(queue(1)).expect("one waits");
@@ -164,8 +165,11 @@ fn records_are_replaced_and_found_again() {
 fn what_expires_is_found() {
     let store = ModelStore::new();
     let queues = open(&store);
-    queues.put_volatile(queue(1), Some(Duration::ZERO), b"late").expect("room");
-    queues.put_volatile(queue(1), Some(Duration::from_secs(99)), b"not yet").expect("room");
+    for (lives, text) in [(0, "late"), (99, "not yet")] {
+        let lives = Some(Duration::from_secs(lives));
+        let pending = queues.put_volatile(queue(1), lives, text.as_bytes()).expect("room");
+        queues.appear(vec![pending]);
+    }
     // Moments are kept in whole seconds.
     RealClock::new().sleep(Duration::from_millis(1_001));
     let expired = queues.take_expired(10);
