@@ -257,19 +257,9 @@ pub(crate) fn schedule(
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
     let asked = RefCell::new(BTreeSet::new());
-    let converted = conversions(databases, &psb, terms.compat.ebcdic_without_map)?;
-    let environment = Environment {
-        store: &databases.store,
-        seam,
-        psb: &psb,
-        definitions: &databases.repository,
-        open: &mut |name| databases.open(name),
-        files: &|dd| {
-            asked.borrow_mut().insert(dd.to_owned());
-            job.file(dd)
-        },
-        pools: Arc::new(KernelPools(Arc::clone(kernel))),
-        intents: &terms.intents,
+    let files = |dd: &str| {
+        asked.borrow_mut().insert(dd.to_owned());
+        job.file(dd)
     };
     let options = Options {
         kind: match job.kind {
@@ -285,18 +275,59 @@ pub(crate) fn schedule(
         tell: |text| say(text),
         ..Options::default()
     };
-    let schedule =
-        Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))?;
+    let place = Place { seam, kernel, databases, terms };
+    let schedule = place.schedule(&psb, &files, options)?;
     // What a started system would say, nobody who runs a program hears.
     if job.kind != Kind::Bmp {
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
-    let schedule = Converted::new(schedule, converted);
+    let schedule = place.converted(&psb, schedule)?;
     Ok(Scheduled { schedule, _authorised: authorised(&psb, terms) })
 }
 
+/// Where PSBs are scheduled.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) seam: &'a Seam,
+    pub(crate) kernel: &'a Arc<Kernel>,
+    pub(crate) databases: &'a Databases<KernelStore>,
+    pub(crate) terms: &'a Terms,
+}
+
+impl Place<'_> {
+    /// A PSB, scheduled.
+    pub(crate) fn schedule(
+        &self,
+        psb: &ResolvedPsb,
+        files: &dyn Fn(&str) -> Option<FileSpec>,
+        options: Options,
+    ) -> Result<Schedule<KernelStore>> {
+        let environment = Environment {
+            store: &self.databases.store,
+            seam: self.seam,
+            psb,
+            definitions: &self.databases.repository,
+            open: &mut |name| self.databases.open(name),
+            files,
+            pools: Arc::new(KernelPools(Arc::clone(self.kernel))),
+            intents: &self.terms.intents,
+        };
+        Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
+    }
+
+    /// The same with its data converted where databases are in another code page.
+    pub(crate) fn converted(
+        &self,
+        psb: &ResolvedPsb,
+        schedule: Schedule<KernelStore>,
+    ) -> Result<Converted<Schedule<KernelStore>>> {
+        let without_map = self.terms.compat.ebcdic_without_map;
+        Ok(Converted::new(schedule, conversions(self.databases, psb, without_map)?))
+    }
+}
+
 /// Tells RECON what a program has open, before it makes its first call.
-fn authorised(psb: &ResolvedPsb, terms: &Terms) -> Option<Authorised> {
+pub(crate) fn authorised(psb: &ResolvedPsb, terms: &Terms) -> Option<Authorised> {
     let claims = claims_of(psb);
     let open = claims.iter().map(|(dbd, access)| (dbd.text(), *access));
     match terms.authoriser.as_ref()?.authorise(psb.name.text(), open) {

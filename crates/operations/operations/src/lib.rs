@@ -10,6 +10,7 @@
 //!   reinitialize       what nothing brings back is given up, to be made again
 //!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
+//!   transactions       the transaction manager, commands, resources, users
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
 //! ```
@@ -33,6 +34,7 @@ pub mod recon_report;
 pub mod recover;
 pub mod reinitialize;
 pub mod selection;
+pub mod transactions;
 pub mod verbs;
 
 pub use databases::Databases;

@@ -1,5 +1,6 @@
 //! A system: a folder, its key ring, and a running kernel over them.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,6 +99,8 @@ pub(crate) struct Inner {
     notice: fn(&str),
     /// The programs that it serves.
     pub(crate) guests: Arc<Guests>,
+    /// What a layer above keeps with the open system.
+    attached: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -206,6 +209,7 @@ impl System {
             verbs: options.verbs,
             notice: options.notice,
             guests: Arc::default(),
+            attached: Mutex::new(None),
             configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
@@ -254,6 +258,22 @@ impl System {
     #[must_use]
     pub fn guests(&self) -> &Arc<Guests> {
         &self.inner.guests
+    }
+
+    /// Has something of a layer above found by operators' verbs, as long as the system is open.
+    pub fn attach(&self, what: Arc<dyn Any + Send + Sync>) {
+        *self.inner.attached.lock() = Some(what);
+    }
+
+    /// Takes that away again.
+    pub fn detach(&self) {
+        *self.inner.attached.lock() = None;
+    }
+
+    /// What was attached, if it is of that type.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.inner.attached.lock().clone()?.downcast().ok()
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {

@@ -62,6 +62,14 @@ fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Lin
     })
 }
 
+/// The process of a message region: it runs one program after the other for the system that has
+/// started it.
+pub(super) fn serve_region() -> ! {
+    // What a session holds is not for programs.
+    let _ = seam::keyring::leave();
+    region::worker::run()
+}
+
 /// Opens a stopped system and schedules the PSB of a job in this process.
 pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool) -> Result<Alone> {
     let system = System::open(seam, &job.system, passphrase, options())?;

@@ -9,6 +9,7 @@ use base::Coded as _;
 use clap::Args;
 use operations::Databases;
 use operations::selection::register_databases;
+use schedule::Intents;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
 use seam::Seam;
@@ -23,6 +24,7 @@ use super::{Context, DONE};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
+use crate::online::{self, Online};
 use crate::operate::options;
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
@@ -98,7 +100,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     system.notes().iter().for_each(warn);
     left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
     register_databases(&system);
-    let door = match open_door(context, &system) {
+    let intents = Arc::default();
+    let door = match open_door(context, &system, &intents) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -107,24 +110,54 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    say(context, &args.system, "started")?;
+    let online = match open_online(context, &system, &intents) {
+        Ok(online) => online,
+        Err(failure) => {
+            door.close();
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            return Err(failure);
+        }
+    };
+    let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
+    if let Some(online) = online {
+        online.close(&system);
+    }
     let programs = door.close();
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
     }
     system.close()?;
-    say(context, &args.system, "stopped")?;
+    say(context, &args.system, "stopped", &[])?;
     DONE
 }
 
-fn open_door(context: &Context, system: &System) -> Result<Door> {
+/// The terms on which all programs of a started system run.
+fn terms(system: &System, intents: &Arc<Intents>) -> Terms {
     let compat = system.config().placement_settings().compat;
+    let (authoriser, intents) = (Some(system.authoriser()), Arc::clone(intents));
+    Terms { compat, authoriser, intents, owner: 0 }
+}
+
+fn open_online(
+    context: &Context,
+    system: &System,
+    intents: &Arc<Intents>,
+) -> Result<Option<Online>> {
+    let databases = Databases::for_programs(system)?;
+    let terms = terms(system, intents);
+    Online::open(online::Parts { seam: &context.seam, system, databases, terms })
+}
+
+fn open_door(context: &Context, system: &System, intents: &Arc<Intents>) -> Result<Door> {
     let regions = Regions {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
         databases: Databases::for_programs(system)?,
-        terms: Terms { compat, authoriser: Some(system.authoriser()), ..Terms::default() },
+        terms: terms(system, intents),
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
     };
@@ -132,14 +165,26 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
 }
 
 /// Says what the system does now, at once: somebody may wait for it.
-fn say(context: &mut Context, dir: &std::path::Path, what: &str) -> Result<()> {
+fn say(
+    context: &mut Context,
+    dir: &std::path::Path,
+    what: &str,
+    addresses: &[String],
+) -> Result<()> {
     let process = std::process::id();
     let dir = dir.display().to_string();
     match context.output.is_json() {
-        true => context
-            .output
-            .value(&serde_json::json!({ "system": dir, "state": what, "process": process }))?,
-        false => context.output.line(format_args!("system {dir} {what}, process {process}"))?,
+        true => {
+            let mut said = serde_json::json!({ "system": dir, "state": what, "process": process });
+            if !addresses.is_empty() {
+                said["addresses"] = addresses.into();
+            }
+            context.output.value(&said)?;
+        }
+        false => {
+            context.output.line(format_args!("system {dir} {what}, process {process}"))?;
+            addresses.iter().try_for_each(|one| context.output.line(one))?;
+        }
     }
     context.output.flush()
 }
