@@ -1,0 +1,2 @@
+//! x
+pub struct Options; pub struct Server; pub struct Counters; pub struct Error;
