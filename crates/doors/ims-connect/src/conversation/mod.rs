@@ -28,6 +28,7 @@ mod state;
 
 pub use asked::{Asked, Limits};
 pub use resume::Resume;
+pub(crate) use state::status;
 pub use state::Conversation;
 
 use std::time::Duration;
