@@ -96,6 +96,16 @@ impl Conversation {
         self.state == State::Closed
     }
 
+    #[cfg(test)]
+    pub(super) fn is_decided(&self) -> bool {
+        matches!(self.state, State::Deciding { .. } | State::Leaving { .. } | State::Closed)
+    }
+
+    #[cfg(test)]
+    pub(super) fn copy(&self) -> Conversation {
+        Conversation { actions: Vec::new(), ..*self }
+    }
+
     /// Takes what happens, and gives what is to be done, in that order.
     pub fn on(&mut self, event: Event) -> Vec<Action> {
         match event {
