@@ -40,7 +40,9 @@ impl Coded for Error {
     fn remedy(&self) -> String {
         match self {
             Error::Threads(_) => "Raise the limit of threads, or use fewer.".into(),
-            Error::Nothing => "Give at least one terminal and one transaction with a weight.".into(),
+            Error::Nothing => {
+                "Give at least one terminal and one transaction with a weight.".into()
+            }
         }
     }
 }

@@ -144,7 +144,8 @@ impl Terminal {
                 }
             },
             Ok(Went::Refused(code, reason)) => {
-                *self.seen.lock().refused.entry(format!("{code:02X}/{reason:02X}")).or_default() += 1;
+                *self.seen.lock().refused.entry(format!("{code:02X}/{reason:02X}")).or_default() +=
+                    1;
                 self.ledger.unknown.push(entry);
                 // Most refusals end the connection; this one is not used again.
                 self.stream = None;

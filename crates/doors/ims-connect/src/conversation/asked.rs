@@ -87,8 +87,7 @@ impl Asked {
     #[must_use]
     pub fn is_mode_0(&self) -> bool {
         use Function::{SendOnly, SendOnlyAck, SendOnlyError};
-        matches!(self.function, SendOnly | SendOnlyAck | SendOnlyError)
-            || self.f2 & f2::MODE_0 != 0
+        matches!(self.function, SendOnly | SendOnlyAck | SendOnlyError) || self.f2 & f2::MODE_0 != 0
     }
 
     /// Whether the client answers outputs of mode 1.

@@ -28,8 +28,8 @@ mod state;
 
 pub use asked::{Asked, Limits};
 pub use resume::Resume;
-pub(crate) use state::status;
 pub use state::Conversation;
+pub(crate) use state::status;
 
 use std::time::Duration;
 

@@ -270,9 +270,10 @@ impl Conversation {
                     self.notice(Reason::Deallocated);
                 }
             },
-            (State::Working { ticket: own, .. } | State::Queued { ticket: own }, Output(output))
-                if own == ticket =>
-            {
+            (
+                State::Working { ticket: own, .. } | State::Queued { ticket: own },
+                Output(output),
+            ) if own == ticket => {
                 self.output(ticket, output);
             }
             (State::Working { ticket: own, replied }, Ended(outcome)) if own == ticket => {
@@ -283,9 +284,10 @@ impl Conversation {
             {
                 self.refuse(&refusal);
             }
-            (State::Confirming { ticket: own } | State::Deciding { ticket: own }, Ended(outcome))
-                if own == ticket =>
-            {
+            (
+                State::Confirming { ticket: own } | State::Deciding { ticket: own },
+                Ended(outcome),
+            ) if own == ticket => {
                 let went = !matches!(outcome, Outcome::BackedOut(_));
                 self.in_conversation &= went;
                 self.notice(if went { Reason::Deallocated } else { Reason::DeallocateAbort });

@@ -114,7 +114,11 @@ impl Outside {
                     function,
                     client: CLIENT,
                     timer,
-                    socket: if persistent { SocketType::Persistent } else { SocketType::Transaction },
+                    socket: if persistent {
+                        SocketType::Persistent
+                    } else {
+                        SocketType::Transaction
+                    },
                     f1: f1::CLIENT_ID,
                     f2: if mode_0 { f2::MODE_0 } else { f2::MODE_1 },
                     f3: if confirm { f3::CONFIRM } else { 0 },
@@ -139,10 +143,13 @@ impl Outside {
                 self.running.retain(|other| *other != ticket);
                 self.last = None;
                 let refusal = Refusal::new(Why::ProgramFailed, "DFS555I");
-                Event::Told(ticket, otma::Event::Ended(match step {
-                    Move::Committed => Outcome::Committed,
-                    _ => Outcome::BackedOut(refusal),
-                }))
+                Event::Told(
+                    ticket,
+                    otma::Event::Ended(match step {
+                        Move::Committed => Outcome::Committed,
+                        _ => Outcome::BackedOut(refusal),
+                    }),
+                )
             }
             Move::Arrived => Event::Arrived(CLIENT),
             Move::Settled => {

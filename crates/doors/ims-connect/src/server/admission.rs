@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use otma::{
-    CommitMode, Encoding, Identity, Input, InputOptions, Name, Segments, SyncLevel,
-};
+use otma::{CommitMode, Encoding, Identity, Input, InputOptions, Name, Segments, SyncLevel};
 use zeroize::Zeroizing;
 
 use super::clients::Claim;
@@ -75,7 +73,11 @@ impl Connection {
         let Some(user) = named else {
             let anonymous = Identity { user: Name::BLANK, group: irm.group };
             let refused = Rsm { detail: RACF_REFUSED, ..connect(Reason::Security) };
-            return if self.shared.manager.allows_anonymous() { Ok(anonymous) } else { Err(refused) };
+            return if self.shared.manager.allows_anonymous() {
+                Ok(anonymous)
+            } else {
+                Err(refused)
+            };
         };
         if let Some(known) = &self.known
             && (known.user, known.group) == (user, irm.group)
@@ -149,8 +151,11 @@ impl Connection {
                 Function::SendOnly | Function::SendOnlyAck | Function::SendOnlyError
             );
         let reroutes = irm.f3 & f3::REROUTE != 0;
-        let elsewhere =
-            if irm.reroute.is_blank() { Name::new(REROUTED).unwrap_or_default() } else { irm.reroute };
+        let elsewhere = if irm.reroute.is_blank() {
+            Name::new(REROUTED).unwrap_or_default()
+        } else {
+            irm.reroute
+        };
         let expires = irm.f1 & f1::EXPIRES != 0;
         let limits = shared.options.limits;
         Input {

@@ -152,7 +152,8 @@ impl Connection {
             Err(reason) => return Event::Denied(Rsm::new(ReturnCode::Exit, reason)),
         };
         if is_ping(&request.segments, self.encoding, &self.shared.pages) {
-            let client = if request.irm.client.is_blank() { self.client } else { request.irm.client };
+            let client =
+                if request.irm.client.is_blank() { self.client } else { request.irm.client };
             return Event::Ping(Box::new(Asked::new(&request.irm, client)));
         }
         // What an admission needs while it waits is large; an idle connection does not keep it.
@@ -295,8 +296,7 @@ impl Connection {
             let own = encoding == Encoding::Ascii && response.data.count() <= 1;
             let rule = if own && is_own(response) { &Rule::Text } else { &self.rule };
             let mut translated = response.clone();
-            translated.data =
-                shared.pages.segments(translated.data, encoding, self.encoding, rule);
+            translated.data = shared.pages.segments(translated.data, encoding, self.encoding, rule);
             exit.write(&translated, self.encoding)
         };
         counters.add(&counters.messages_out);

@@ -37,8 +37,7 @@ pub(super) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
             for root in certificates(pem)? {
                 roots.add(root).map_err(error)?;
             }
-            let verifier =
-                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
             let verifier =
                 if tls.client_required { verifier } else { verifier.allow_unauthenticated() };
             builder.with_client_cert_verifier(verifier.build().map_err(error)?)

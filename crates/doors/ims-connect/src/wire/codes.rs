@@ -66,7 +66,7 @@ codes! {
         DataTooBig = 0x04, "The message is longer than the server takes.";
         IrmLength = 0x06, "The header's length fits neither its level nor the message.";
         TotalLength = 0x07, "The message's length and the lengths in it do not agree.";
-        BadBuffer = 0x09, "The request needs a header of a higher level.";
+        BadBuffer = 0x09, "The request needs a header of a higher level, or has a function that there is not.";
         NoData = 0x0c, "The request needs a data segment and has none.";
         Security = 0x28, "The user is unknown, the password is wrong, or none was given.";
         DuplicateClient = 0x38, "Another connection has that client id.";

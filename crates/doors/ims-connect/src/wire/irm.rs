@@ -432,8 +432,14 @@ impl Irm {
         put(20, &[self.f5, self.timer, self.socket, self.scheme]);
         put(24, &name(self.client));
         put(32, &[self.f1, self.f2, self.f3, letter[0]]);
-        let names =
-            [self.transaction, self.data_store, self.terminal, self.user, self.group, self.password];
+        let names = [
+            self.transaction,
+            self.data_store,
+            self.terminal,
+            self.user,
+            self.group,
+            self.password,
+        ];
         for (index, value) in names.into_iter().enumerate() {
             put(36 + 8 * index, &name(value));
         }
@@ -496,7 +502,8 @@ fn token(bytes: Option<&[u8]>, encoding: Encoding, pages: &Pages) -> Correlation
 fn extensions(mut bytes: &[u8], pages: &Pages) -> Result<Vec<Extension>, Rejection> {
     let mut found = Vec::new();
     while !bytes.is_empty() {
-        let length = bytes.first_chunk::<2>().map_or(0, |two| usize::from(u16::from_be_bytes(*two)));
+        let length =
+            bytes.first_chunk::<2>().map_or(0, |two| usize::from(u16::from_be_bytes(*two)));
         if length < EXTENSION_HEAD || length > bytes.len() {
             return Err(Rejection::IrmLength);
         }

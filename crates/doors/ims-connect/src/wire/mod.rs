@@ -31,7 +31,7 @@ pub use irm::{
 };
 pub use pages::{Pages, Rule};
 pub use request::{
-    EXIT_AT, HEAD_BYTES, MESSAGE_BYTES_MIN, Request, Rejection, exit_id, is_ping, ping, word,
+    EXIT_AT, HEAD_BYTES, MESSAGE_BYTES_MIN, Rejection, Request, exit_id, is_ping, ping, word,
 };
 pub use response::{
     Csm, PING_RESPONSE, Response, ResponseError, Rsm, Status, csm_flag, response_length,

@@ -82,7 +82,8 @@ pub fn word(segments: &Segments, encoding: Encoding, pages: &Pages) -> Name {
 #[must_use]
 pub fn is_ping(segments: &Segments, encoding: Encoding, pages: &Pages) -> bool {
     let mut all = segments.data();
-    let Some(data) = all.next().filter(|data| data.starts_with(&ping_bytes(encoding, pages))) else {
+    let Some(data) = all.next().filter(|data| data.starts_with(&ping_bytes(encoding, pages)))
+    else {
         return false;
     };
     let mut rest = data[PING.len()..].to_vec();
@@ -110,11 +111,7 @@ impl Request {
     ///
     /// # Errors
     /// If its lengths do not fit together.
-    pub fn decode(
-        message: &[u8],
-        encoding: Encoding,
-        pages: &Pages,
-    ) -> Result<Request, Rejection> {
+    pub fn decode(message: &[u8], encoding: Encoding, pages: &Pages) -> Result<Request, Rejection> {
         let length = u32::from_be_bytes(field(message, 0));
         if message.len() < MESSAGE_BYTES_MIN || usize::try_from(length) != Ok(message.len()) {
             return Err(Rejection::TotalLength);

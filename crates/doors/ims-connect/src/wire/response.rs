@@ -204,8 +204,7 @@ impl Response {
                 Some((TOKEN_ID, page)) => {
                     // Some servers have another length and two bytes more before the token.
                     let begin = segment.len() - (TOKEN_BYTES - 12);
-                    response.token =
-                        Some(CorrelationToken::decode(&segment[begin..], page, pages));
+                    response.token = Some(CorrelationToken::decode(&segment[begin..], page, pages));
                 }
                 Some((COMPLETE_ID, _)) => {
                     let csm = Csm { flags: segment[2], level: segment[3] };

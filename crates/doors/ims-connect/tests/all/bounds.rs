@@ -148,6 +148,7 @@ fn a_port_without_users_stays_on_this_machine() {
 fn users_are_checked_once_a_connection() {
     let mut manager = Memory::default();
     manager.users.insert(name("TELLER"), b"SECRET".to_vec());
+    manager.users.insert(name("BOSS"), b"BOSS".to_vec());
     let manager = Arc::new(manager);
     let server = Server::start(options(), manager.clone()).expect("it starts");
     let ask = |user: &str, password: &str| {
@@ -173,7 +174,16 @@ fn users_are_checked_once_a_connection() {
     steal.irm.f3 = f3::CANCEL_DUPLICATE;
     assert_eq!(status(&other.ask(&steal)), (0x08, 0x28));
     let mut other = Client::connect(server.address());
+    let mut steal = ask("BOSS", "BOSS");
+    steal.irm.f3 = f3::CANCEL_DUPLICATE;
+    assert_eq!(status(&other.ask(&steal)), (0x08, 0x38));
+    let mut other = Client::connect(server.address());
     assert_eq!(status(&other.ask(&bare("C1", Function::CancelTimer))), (0x08, 0x28));
+    let mut other = Client::connect(server.address());
+    let mut cancel = ask("BOSS", "BOSS");
+    cancel.irm.function = Function::CancelTimer;
+    cancel.segments.clear();
+    assert_eq!(status(&other.ask(&cancel)), (0x08, 0x3a));
     assert_eq!(text(&client.ask(&ask("TELLER", "SECRET"))), "ECHO");
 }
 
@@ -191,7 +201,10 @@ fn idle_connections_cost_little() {
     let clients: Vec<Client> = (0..400)
         .map(|number| {
             let mut client = Client::connect(server.address());
-            client.ask(&request(&format!("I{number}"), &[b"ECHO ".as_slice(), &[b'x'; 9_000]].concat()));
+            client.ask(&request(
+                &format!("I{number}"),
+                &[b"ECHO ".as_slice(), &[b'x'; 9_000]].concat(),
+            ));
             client
         })
         .collect();

@@ -102,6 +102,16 @@ fn responses_are_the_bytes_of_the_table() {
 }
 
 #[test]
+fn every_code_is_written_down() {
+    let page = include_str!("../../../../../docs/ims-connect.md");
+    let return_codes = ReturnCode::ALL.iter().map(|(_, meaning)| meaning);
+    for meaning in return_codes.chain(Reason::ALL.iter().map(|(_, meaning)| meaning)) {
+        let row = format!("| {:02X} | {}", meaning.code, meaning.meaning);
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
+#[test]
 fn lengths_that_do_not_fit_have_their_reasons() {
     let irm = Irm::new(0, *b"*SAMPLE*");
     let good = Request { irm, segments: segments(&[b"DATA"]) }.encode(Encoding::Ascii, &pages());
@@ -130,11 +140,12 @@ fn names() -> impl Strategy<Value = Name> {
 
 fn headers() -> impl Strategy<Value = Irm> {
     let names = proptest::collection::vec(names(), 13);
-    let extension = ("[A-Z]{6}", proptest::collection::vec(any::<u8>(), 0..40)).prop_map(|(id, data)| {
-        let mut extension = Extension { id: *b"*      *", data };
-        extension.id[1..7].copy_from_slice(id.as_bytes());
-        extension
-    });
+    let extension =
+        ("[A-Z]{6}", proptest::collection::vec(any::<u8>(), 0..40)).prop_map(|(id, data)| {
+            let mut extension = Extension { id: *b"*      *", data };
+            extension.id[1..7].copy_from_slice(id.as_bytes());
+            extension
+        });
     let extensions = proptest::collection::vec(extension, 0..3);
     let functions = proptest::sample::select(Function::all().to_vec());
     (0..=5_u8, any::<[u8; 10]>(), functions, names, extensions, any::<[u8; 24]>()).prop_map(

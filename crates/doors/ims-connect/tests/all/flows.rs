@@ -3,9 +3,7 @@
 use holdfast_ims_connect::wire::{Function, f0, f1, f2, f3, f5, ping};
 use otma::{Encoding, Manager as _};
 
-use crate::client::{
-    Client, bare, flags, name, pages, queued, request, start, status, text,
-};
+use crate::client::{Client, bare, flags, name, pages, queued, request, start, status, text};
 
 #[test]
 fn a_ping_is_answered() {

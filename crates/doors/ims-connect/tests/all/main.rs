@@ -2,9 +2,9 @@
 #![allow(clippy::disallowed_methods)] // tests talk to real sockets and wait for them
 
 mod bounds;
+mod bytes;
 mod client;
 mod flows;
 mod manager;
 mod python;
 mod secured;
-mod bytes;
