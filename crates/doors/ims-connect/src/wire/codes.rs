@@ -49,12 +49,15 @@ codes! {
         Exit = 0x04, "The message exit refuses the request; the connection ends.";
         Connect = 0x08, "IMS Connect refuses the request; the connection ends.";
         Otma = 0x0c, "The transaction manager ended the exchange; the reason says how.";
-        OtmaSense = 0x10, "The transaction manager refused the request; the reason is its sense code.";
+        OtmaSense = 0x10,
+            "The transaction manager refused the request; the reason is its sense code.";
         Ping = 0x14, "The answer to a ping or to a request of an exit.";
         Sci = 0x18, "The structured call interface reports an error.";
         Om = 0x1c, "The operations manager reports an error.";
-        TimerClosed = 0x20, "The request's timer ran out; the connection ends. The reason is the timer.";
-        TimerDefault = 0x24, "The server's own timer ran out; the connection ends. The reason is the timer.";
+        TimerClosed = 0x20,
+            "The request's timer ran out; the connection ends. The reason is the timer.";
+        TimerDefault = 0x24,
+            "The server's own timer ran out; the connection ends. The reason is the timer.";
         TimerKept = 0x28, "The timer ran out; the connection stays. The reason is the timer.";
         Ended = 0x2c, "The wait was cancelled, or the data store has gone.";
     }
@@ -66,7 +69,8 @@ codes! {
         DataTooBig = 0x04, "The message is longer than the server takes.";
         IrmLength = 0x06, "The header's length fits neither its level nor the message.";
         TotalLength = 0x07, "The message's length and the lengths in it do not agree.";
-        BadBuffer = 0x09, "The request needs a header of a higher level, or has a function that there is not.";
+        BadBuffer = 0x09,
+            "The request needs a header of a higher level, or has a function that there is not.";
         NoData = 0x0c, "The request needs a data segment and has none.";
         Security = 0x28, "The user is unknown, the password is wrong, or none was given.";
         DuplicateClient = 0x38, "Another connection has that client id.";

@@ -9,8 +9,8 @@
 //! | LL each | data segments: LL, ZZ, data |
 //! | 4 | `00 04 00 00`, the end |
 //!
-//! A response is LLLL, where the exit has it, and segments: `*REQMOD*`, `*GENCID*`, `*CORTKN*`, data, and
-//! at the end `*CSMOKY*`; or `*REQSTS*` alone ([`Response`]).
+//! A response is LLLL, where the exit has it, and segments: `*REQMOD*`, `*GENCID*`, `*CORTKN*`,
+//! data, and at the end `*CSMOKY*`; or `*REQSTS*` alone ([`Response`]).
 //!
 //! Invariants:
 //! 1. No bytes make anything here panic, or take more memory than a small multiple of theirs.
