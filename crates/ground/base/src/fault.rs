@@ -18,7 +18,7 @@ use std::fmt;
 /// | `U` | units of work, restart |
 /// | `B` | B+tree |
 /// | `T` | store trait |
-/// | `Y` | system, commands |
+/// | `Y` | system, commands; doors to the network from 900 |
 /// | `A` | assembler macro source |
 /// | `G` | database and program definitions, record descriptions; from 800 transactions' |
 /// | `X` | EXEC DLI in COBOL sources |
