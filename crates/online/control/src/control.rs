@@ -257,22 +257,18 @@ impl<S: Store> Control<S> {
 impl<S: Store> Inner<S> {
     /// Conversations whose input waits have the turn of their program.
     fn resume_conversations(&self) -> Result<(), ControlError> {
-        let known: Vec<(Name, Name)> = {
+        let transactions: Vec<Name> = {
             let state = self.state.lock();
-            let of = state.conversations.iter();
-            of.map(|(terminal, one)| (*terminal, one.transaction)).collect()
+            let of = state.dispatch.transactions.values().map(|one| &one.definition);
+            of.filter(|one| one.conversation).map(|one| one.name).collect()
         };
-        let mut transactions: Vec<Name> = known.iter().map(|(_, name)| *name).collect();
-        transactions.sort_unstable();
-        transactions.dedup();
         for transaction in transactions {
             let queue = QueueName::input(transaction);
             for (_, _, bytes) in self.queues.browse(queue, usize::MAX)? {
                 let Some(envelope) = Envelope::decode(&bytes) else { continue };
                 let mut state = self.state.lock();
-                if let Some(one) = state.conversations.get_mut(&envelope.terminal) {
-                    one.busy = true;
-                }
+                let new = Conversation { transaction, spa: Vec::new(), busy: true };
+                state.conversations.entry(envelope.terminal).or_insert(new).busy = true;
             }
         }
         Ok(())

@@ -17,11 +17,14 @@ use store::{Store, Unit, UnitOptions};
 
 use crate::inner::{InHand, Inner};
 use crate::options::OnFailure;
+use crate::sync::REFUSED;
 use crate::text;
 
 /// Abends after which the same input may well be processed.
 const RETRIED: &[&str] = &["U0777", "U2478", "U2479"];
 
+/// The abend of an input whose region has ended too often.
+const LOST: &str = "U0113";
 /// The abend that an expired input is told with.
 const EXPIRED: &str = "U0243";
 
@@ -51,7 +54,15 @@ impl<S: Store> Inner<S> {
         ending: &Ending,
     ) {
         match ending {
-            Ending::Normal | Ending::Lost => self.retry(inputs),
+            Ending::Normal => self.retry(inputs),
+            Ending::Lost => {
+                let (again, failed) = self.count_retries(inputs);
+                self.retry(again);
+                if !failed.is_empty() {
+                    self.fail(transaction, program, failed, LOST, "its region ended with it");
+                }
+            }
+            Ending::Abend { code, text } if code == REFUSED => self.refuse(inputs, text),
             Ending::Abend { code, .. } if RETRIED.contains(&code.as_str()) => {
                 let (again, failed) = self.count_retries(inputs);
                 self.retry(again);
@@ -60,6 +71,23 @@ impl<S: Store> Inner<S> {
                 }
             }
             Ending::Abend { code, text } => self.fail(transaction, program, inputs, code, text),
+        }
+    }
+
+    /// Inputs whose clients have refused the outputs; the program is not to blame.
+    fn refuse(self: &Arc<Inner<S>>, inputs: Vec<InHand>, why: &str) {
+        for InHand { held, envelope, ticket } in inputs {
+            self.idle_conversation(envelope.terminal, held.queue().name);
+            match self.bury(held, envelope, why, false) {
+                Ok(()) => {
+                    let refusal = Refusal::new(Reason::OutputRefused, why);
+                    self.end(ticket, Outcome::BackedOut(refusal));
+                }
+                Err((held, error)) => {
+                    self.notice(format!("{error}; an input waits again"));
+                    self.give_back(vec![held]);
+                }
+            }
         }
     }
 

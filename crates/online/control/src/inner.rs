@@ -33,6 +33,8 @@ use crate::statistics::Statistics;
 /// Who waits for what becomes of an input.
 pub(crate) struct Client {
     pub(crate) partner: Arc<dyn Partner>,
+    /// The transaction in whose queue its input was put; blank for a command.
+    pub(crate) transaction: Name,
     /// It waits with its input: commit mode 1.
     pub(crate) direct: bool,
     pub(crate) confirm: bool,

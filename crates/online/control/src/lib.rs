@@ -13,7 +13,7 @@
 //! | opening; regions, statistics | [`Control`] |
 //! | what doors call | `manager` |
 //! | who is scheduled next | `dispatch`, [`Region`] |
-//! | what programs call | [`ProgramMessages`], `run` |
+//! | what programs call | [`ProgramMessages`], `intake`, `run` |
 //! | sync points; what follows them | `sync`, `aftermath`, `commits` |
 //! | failures, deadlocks, expiry | `fate` |
 //! | conversations | `conversation` |
@@ -39,6 +39,7 @@ mod envelope;
 mod error;
 mod fate;
 mod inner;
+mod intake;
 mod manager;
 mod options;
 mod program;

@@ -149,6 +149,7 @@ impl<S: Store> Inner<S> {
         let terminal = envelope.terminal;
         let client = Client {
             partner,
+            transaction: transaction.name,
             direct: envelope.send_then_commit,
             confirm: envelope.sync_level == SyncLevel::Confirm,
             since_us: self.now_us(),
@@ -266,6 +267,7 @@ impl<S: Store> Inner<S> {
         let ticket = Ticket(number);
         let client = Client {
             partner,
+            transaction: Name::BLANK,
             direct: true,
             confirm: false,
             since_us: self.now_us(),
@@ -295,22 +297,17 @@ impl<S: Store> Inner<S> {
         let mut state = self.state.lock();
         let Some(client) = state.clients.get_mut(&ticket) else { return };
         client.gone = true;
-        let direct = client.direct;
+        let (direct, name) = (client.direct, client.transaction);
         if !direct {
             // The input goes on; nobody hears of it any more.
             state.clients.remove(&ticket);
         }
-        let queues: Vec<Name> = state.dispatch.transactions.keys().copied().collect();
         drop(state);
         self.answers.notify_all();
         if !direct {
             return;
         }
-        let found = queues.into_iter().find_map(|name| {
-            let held = self.queues.take_arrival(QueueName::input(name), ticket.0)?;
-            Some((name, held))
-        });
-        if let Some((name, held)) = found {
+        if let Some(held) = self.queues.take_arrival(QueueName::input(name), ticket.0) {
             if let Ok(envelope) = self.open(&held) {
                 self.idle_conversation(envelope.terminal, name);
             }

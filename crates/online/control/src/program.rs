@@ -59,6 +59,8 @@ pub struct AlternatePcb {
 pub(crate) struct Made {
     pub(crate) to: Name,
     pub(crate) is_reply: bool,
+    /// The input that it follows, by its number in the unit of work.
+    pub(crate) input: usize,
     pub(crate) mod_name: Name,
     pub(crate) segments: Segments,
     pub(crate) spa: Vec<u8>,
@@ -250,7 +252,8 @@ impl<S: Store> ProgramMessages<S> {
             if !is_conversation {
                 return *b"X3";
             }
-            let made = Made { to, spa: segment.to_vec(), ..Made::default() };
+            let input = self.run.lock().inputs.len().saturating_sub(1);
+            let made = Made { to, input, spa: segment.to_vec(), ..Made::default() };
             self.making.insert(number, made);
             return OK;
         }
@@ -289,9 +292,11 @@ impl<S: Store> ProgramMessages<S> {
 
     fn add(&mut self, number: usize, to: Name, segment: &[u8], mod_name: Option<PcbName>) {
         let is_response = self.alternates.get(&number).is_some_and(|one| one.response);
+        let input = self.run.lock().inputs.len().saturating_sub(1);
         let made = self.making.entry(number).or_insert_with(|| Made {
             to,
             is_reply: number == 0 || is_response,
+            input,
             ..Made::default()
         });
         if let Some(name) = mod_name {
@@ -364,6 +369,7 @@ impl<S: Store> ProgramMessages<S> {
 impl<S: Store> Messages<S> for ProgramMessages<S> {
     fn next_message(&mut self, _unit: &mut S::Unit) -> Result<Option<Segment<'_>>, Abend> {
         self.queued = None;
+        self.close_all();
         self.parts.clear();
         match self.wait_for_input()? {
             Some(next) => {

@@ -25,7 +25,7 @@ use crate::program::{Made, ProgramMessages};
 use crate::text;
 
 /// The abend of a sync point that a client has refused.
-const REFUSED: &str = "U0119";
+pub(crate) const REFUSED: &str = "U0119";
 /// The abend of one that the queues or the store have refused.
 const NO_ROOM: &str = "U0844";
 
@@ -74,18 +74,16 @@ impl<S: Store> ProgramMessages<S> {
     ) -> Result<(), Abend> {
         let mut switched = Vec::new();
         for made in &others {
-            let arrival = self.put(unit, parent, made, aftermath).map_err(|e| failed(&e))?;
+            let of = inputs.get(made.input).map_or(parent, |input| &input.envelope);
+            let arrival = self.put(unit, of, made, aftermath).map_err(|e| failed(&e))?;
             if self.is_transaction_name(made.to) {
                 switched.push((arrival, !made.spa.is_empty()));
             }
         }
         let goes_on = self.converse(unit, aftermath, parent, &switched)?;
-        let last = inputs.len().saturating_sub(1);
         for (at, input) in inputs.iter().enumerate() {
-            // In mode MULT the replies belong to the last input, as the terminals are not told
-            // apart; each input ends with the unit of work.
-            let own: &[Made] = if at == last { &replies } else { &[] };
-            self.answer(unit, aftermath, input, own, &switched, goes_on)?;
+            let own: Vec<&Made> = replies.iter().filter(|made| made.input == at).collect();
+            self.answer(unit, aftermath, input, &own, &switched, goes_on)?;
             self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
         }
         if inputs.is_empty() {
@@ -101,7 +99,7 @@ impl<S: Store> ProgramMessages<S> {
         unit: &mut S::Unit,
         aftermath: &mut Aftermath,
         input: &InHand,
-        replies: &[Made],
+        replies: &[&Made],
         switched: &[(u64, bool)],
         goes_on: bool,
     ) -> Result<(), Abend> {
@@ -111,7 +109,7 @@ impl<S: Store> ProgramMessages<S> {
         let direct = client.is_some_and(|client| client.direct);
         let confirm = client.is_some_and(|client| client.confirm);
         drop(state);
-        let to_terminal = |made: &&Made| made.to == envelope.terminal;
+        let to_terminal = |made: &&&Made| made.to == envelope.terminal;
         let mut own: Vec<Envelope> = replies
             .iter()
             .filter(to_terminal)
@@ -199,8 +197,11 @@ impl<S: Store> ProgramMessages<S> {
         };
         let terminal = parent.terminal;
         let state = self.inner.state.lock();
-        let Some(mut one) = state.conversations.get(&terminal).cloned() else { return Ok(false) };
+        let one = state.conversations.get(&terminal).cloned();
         drop(state);
+        // Before a restart its first input may have come, but no commit.
+        let new = || Conversation { transaction: of.name, spa: Vec::new(), busy: true };
+        let mut one = one.unwrap_or_else(new);
         if let Some(spa) = self.spa.take() {
             let next = transaction_of(&spa);
             if next.is_blank() {

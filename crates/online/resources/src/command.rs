@@ -15,7 +15,7 @@ use crate::attribute::Attribute;
 use crate::check::Change;
 use crate::codes;
 use crate::model::{Definition, Kind, SetError};
-use crate::source::{Diagnostic, Parsed};
+use crate::diagnostic::{Diagnostic, Parsed};
 
 /// A piece of a command: a word, or one of `(`, `)`, `,` and `;`.
 #[derive(Clone, Copy, Debug)]

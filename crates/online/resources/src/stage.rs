@@ -17,7 +17,7 @@ use crate::attribute::Attribute;
 use crate::check::Change;
 use crate::codes;
 use crate::model::{Definition, Kind, SetError};
-use crate::source::{Diagnostic, Parsed};
+use crate::diagnostic::{Diagnostic, Parsed};
 
 /// Macros of a system definition that concern other things than these resources.
 const OTHERS: &[&str] = &[
