@@ -120,4 +120,3 @@ fn set_waits(state: &mut State, region: RegionId, waits: bool) {
         region.waits = waits;
     }
 }
-

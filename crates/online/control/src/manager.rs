@@ -83,7 +83,8 @@ impl<S: Store> Manager for Control<S> {
         let mut state = self.inner.state.lock();
         let mut held = None;
         if let Entry::Occupied(mut entry) = state.replies.entry((tpipe, ticket)) {
-            while let (None, Some(arrival)) = (&held, entry.get_mut().pop_front()) {
+            while held.is_none() {
+                let Some(arrival) = entry.get_mut().pop_front() else { break };
                 held = self.inner.queues.take_arrival(QueueName::output(tpipe), arrival);
             }
             if entry.get().is_empty() {
@@ -263,7 +264,7 @@ impl<S: Store> Inner<S> {
         envelope: &Envelope,
         partner: Arc<dyn Partner>,
     ) -> Result<Ticket, Refusal> {
-        let number = self.queues.number().map_err(|error| refusal(&error.into()))?;
+        let number = self.queues.number().map_err(|error| refusal(&ControlError::from(error)))?;
         let ticket = Ticket(number);
         let client = Client {
             partner,

@@ -326,7 +326,7 @@ impl<S: Store> ProgramMessages<S> {
             self.inner.store.begin(UnitOptions::default()).map_err(|_| ()).and_then(|mut unit| {
                 let parent = parent.unwrap_or_else(|| self.nobody());
                 self.put(&mut unit, &parent, &made, &mut aftermath).map_err(|_| ())?;
-                unit.commit().map_err(|_| ())
+                unit.commit().map(drop).map_err(|_| ())
             });
         if sent.is_err() {
             aftermath.coming.into_iter().for_each(|one| self.inner.queues.forget(one.pending));
@@ -353,7 +353,7 @@ impl<S: Store> ProgramMessages<S> {
     fn take_back(&mut self) {
         let queued = self.queued.take().and_then(|(token, slot)| {
             // If nobody knows the token any more, the commit was queued and told of.
-            self.inner.commits.take(token)?;
+            drop(self.inner.commits.take(token)?);
             slot.lock().take()
         });
         let Some(aftermath) = self.aftermath.take().or(queued) else { return };

@@ -126,14 +126,14 @@ impl<S: Store> Region<S> {
 
     /// A handle that has the region end from another thread.
     #[must_use]
-    pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
+    pub fn stopper(&self) -> Box<dyn Fn() + Send + Sync> {
         let (inner, id) = (Arc::clone(&self.inner), self.id);
-        move || {
+        Box::new(move || {
             if let Some(region) = inner.state.lock().dispatch.regions.get_mut(&id) {
                 region.stopped = true;
             }
             inner.work.notify_all();
-        }
+        })
     }
 }
 

@@ -127,7 +127,8 @@ impl World {
         }
         let region = self.house.region();
         let scheduled = region.next().expect("there is work");
-        let pcb = holdfast_control::AlternatePcb { number: 1, modifiable: true, ..Default::default() };
+        let pcb =
+            holdfast_control::AlternatePcb { number: 1, modifiable: true, ..Default::default() };
         let mut program = region.messages(&scheduled, &[pcb]);
         let mut given = 0;
         let ending = loop {
@@ -295,13 +296,13 @@ impl World {
             } else if accepted {
                 let is_dead = usize::from(dead.contains(number));
                 assert_eq!(count + is_dead, 1, "{at}: done {count}, dead {is_dead}");
-                let has_come =
-                    self.delivered.lock().contains(number) || outputs.contains(number);
+                let has_come = self.delivered.lock().contains(number) || outputs.contains(number);
                 assert_eq!(has_come, count == 1, "{at}");
             }
         }
         let control = &self.house.control;
-        let left = |kind| control.queues(kind).iter().map(|(_, f)| f.waiting + f.taken).sum::<u64>();
+        let left =
+            |kind| control.queues(kind).iter().map(|(_, f)| f.waiting + f.taken).sum::<u64>();
         assert_eq!((left(Kind::Input), left(Kind::Output)), (0, 0), "seed {}", self.seed);
         assert_eq!(control.queue(QueueName::input(Name::BLANK)).coming, 0);
     }

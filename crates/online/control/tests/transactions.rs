@@ -75,8 +75,7 @@ fn an_input_of_mode_1_is_answered_when_its_work_is_durable() {
 }
 
 fn confirmed(answer: Option<Answer>) -> (House, Arc<Ear>, Ending) {
-    let options =
-        Options { answer_wait: Duration::from_millis(300), ..Options::default() };
+    let options = Options { answer_wait: Duration::from_millis(300), ..Options::default() };
     let house = House::new(options, &["ECHO"]);
     let one = Input { sync_level: SyncLevel::Confirm, ..direct("ECHO", &["ONE"]) };
     let (_, ear) = house.submit(one);
@@ -190,8 +189,7 @@ fn a_deadlocks_victim_is_scheduled_again_unseen() {
 
 #[test]
 fn a_failed_input_waits_again_if_that_is_configured() {
-    let options =
-        Options { on_failure: OnFailure::Requeue, failures_max: 1, ..Options::default() };
+    let options = Options { on_failure: OnFailure::Requeue, failures_max: 1, ..Options::default() };
     let house = House::new(options, &["BAD"]);
     let (_, ear) = house.submit(input("BAD", &["ONE"]));
     house.run(|_, _| Err(abend("U0001")));
@@ -363,10 +361,7 @@ fn commands_are_answered_as_operators_know_them() {
     let (_, ear) = house.submit(direct("/DIS", &["/DIS TRAN PART NONE"]));
     let lines = texts(&ear.outputs()[0]);
     assert_eq!(lines[0], "   TRAN     CLS ENQCT   QCT   LCT  PLCT CP NP LP SEGSZ SEGNO PARLM  RC");
-    assert_eq!(
-        lines[1],
-        "   PART       4     1     1     2 65535  7  7 10     0     0  NONE   0"
-    );
+    assert_eq!(lines[1], "   PART       4     1     1     2 65535  7  7 10     0     0  NONE   0");
     assert_eq!(lines[2], "      PSBNAME: PPART");
     assert!(lines[3].starts_with("DFS121 ") && lines[3].contains("NONE"), "{lines:?}");
     let stamp = lines.last().expect("a stamp").trim();
@@ -390,8 +385,7 @@ fn commands_are_answered_as_operators_know_them() {
 #[test]
 fn what_waits_for_too_long_is_told_so() {
     let house = House::new(Options::default(), &["ECHO"]);
-    let options =
-        InputOptions { expires_in: Some(Duration::ZERO), ..InputOptions::default() };
+    let options = InputOptions { expires_in: Some(Duration::ZERO), ..InputOptions::default() };
     let (_, ear) = house.submit(Input { options, ..input("ECHO", &["LATE"]) });
     let (_, other) = house.submit(input("ECHO", &["IN TIME"]));
     seam::clock::Clock::sleep(&seam::clock::RealClock::new(), Duration::from_millis(1_001));

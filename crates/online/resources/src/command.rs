@@ -14,8 +14,8 @@ use otma::Name;
 use crate::attribute::Attribute;
 use crate::check::Change;
 use crate::codes;
-use crate::model::{Definition, Kind, SetError};
 use crate::diagnostic::{Diagnostic, Parsed};
+use crate::model::{Definition, Kind, SetError};
 
 /// A piece of a command: a word, or one of `(`, `)`, `,` and `;`.
 #[derive(Clone, Copy, Debug)]

@@ -16,8 +16,8 @@ use otma::Name;
 use crate::attribute::Attribute;
 use crate::check::Change;
 use crate::codes;
-use crate::model::{Definition, Kind, SetError};
 use crate::diagnostic::{Diagnostic, Parsed};
+use crate::model::{Definition, Kind, SetError};
 
 /// Macros of a system definition that concern other things than these resources.
 const OTHERS: &[&str] = &[
