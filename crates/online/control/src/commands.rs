@@ -92,7 +92,7 @@ impl<S: Store> Inner<S> {
         let words = words(text);
         let now = Moment::now(&*self.clock);
         let Some((verb, rest)) = words.split_first() else {
-            return Answered::bad(format!("DFS065 {} NO COMMAND", now.time()));
+            return Answered::bad(format!("DFS165 {} COMMAND MISSING", now.time()));
         };
         let short: String = verb.chars().take(3).collect();
         match short.as_str() {
@@ -100,7 +100,7 @@ impl<S: Store> Inner<S> {
             "STA" | "STO" => self.set(short == "STA", rest, now),
             "CHE" => self.checkpoint(rest, now),
             "EXI" => self.exit_now(terminal, now),
-            _ => Answered::bad(format!("DFS065 {} COMMAND {verb} INVALID", now.time())),
+            _ => Answered::bad(format!("DFS165 {} COMMAND {verb} INVALID", now.time())),
         }
     }
 
@@ -233,7 +233,7 @@ impl<S: Store> Inner<S> {
     }
 
     fn no_conversation(&self, now: Moment) -> Answered {
-        Answered::bad(format!("DFS576 {} EXIT COMMAND IGNORED: NO CONVERSATION", now.time()))
+        Answered::bad(format!("DFS577 {} TERMINAL NOT IN CONVERSATION", now.time()))
     }
 
     /// Takes a terminal's conversation out of memory, if it is not in its program's hands.

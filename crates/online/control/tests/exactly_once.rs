@@ -187,9 +187,12 @@ impl World {
             program.backed_out(false);
             return Err(abend("U0777"));
         }
-        match program.queue().filter(|_| self.held || self.chance.below(2) == 0) {
-            Some((sink, token)) => unit.commit_queued(&sink, token).expect("commit"),
-            None => panic!("a program with an input does not wait"),
+        if !self.held && self.chance.below(2) == 0 {
+            unit.commit().expect("commit");
+            program.committed();
+        } else {
+            let (sink, token) = program.queue().expect("a program with an input goes on");
+            unit.commit_queued(&sink, token).expect("commit");
         }
         Ok(true)
     }

@@ -374,8 +374,8 @@ fn commands_are_answered_as_operators_know_them() {
         ("/STOP TRAN", "DFS121"),
         ("/STOP TRAN NOTHERE", "DFS121"),
         ("/CHE FREEZE", "DFS165"),
-        ("/NONSENSE", "DFS065"),
-        ("/", "DFS065"),
+        ("/NONSENSE", "DFS165"),
+        ("/", "DFS165"),
     ] {
         let lines = house.control.command(command, Name::BLANK).lines.join("\n");
         assert!(lines.contains(expected), "{command}: {lines}");
