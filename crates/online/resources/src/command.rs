@@ -17,6 +17,9 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Parsed};
 use crate::model::{Definition, Kind, SetError};
 
+/// The most that is said about a file.
+const DIAGNOSTICS_MAX: usize = 500;
+
 /// A piece of a command: a word, or one of `(`, `)`, `,` and `;`.
 #[derive(Clone, Copy, Debug)]
 struct Token<'t> {
@@ -136,6 +139,10 @@ impl<'t> Reader<'t> {
             help: help.to_owned(),
             shown,
         });
+        if self.parsed.diagnostics.len() == DIAGNOSTICS_MAX {
+            // A file that is no such thing at all has no end of them.
+            self.at = self.tokens.len();
+        }
     }
 
     /// Items separated by commas, up to what closes them.
@@ -146,9 +153,9 @@ impl<'t> Reader<'t> {
                 ")" | ";" => break,
                 "," => self.at += 1,
                 "(" => {
+                    self.at += 1;
                     let help = "Put a keyword before the parenthesis.";
                     self.error(codes::SYNTAX, token, "a parenthesis follows nothing".into(), help);
-                    self.at += 1;
                 }
                 _ => {
                     if depth == 0 && is_verb(&token.text.to_ascii_uppercase()) && self.starts() {
@@ -210,8 +217,8 @@ impl<'t> Reader<'t> {
         let items = self.items(0);
         if self.peek().is_some_and(|token| token.text == ")") {
             let stray = self.tokens[self.at];
-            self.error(codes::SYNTAX, stray, "nothing is open here".into(), "Remove it.");
             self.at += 1;
+            self.error(codes::SYNTAX, stray, "nothing is open here".into(), "Remove it.");
         }
         let changes = self.changes(verb, kind, of, &items);
         if self.parsed.diagnostics.len() == said {
