@@ -29,6 +29,15 @@ pub(crate) const REFUSED: &str = "U0119";
 /// The abend of one that the queues or the store have refused.
 const NO_ROOM: &str = "U0844";
 
+/// An input that a program has put into the queue of another transaction.
+#[derive(Clone, Copy)]
+struct Switched {
+    arrival: u64,
+    /// The program's own input, by its number in the unit of work.
+    input: usize,
+    with_spa: bool,
+}
+
 fn abend(code: &str, text: String) -> Abend {
     Abend { code: code.to_owned(), text }
 }
@@ -77,13 +86,19 @@ impl<S: Store> ProgramMessages<S> {
             let of = inputs.get(made.input).map_or(parent, |input| &input.envelope);
             let arrival = self.put(unit, of, made, aftermath).map_err(|e| failed(&e))?;
             if self.is_transaction_name(made.to) {
-                switched.push((arrival, !made.spa.is_empty()));
+                switched.push(Switched {
+                    arrival,
+                    input: made.input,
+                    with_spa: !made.spa.is_empty(),
+                });
             }
         }
         let goes_on = self.converse(unit, aftermath, parent, &switched)?;
         for (at, input) in inputs.iter().enumerate() {
             let own: Vec<&Made> = replies.iter().filter(|made| made.input == at).collect();
-            self.answer(unit, aftermath, input, &own, &switched, goes_on)?;
+            let to: Vec<Switched> =
+                switched.iter().filter(|one| one.input == at).copied().collect();
+            self.answer(unit, aftermath, input, &own, &to, goes_on)?;
             self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
         }
         if inputs.is_empty() {
@@ -100,7 +115,7 @@ impl<S: Store> ProgramMessages<S> {
         aftermath: &mut Aftermath,
         input: &InHand,
         replies: &[&Made],
-        switched: &[(u64, bool)],
+        switched: &[Switched],
         goes_on: bool,
     ) -> Result<(), Abend> {
         let InHand { envelope, ticket, .. } = input;
@@ -118,10 +133,10 @@ impl<S: Store> ProgramMessages<S> {
         for made in replies.iter().filter(|made| !to_terminal(made)) {
             self.put(unit, envelope, made, aftermath).map_err(|e| failed(&e))?;
         }
-        if let (true, Some((arrival, _))) = (own.is_empty(), switched.first()) {
+        if let (true, Some(other)) = (own.is_empty(), switched.first()) {
             // The other program answers in its place, if anybody waits.
             if direct {
-                aftermath.inherits.push((*arrival, *ticket));
+                aftermath.inherits.push((other.arrival, *ticket));
                 return Ok(());
             }
         } else if own.is_empty() && envelope.options.tell_if_no_reply {
@@ -190,7 +205,7 @@ impl<S: Store> ProgramMessages<S> {
         unit: &mut S::Unit,
         aftermath: &mut Aftermath,
         parent: &Envelope,
-        switched: &[(u64, bool)],
+        switched: &[Switched],
     ) -> Result<bool, Abend> {
         let Some(of) = self.transaction.clone().filter(|one| one.conversation) else {
             return Ok(false);
@@ -216,7 +231,7 @@ impl<S: Store> ProgramMessages<S> {
             one.spa = spa_for(of.name, of.spa_bytes, &parent.spa);
         }
         // Another program of the conversation has the turn now.
-        one.busy = switched.iter().any(|(_, with_spa)| *with_spa);
+        one.busy = switched.iter().any(|one| one.with_spa);
         self.keep(unit, terminal, &one)?;
         aftermath.conversations.push((terminal, Some(one)));
         Ok(true)

@@ -59,9 +59,13 @@ fn an_input_of_mode_1_is_answered_when_its_work_is_durable() {
     house.store.hold_log();
     let region = house.region();
     let scheduled = region.next().expect("there is work");
-    let mut program = region.messages(&scheduled, &[]);
+    house.control.terminal(name("LTERM2"));
+    let mut program = region.messages(&scheduled, &alternates());
     let turn = house.turn(&mut program, &mut |program, text| {
         reply(program, text);
+        // There is something in the unit of work that becomes durable.
+        assert_eq!(program.change(1, *b"LTERM2  "), *b"  ");
+        assert_eq!(program.insert(TerminalPcb::Alternate(1), &segment("X"), None), *b"  ");
         Ok(())
     });
     assert_eq!(turn, Ok(true));
@@ -195,8 +199,8 @@ fn a_failed_input_waits_again_if_that_is_configured() {
     house.run(|_, _| Err(abend("U0001")));
     assert_eq!(ear.outcomes(), []);
     assert_eq!(house.control.queue(QueueName::input(name("BAD"))).waiting, 1);
-    house.control.command("/STA PGM PBAD", Name::BLANK);
-    house.control.command("/STA TRAN BAD", Name::BLANK);
+    let _ = house.control.command("/STA PGM PBAD", Name::BLANK);
+    let _ = house.control.command("/STA TRAN BAD", Name::BLANK);
     house.run(|_, _| Ok(()));
     assert_eq!(ear.outcomes(), [Outcome::Committed]);
 }

@@ -118,6 +118,11 @@ impl<'t> Reader<'t> {
     }
 
     fn error(&mut self, code: &'static str, token: Token<'_>, message: String, help: &str) {
+        if self.parsed.diagnostics.len() >= DIAGNOSTICS_MAX {
+            // A file that is no such thing at all has no end of them.
+            self.at = self.tokens.len();
+            return;
+        }
         let before = &self.text[..token.at.min(self.text.len())];
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let card = u32::try_from(before.matches('\n').count() + 1).unwrap_or(u32::MAX);
@@ -139,10 +144,6 @@ impl<'t> Reader<'t> {
             help: help.to_owned(),
             shown,
         });
-        if self.parsed.diagnostics.len() == DIAGNOSTICS_MAX {
-            // A file that is no such thing at all has no end of them.
-            self.at = self.tokens.len();
-        }
     }
 
     /// Items separated by commas, up to what closes them.

@@ -26,6 +26,9 @@ fn neighbours_of_good_files_are_read_to_their_end() {
     for round in 0..6_000 {
         let mut bytes = SEEDS[round % SEEDS.len()].as_bytes().to_vec();
         for _ in 0..below(4) {
+            if bytes.is_empty() {
+                break;
+            }
             let at = below(bytes.len());
             match below(4) {
                 0 => drop(bytes.remove(at)),
@@ -46,6 +49,6 @@ fn neighbours_of_good_files_are_read_to_their_end() {
 fn a_file_that_is_none_is_not_talked_about_for_ever() {
     let text = format!("CREATE TRAN {}", "X(( ".repeat(50_000));
     let parsed = read(Path::new("any"), text.as_bytes(), &Folders::default());
-    assert!(parsed.has_errors() && parsed.diagnostics.len() <= 501);
+    assert!(parsed.has_errors() && parsed.diagnostics.len() <= 500);
     assert!(parsed.changes.is_empty());
 }
