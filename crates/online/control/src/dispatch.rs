@@ -163,8 +163,8 @@ impl Dispatch {
         classes.iter().find_map(|class| {
             let from = (*class, 0, 0, Name([0; 8]));
             let to = (class.saturating_add(1), 0, 0, Name([0; 8]));
-            let of_class = self.ready.range(from..to).map(|ready| ready.3);
-            of_class.into_iter().find(|name| self.may_have_a_region(*name, waiting(*name)))
+            let mut of_class = self.ready.range(from..to).map(|ready| ready.3);
+            of_class.find(|name| self.may_have_a_region(*name, waiting(*name)))
         })
     }
 

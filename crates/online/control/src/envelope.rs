@@ -98,7 +98,13 @@ impl Envelope {
         bytes.push(VERSION);
         let Identity { user, group } = self.identity;
         let names = [
-            self.transaction, self.client, self.tpipe, self.terminal, self.mod_name, user, group,
+            self.transaction,
+            self.client,
+            self.tpipe,
+            self.terminal,
+            self.mod_name,
+            user,
+            group,
             self.options.reroute,
         ];
         names.iter().for_each(|name| bytes.extend_from_slice(&name.0));

@@ -110,8 +110,7 @@ pub(crate) fn stopped(name: Name) -> String {
 }
 
 /// A program that sent no reply.
-pub(crate) const NO_REPLY: &str =
-    "DFS2082 RESPONSE MODE TRANSACTION TERMINATED WITHOUT REPLY";
+pub(crate) const NO_REPLY: &str = "DFS2082 RESPONSE MODE TRANSACTION TERMINATED WITHOUT REPLY";
 
 /// A program's end in the middle of a message.
 pub(crate) fn program_failed(transaction: Name, abend: &str, text: &[u8]) -> String {

@@ -116,7 +116,11 @@ impl<S: Store> Queues<S> {
         self.clock.utc_us() / 1_000
     }
 
-    fn number(&self) -> Result<u64, QueueError> {
+    /// A number that no message and nothing else ever has.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn number(&self) -> Result<u64, QueueError> {
         let mut numbers = self.numbers.lock();
         if numbers.next == numbers.end {
             numbers.next = self.store.draw(self.set, DRAWN)?;

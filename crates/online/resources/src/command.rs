@@ -14,8 +14,11 @@ use otma::Name;
 use crate::attribute::Attribute;
 use crate::check::Change;
 use crate::codes;
+use crate::diagnostic::{Diagnostic, Parsed};
 use crate::model::{Definition, Kind, SetError};
-use crate::source::{Diagnostic, Parsed};
+
+/// The most that is said about a file.
+const DIAGNOSTICS_MAX: usize = 500;
 
 /// A piece of a command: a word, or one of `(`, `)`, `,` and `;`.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +118,11 @@ impl<'t> Reader<'t> {
     }
 
     fn error(&mut self, code: &'static str, token: Token<'_>, message: String, help: &str) {
+        if self.parsed.diagnostics.len() >= DIAGNOSTICS_MAX {
+            // A file that is no such thing at all has no end of them.
+            self.at = self.tokens.len();
+            return;
+        }
         let before = &self.text[..token.at.min(self.text.len())];
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let card = u32::try_from(before.matches('\n').count() + 1).unwrap_or(u32::MAX);
@@ -146,9 +154,9 @@ impl<'t> Reader<'t> {
                 ")" | ";" => break,
                 "," => self.at += 1,
                 "(" => {
+                    self.at += 1;
                     let help = "Put a keyword before the parenthesis.";
                     self.error(codes::SYNTAX, token, "a parenthesis follows nothing".into(), help);
-                    self.at += 1;
                 }
                 _ => {
                     if depth == 0 && is_verb(&token.text.to_ascii_uppercase()) && self.starts() {
@@ -210,8 +218,8 @@ impl<'t> Reader<'t> {
         let items = self.items(0);
         if self.peek().is_some_and(|token| token.text == ")") {
             let stray = self.tokens[self.at];
-            self.error(codes::SYNTAX, stray, "nothing is open here".into(), "Remove it.");
             self.at += 1;
+            self.error(codes::SYNTAX, stray, "nothing is open here".into(), "Remove it.");
         }
         let changes = self.changes(verb, kind, of, &items);
         if self.parsed.diagnostics.len() == said {

@@ -16,6 +16,7 @@ mod attribute;
 mod check;
 mod codes;
 mod command;
+mod diagnostic;
 mod error;
 mod model;
 mod repository;
@@ -28,9 +29,10 @@ pub use attribute::{
 };
 pub use check::{Change, Known, check};
 pub use codes::CODES;
+pub use diagnostic::{Diagnostic, Parsed, Severity};
 pub use error::ResourceError;
 pub use model::{
     Attributes, Database, Definition, Kind, Program, RoutingCode, SetError, Transaction,
 };
 pub use repository::{Repository, SET};
-pub use source::{Diagnostic, Parsed, Severity, read};
+pub use source::read;

@@ -16,8 +16,8 @@ use otma::Name;
 use crate::attribute::Attribute;
 use crate::check::Change;
 use crate::codes;
+use crate::diagnostic::{Diagnostic, Parsed};
 use crate::model::{Definition, Kind, SetError};
-use crate::source::{Diagnostic, Parsed};
 
 /// Macros of a system definition that concern other things than these resources.
 const OTHERS: &[&str] = &[
@@ -244,23 +244,7 @@ impl Compiler<'_> {
         match operand.keyword.as_ref().map_or("", |word| word.text.as_str()) {
             "CODE" => {}
             "MODE" => self.each(one, operand, &["CMTMODE"]),
-            "MSGTYPE" => {
-                let at = |at: usize| found.get(at).filter(|(text, _)| !text.is_empty());
-                if let Some((text, place)) = at(0) {
-                    self.set(one, "MSGTYPE", text, *place);
-                }
-                if let Some((text, place)) = at(1) {
-                    let value = match text.as_str() {
-                        "RESPONSE" => "Y",
-                        "NONRESPONSE" => "N",
-                        other => other,
-                    };
-                    self.set(one, "RESP", value, *place);
-                }
-                if let Some((text, place)) = at(2) {
-                    self.set(one, "CLASS", text, *place);
-                }
-            }
+            "MSGTYPE" => self.message_type(one, &found),
             "PRTY" => self.each(one, operand, &["NPRI", "LPRI", "LCT"]),
             "PROCLIM" => {
                 self.each(one, operand, &["PLCT", "PLCTTIME"]);
@@ -319,6 +303,25 @@ impl Compiler<'_> {
             // `WFI` stands alone, as a positional operand.
             "" if first == "WFI" => self.set(one, "WFI", "Y", operand.place),
             _ => self.unknown(operand, "TRANSACT"),
+        }
+    }
+
+    /// `MSGTYPE=(MULTSEG|SNGLSEG,NONRESPONSE|RESPONSE,class)`
+    fn message_type(&mut self, one: &mut Definition, found: &[(String, Place)]) {
+        let at = |at: usize| found.get(at).filter(|(text, _)| !text.is_empty());
+        if let Some((text, place)) = at(0) {
+            self.set(one, "MSGTYPE", text, *place);
+        }
+        if let Some((text, place)) = at(1) {
+            let value = match text.as_str() {
+                "RESPONSE" => "Y",
+                "NONRESPONSE" => "N",
+                other => other,
+            };
+            self.set(one, "RESP", value, *place);
+        }
+        if let Some((text, place)) = at(2) {
+            self.set(one, "CLASS", text, *place);
         }
     }
 
