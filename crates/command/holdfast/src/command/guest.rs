@@ -23,6 +23,10 @@ use crate::passphrase;
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
 
+/// What leads to the process of a message region, which a started system starts for itself: the
+/// system is at the other end of its standard input.
+pub(super) const REGION: &str = "region-process";
+
 /// The process of a program
 #[derive(Args, Debug)]
 pub(crate) struct GuestArgs {
@@ -45,6 +49,12 @@ pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
         Ok((link, task)) => guest::run(link, task),
         Err(failure) => guest::refuse(&Told::from(failure)),
     }
+}
+
+pub(super) fn run_region() -> ! {
+    // What a session holds is not for programs. A kernel without keyrings holds nothing.
+    let _ = seam::keyring::leave();
+    region::worker::run()
 }
 
 fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Link>> {

@@ -101,6 +101,9 @@ enum Command {
     Worker(demo::WorkerArgs),
     #[command(hide = true, name = guest::NAME)]
     Guest(guest::GuestArgs),
+    /// The process of a message region
+    #[command(hide = true, name = guest::REGION)]
+    RegionProcess,
 }
 
 /// What every subcommand is given.
@@ -167,6 +170,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Completions(args) => manual::completions(context, &args),
         Command::Worker(args) => demo::work(context, &args),
         Command::Guest(args) => guest::run(context, &args),
+        Command::RegionProcess => guest::run_region(),
     }
 }
 
