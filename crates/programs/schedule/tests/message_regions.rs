@@ -288,6 +288,26 @@ fn programs_of_both_languages_share_a_process() {
 }
 
 #[test]
+fn a_process_that_never_becomes_ready_is_told() {
+    if !have("cc") {
+        return;
+    }
+    let mut hall = Hall::new("mpp-never", &[]);
+    let make = || Command::new("false");
+    let reserve = Reserve::start(1, Box::new(make), Box::new(|_| Box::new(())));
+    let reserve = Arc::new(reserve.expect("a reserve"));
+    let files = Files::default();
+    let region = MessageRegion::start(&reserve, &Seam::real().clock, &files);
+    hall.region = region.expect("a region");
+    hall.send(&["ECHO"]);
+    let report = hall.run(&program("ECHO"));
+    let Ended::NotStarted(Abend { code, text }) = &report.ended else { panic!("{report}") };
+    assert_eq!(code, "HFR017");
+    assert!(text.contains("was not ready in time"), "{text}");
+    assert_eq!(hall.desk.lock().events, ["backed out"]);
+}
+
+#[test]
 fn a_region_goes_on_at_once_with_what_comes_next() {
     if !have("cobc") || !have("cc") {
         return;
