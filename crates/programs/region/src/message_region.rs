@@ -54,7 +54,8 @@ const PROGRAMS_MAX: u32 = 10_000;
 /// How long a program may take for one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// By the clock, while it computes and waits for nobody.
+    /// By the clock, from when it got the message. Looked at while it computes, and when a call of
+    /// it has been answered.
     Elapsed(Duration),
     /// In processor time.
     Processor(Duration),
@@ -227,6 +228,10 @@ impl MessageRegion {
             // It is over, whatever its process does now.
             return told(&crew.ledger, end_of(&mut crew.spare));
         }
+        if attended.is_err() {
+            // Nobody answers it any more.
+            crew.spare.process.end_with_all_below(Duration::ZERO);
+        }
         let status = end_of(&mut crew.spare);
         let _ = server.end(Ending::Abend);
         let mut told = told(&crew.ledger, status);
@@ -291,28 +296,34 @@ struct Watch<'a> {
     limit: Option<Limit>,
     clock: &'a dyn Clock,
     process: &'a Process,
-    begun: Duration,
+    /// By the clock, and in processor time.
+    begun: (Duration, Duration),
 }
 
 impl<'a> Watch<'a> {
     fn begin(limit: Option<Limit>, clock: &'a dyn Clock, process: &'a Process) -> Watch<'a> {
         let begun = match limit {
-            Some(Limit::Elapsed(_)) => clock.monotonic(),
-            Some(Limit::Processor(_)) => process.processor_time(),
-            None => Duration::ZERO,
+            Some(Limit::Elapsed(_)) => (clock.monotonic(), Duration::ZERO),
+            Some(Limit::Processor(_)) => (clock.monotonic(), process.processor_time()),
+            None => Default::default(),
         };
         Watch { limit, clock, process, begun }
     }
 
     /// The abend of a program that has taken too long.
     fn is_exceeded(&self) -> Option<Abend> {
-        let (taken, limit, what) = match self.limit? {
-            Limit::Elapsed(limit) => (self.clock.monotonic(), limit, "seconds"),
+        let limit = self.limit?;
+        let elapsed = self.clock.monotonic().saturating_sub(self.begun.0);
+        let (taken, limit, what) = match limit {
+            Limit::Elapsed(limit) => (elapsed, limit, "seconds"),
+            // To ask for it takes longer than a call does.
+            Limit::Processor(limit) if elapsed <= limit => return None,
             Limit::Processor(limit) => {
-                (self.process.processor_time(), limit, "seconds of processor time")
+                let used = self.process.processor_time().saturating_sub(self.begun.1);
+                (used, limit, "seconds of processor time")
             }
         };
-        (taken.saturating_sub(self.begun) > limit).then(|| Abend {
+        (taken > limit).then(|| Abend {
             code: "U0240".to_owned(),
             text: format!(
                 "the program took more than the {} {what} that it has for a message",

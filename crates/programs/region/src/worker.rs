@@ -87,6 +87,7 @@ pub fn run() -> ! {
     guest::fence_in(true);
     let socket = connection().unwrap_or_else(|error| guest::refuse(&error));
     Cobol::load_ahead();
+    let own_threads = threads();
     if say(&socket, READY).is_err() {
         abi::leave(1);
     }
@@ -101,7 +102,7 @@ pub fn run() -> ! {
             Ok(None) => abi::leave(0),
             Err(error) => guest::refuse(&error),
         }
-        if has_company() {
+        if threads() > own_threads || has_children() {
             // What it says and does would be taken for the next program's.
             abi::leave(0);
         }
@@ -127,12 +128,15 @@ fn stand_in(path: &Path, flags: OFlags, place: Standard) -> Result<(), RegionErr
     abi::stand_in(&file, place).map_err(failed)
 }
 
-/// Whether there are other threads, or processes that a program has started.
-fn has_company() -> bool {
-    // The folder of the threads has a link for each, and two of its own.
-    let threads = rustix::fs::stat("/proc/self/task").map_or(1, |stat| stat.st_nlink);
-    let children = rustix::process::wait(WaitOptions::NOHANG);
-    threads > 3 || children.err() != Some(rustix::io::Errno::CHILD)
+/// How many threads this process has, and two: a folder's links.
+fn threads() -> u64 {
+    rustix::fs::stat("/proc/self/task").map_or(0, |stat| stat.st_nlink)
+}
+
+/// Whether there are processes that a program has started.
+fn has_children() -> bool {
+    let ended = rustix::process::wait(WaitOptions::NOHANG);
+    ended.err() != Some(rustix::io::Errno::CHILD)
 }
 
 impl Worker {

@@ -23,6 +23,10 @@ use crate::passphrase;
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
 
+/// What leads to the process of a message region, which a started system starts for itself: the
+/// system is at the other end of its standard input.
+pub(super) const REGION: &str = "region-process";
+
 /// The process of a program
 #[derive(Args, Debug)]
 pub(crate) struct GuestArgs {
@@ -47,6 +51,12 @@ pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
     }
 }
 
+pub(super) fn run_region() -> ! {
+    // What a session holds is not for programs. A kernel without keyrings holds nothing.
+    let _ = seam::keyring::leave();
+    region::worker::run()
+}
+
 fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Link>> {
     Ok(match job.kind {
         Kind::Bmp => Box::new(batch::connect(job)?),
@@ -60,14 +70,6 @@ fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Lin
             Box::new(Embedded::new(Box::new(server)))
         }
     })
-}
-
-/// The process of a message region: it runs one program after the other for the system that has
-/// started it.
-pub(super) fn serve_region() -> ! {
-    // What a session holds is not for programs.
-    let _ = seam::keyring::leave();
-    region::worker::run()
 }
 
 /// Opens a stopped system and schedules the PSB of a job in this process.

@@ -9,10 +9,10 @@ mod convert;
 mod db;
 mod demo;
 mod dltest;
-mod drive;
 mod doctor;
+mod drive;
 mod r#gen;
-mod guest;
+pub(crate) mod guest;
 mod image_copy;
 mod index;
 mod init;
@@ -110,12 +110,9 @@ enum Command {
     #[command(hide = true, name = guest::NAME)]
     Guest(guest::GuestArgs),
     /// The process of a message region
-    #[command(hide = true, name = REGION_PROCESS)]
+    #[command(hide = true, name = guest::REGION)]
     RegionProcess,
 }
-
-/// What leads to the process of a message region.
-pub(crate) const REGION_PROCESS: &str = "region-process";
 
 /// What every subcommand is given.
 pub(crate) struct Context {
@@ -187,7 +184,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Completions(args) => manual::completions(context, &args),
         Command::Worker(args) => demo::work(context, &args),
         Command::Guest(args) => guest::run(context, &args),
-        Command::RegionProcess => guest::serve_region(),
+        Command::RegionProcess => guest::run_region(),
     }
 }
 

@@ -28,7 +28,7 @@ use system::{Authorised, RegionSettings, System};
 use uow::Kernel;
 
 use super::programs::Programs;
-use crate::command::REGION_PROCESS;
+use crate::command::guest;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Place, Terms};
 use crate::output::{say, warn};
@@ -145,7 +145,7 @@ impl Hall {
 /// How long a program may take for an input, by hundredths of a second; the usual amount is none.
 fn limit_of(hundredths: u32) -> Option<Limit> {
     let is_limit = (1..HUNDREDTHS_UNLIMITED).contains(&hundredths);
-    is_limit.then(|| Limit::Elapsed(Duration::from_millis(u64::from(hundredths) * 10)))
+    is_limit.then(|| Limit::Processor(Duration::from_millis(u64::from(hundredths) * 10)))
 }
 
 /// The alternate PCBs of a PSB, by their numbers.
@@ -255,6 +255,6 @@ impl Regions {
 /// The command that leads to a region's process.
 fn command(own: &PathBuf) -> std::process::Command {
     let mut command = seam::process::command(own);
-    command.arg(REGION_PROCESS);
+    command.arg(guest::REGION);
     command
 }

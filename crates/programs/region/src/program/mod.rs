@@ -22,6 +22,7 @@ mod foreign;
 mod kept;
 mod library;
 mod messages;
+mod shelf;
 mod storage;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
 pub(crate) use self::kept::is_gone;
 pub use self::kept::{Cleared, clear};
 pub use self::library::Library;
+pub use self::shelf::Shelf;
 use crate::error::RegionError;
 use crate::masks::Order;
 

@@ -10,9 +10,10 @@ use crate::support::Shop;
 use crate::support::desk::{Clerk, Desk, Sent, message};
 use holdfast_schedule::{Options, RegionKind};
 use region::host::{Ended, Report};
-use region::program::{Library, Prepared, Workshop};
+use region::program::{Library, Shelf};
 use region::{Abend, Dd, Files, Limit, MessageRegion, Preprocessor, ProgramToRun, Reserve, worker};
 use seam::Seam;
+use seam::family::Process;
 use seam::sync::Mutex;
 
 const TELLER: &str = "
@@ -42,6 +43,8 @@ struct Hall {
     region: MessageRegion,
     /// How long the last program had the region.
     took: Duration,
+    /// The processes of the region.
+    processes: Arc<Mutex<Vec<Process>>>,
 }
 
 fn have(compiler: &str) -> bool {
@@ -61,14 +64,20 @@ impl Hall {
             command.env(REGION, "yes").stdout(Stdio::null());
             command
         };
-        let reserve = Reserve::start(1, Box::new(make), Box::new(|_| Box::new(())));
+        let processes: Arc<Mutex<Vec<Process>>> = Arc::default();
+        let seen = Arc::clone(&processes);
+        let admit = move |number| -> Box<dyn Send> {
+            seen.lock().push(Process::of(number).expect("a process"));
+            Box::new(())
+        };
+        let reserve = Reserve::start(1, Box::new(make), Box::new(admit));
         let reserve = Arc::new(reserve.expect("a reserve"));
         let seam = Seam::real();
         let library = Library::default();
         let files = Files::prepare(&*seam.disk, dds, &[], &library, &shop.folder);
         let files = files.expect("files");
         let region = MessageRegion::start(&reserve, &seam.clock, &files).expect("a region");
-        Hall { shop, desk: Arc::default(), region, took: Duration::ZERO }
+        Hall { shop, desk: Arc::default(), region, took: Duration::ZERO, processes }
     }
 
     fn send(&self, texts: &[&str]) {
@@ -88,6 +97,19 @@ impl Hall {
         report
     }
 
+    /// The processor time that this process and the region's have used.
+    fn processor_time(&self) -> Duration {
+        let own = Process::of(std::process::id()).expect("this process").processor_time();
+        let processes = self.processes.lock();
+        own + processes.iter().map(Process::processor_time).sum::<Duration>()
+    }
+
+    /// All programs ran in one process; another one is ready, or becomes so.
+    #[track_caller]
+    fn has_kept_its_process(&self) {
+        assert!(self.processes.lock().len() <= 2);
+    }
+
     /// What was sent since this was asked last.
     fn sent(&self) -> Vec<Sent> {
         std::mem::take(&mut self.desk.lock().sent)
@@ -99,19 +121,13 @@ impl Hall {
 }
 
 fn program(name: &str) -> ProgramToRun {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("schedule-programs");
-    let seam = Seam::real();
-    seam.disk.create_dir(&cache).expect("a cache");
-    let workshop = Workshop {
-        disk: &*seam.disk,
-        cache,
-        copy_folders: Vec::new(),
-        translate: &Preprocessor::default(),
-        options: Vec::new(),
-    };
-    let program: Prepared = workshop.prepare(&source).unwrap_or_else(|error| panic!("{error}"));
-    let library = workshop.library(&program, &[]).expect("a library");
+    let shelf = Shelf::new(vec![folder], Vec::new(), cache);
+    let (disk, translate) = (Seam::real().disk, Preprocessor::default());
+    let found = shelf.find(&*disk, &translate, name);
+    let (program, library) = found.unwrap_or_else(|error| panic!("{error}"));
+    assert!(shelf.find(&*disk, &translate, "NOBODY").is_err());
     let (entry, order, psb) = (None, None, "TELLER".to_owned());
     ProgramToRun { program, library, entry, order, psb, limit: None }
 }
@@ -132,7 +148,7 @@ fn a_cobol_program_answers_and_begins_anew_each_time() {
     if !have("cobc") {
         return;
     }
-    let (mut hall, teller) = (Hall::new("mpp-cobol", &[]), program("teller.cbl"));
+    let (mut hall, teller) = (Hall::new("mpp-cobol", &[]), program("TELLER"));
     for _ in 0..3 {
         for text in ["ECHO", "SUBS", "SUBS"] {
             hall.send(&[text]);
@@ -147,6 +163,7 @@ fn a_cobol_program_answers_and_begins_anew_each_time() {
         assert_eq!(texts, expected);
         assert!(sent.iter().all(|(to, name, _)| to == "IO" && name == "TELLOUT"), "{sent:?}");
     }
+    hall.has_kept_its_process();
 }
 
 #[test]
@@ -154,7 +171,7 @@ fn segments_and_messages_for_others_go_where_they_belong() {
     if !have("cobc") {
         return;
     }
-    let (mut hall, teller) = (Hall::new("mpp-many", &[]), program("teller.cbl"));
+    let (mut hall, teller) = (Hall::new("mpp-many", &[]), program("TELLER"));
     hall.send(&["MANY", "second", "third"]);
     hall.send(&["SEND"]);
     hall.send(&["ROLB"]);
@@ -175,7 +192,7 @@ fn a_program_that_ends_its_process_leaves_the_next_one_a_new_process() {
     if !have("cobc") {
         return;
     }
-    let (mut hall, teller) = (Hall::new("mpp-ends", &[]), program("teller.cbl"));
+    let (mut hall, teller) = (Hall::new("mpp-ends", &[]), program("TELLER"));
     for (text, code) in [("S0C4", "S0C4"), ("ROLL", "U0778")] {
         hall.send(&["ECHO"]);
         hall.send(&[text]);
@@ -199,7 +216,7 @@ fn a_program_that_runs_away_is_ended_by_its_limit_or_from_outside() {
     if !have("cobc") {
         return;
     }
-    let (mut hall, mut teller) = (Hall::new("mpp-loop", &[]), program("teller.cbl"));
+    let (mut hall, mut teller) = (Hall::new("mpp-loop", &[]), program("TELLER"));
     for limit in [Limit::Elapsed, Limit::Processor] {
         teller.limit = Some(limit(Duration::from_millis(200)));
         hall.send(&["LOOP"]);
@@ -235,7 +252,7 @@ fn a_c_program_has_lengths_of_its_own_order_and_storage_of_its_own_values() {
     if !have("cc") {
         return;
     }
-    let (mut hall, echo) = (Hall::new("mpp-c", &[]), program("echo.c"));
+    let (mut hall, echo) = (Hall::new("mpp-c", &[]), program("ECHO"));
     for _ in 0..3 {
         hall.send(&["SHOW me"]);
         hall.send(&["LEAK"]);
@@ -245,6 +262,7 @@ fn a_c_program_has_lengths_of_its_own_order_and_storage_of_its_own_values() {
         let expected = ["1 as it was SHOW me", "2  LEAK", "3 written over SHOW"];
         assert_eq!(hall.texts(), expected);
     }
+    hall.has_kept_its_process();
 }
 
 #[test]
@@ -256,7 +274,7 @@ fn programs_of_both_languages_share_a_process() {
     let output = folder.join("sysout");
     let dds = [Dd { name: "SYSOUT".into(), path: output, text: false }];
     let mut hall = Hall::new("mpp-both", &dds);
-    let (teller, echo) = (program("teller.cbl"), program("echo.c"));
+    let (teller, echo) = (program("TELLER"), program("ECHO"));
     for _ in 0..2 {
         hall.send(&["ECHO"]);
         assert_eq!(hall.run(&teller).ended, normal());
@@ -264,6 +282,27 @@ fn programs_of_both_languages_share_a_process() {
         assert_eq!(hall.run(&echo).ended, normal());
         assert_eq!(hall.texts(), ["ECHO    0001ANNA    ", "1  ECHO"]);
     }
+    hall.has_kept_its_process();
+}
+
+#[test]
+fn a_process_that_never_becomes_ready_is_told() {
+    if !have("cc") {
+        return;
+    }
+    let mut hall = Hall::new("mpp-never", &[]);
+    let make = || Command::new("false");
+    let reserve = Reserve::start(1, Box::new(make), Box::new(|_| Box::new(())));
+    let reserve = Arc::new(reserve.expect("a reserve"));
+    let files = Files::default();
+    let region = MessageRegion::start(&reserve, &Seam::real().clock, &files);
+    hall.region = region.expect("a region");
+    hall.send(&["ECHO"]);
+    let report = hall.run(&program("ECHO"));
+    let Ended::NotStarted(Abend { code, text }) = &report.ended else { panic!("{report}") };
+    assert_eq!(code, "HFR017");
+    assert!(text.contains("was not ready in time"), "{text}");
+    assert_eq!(hall.desk.lock().events, ["backed out"]);
 }
 
 #[test]
@@ -272,7 +311,7 @@ fn a_region_goes_on_at_once_with_what_comes_next() {
         return;
     }
     let clock = Seam::real().clock;
-    let (mut hall, teller) = (Hall::new("mpp-pace", &[]), program("teller.cbl"));
+    let (mut hall, teller) = (Hall::new("mpp-pace", &[]), program("TELLER"));
     let mut waits = Vec::new();
     hall.send(&["ECHO"]);
     hall.run(&teller);
@@ -286,21 +325,24 @@ fn a_region_goes_on_at_once_with_what_comes_next() {
         clock.sleep(Duration::from_millis(200));
     }
     eprintln!("from the end of a process to the end of the next program: {waits:?}");
-    for (name, count) in [("echo.c", 20_000), ("teller.cbl", 20_000)] {
+    for (name, count) in [("ECHO", 20_000), ("TELLER", 20_000)] {
         let program = program(name);
         (0..count).for_each(|_| hall.send(&["ECHO"]));
+        let before = hall.processor_time();
         assert_eq!(hall.run(&program).ended, normal());
-        let each = hall.took.as_nanos() / count;
-        eprintln!("{name}: {each} ns a message, by the clock");
+        let each = (hall.processor_time() - before).as_nanos() / count;
+        let elapsed = hall.took.as_nanos() / count;
+        eprintln!("{name}: {each} ns of processor time a message, {elapsed} ns by the clock");
         hall.sent();
-        let mut all = Duration::ZERO;
-        for _ in 0..200 {
+        let (mut elapsed, before) = (Duration::ZERO, hall.processor_time());
+        for _ in 0..500 {
             hall.send(&["ECHO"]);
             hall.run(&program);
-            all += hall.took;
+            elapsed += hall.took;
         }
-        let each = all.as_micros() / 200;
-        eprintln!("{name}: {each} us a scheduling with one message, by the clock");
+        let each = (hall.processor_time() - before).as_micros() / 500;
+        let elapsed = elapsed.as_micros() / 500;
+        eprintln!("{name}: {each} us of processor time a scheduling, {elapsed} us by the clock");
         hall.sent();
     }
     let middle = waits.len() / 2;

@@ -9,6 +9,7 @@ use crate::support::{Caller, Shop};
 use holdfast_schedule::{Mode, Options, RegionKind};
 use region::{AibFields, Client, DirectAnswer, DirectCall, Embedded, Ending};
 use seam::sync::Mutex;
+use store::{CommitSink, Committed};
 
 /// PCB 1 for a fixed destination, PCB 2 modifiable, PCB 3 the database.
 const TELLER: &str = "
@@ -267,4 +268,30 @@ fn a_user_may_ask_for_what_nobody_protects() {
     assert_eq!((answer.status, &answer.area[4..6]), (*b"  ", &b"\0\x04"[..]));
     assert_eq!(caller.service(b"AUTH", b"\0\x06\0\0XX", &[]), "QF");
     assert_eq!(caller.service(b"SETS", b"", &[b"AAAA"]), "SC", "no marks here");
+}
+
+/// Notes which commits are durable.
+struct Bell(Mutex<Vec<u64>>);
+
+impl CommitSink for Bell {
+    fn settled(&self, token: u64, outcome: store::Result<Committed>) {
+        assert!(outcome.is_ok());
+        self.0.lock().push(token);
+    }
+}
+
+#[test]
+fn a_commit_may_be_queued_while_the_program_goes_on() {
+    let (shop, desk) = (Shop::new("queued"), desk_of(&[&["first"], &["second"]]));
+    let bell = Arc::new(Bell(Mutex::default()));
+    desk.lock().sink = Some(bell.clone());
+    let mut caller = start(&shop, &desk, mpp());
+    assert_eq!(get(&mut caller, b"GU  "), said("  ", "first"));
+    caller.customer(3, "0001");
+    assert_eq!(get(&mut caller, b"GU  "), said("  ", "second"));
+    caller.customer(3, "0002");
+    caller.end().expect("an end");
+    assert_eq!(*bell.0.lock(), [1, 1]);
+    assert!(desk.lock().events.is_empty(), "the sink hears of them, and nobody else");
+    assert_eq!(shop.customers(), ["0001", "0002"]);
 }

@@ -7,7 +7,7 @@ use holdfast_schedule::messages::{Messages, Segment, TerminalPcb};
 use region::shape::{NO_NAME, Name, name};
 use region::{Abend, IoFeedback};
 use seam::sync::Mutex;
-use store::Store;
+use store::{CommitSink, Store};
 
 /// A message: a destination, the MOD name, its segments without LL and ZZ.
 pub(crate) type Sent = (String, String, Vec<String>);
@@ -19,6 +19,8 @@ pub(crate) struct Desk {
     pub(crate) sent: Vec<Sent>,
     /// Sync points and backouts, as they came.
     pub(crate) events: Vec<String>,
+    /// Who hears of commits that are queued.
+    pub(crate) sink: Option<Arc<dyn CommitSink>>,
     /// The next sync point is refused.
     pub(crate) refuses: bool,
 }
@@ -167,6 +169,13 @@ impl<S: Store> Messages<S> for Clerk {
         let present = self.present.as_ref().ok_or(*b"QE")?;
         self.place = 1;
         Ok(Segment { bytes: &present[0], io: Some(&self.io), status: *b"  " })
+    }
+
+    fn queue(&mut self) -> Option<(Arc<dyn CommitSink>, u64)> {
+        let sink = self.desk.lock().sink.clone()?;
+        let token = self.taken.len() as u64;
+        self.taken.clear();
+        Some((sink, token))
     }
 
     fn abends(&mut self, abend: &Abend) {

@@ -1,11 +1,9 @@
 //! Transactions from submission to reply, in all their ways, with programs that are closures.
 
-mod common;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 use holdfast_control::{AlternatePcb, Ending, OnFailure, Options};
 use otma::{
     Answer, CommitMode, Event, Input, InputOptions, Manager, Name, Outcome, Reason, Settlement,

@@ -8,12 +8,10 @@
 //!    0 comes.
 //! 4. In the end nothing waits and nothing is in anybody's hands.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use holdfast_control::{Ending, Options};
 use otma::{Event, Input, Manager, Name, Outcome, Reason, Settlement};
 use queues::{Kind, QueueName};
