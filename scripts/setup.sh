@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
-# usage: scripts/setup.sh [build|cobol|token|openpgp|bench|fuzz]...
+# usage: scripts/setup.sh [build|cobol|token|openpgp|engine|bench|fuzz]...
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -59,6 +59,17 @@ setup_openpgp() {
         say "sqop of RFC 9580 could not be built; it is left out of the tests"
 }
 
+# The engine that the tests of `store-postgres` start themselves. No server of Debian's own is made.
+setup_engine() {
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null && return
+    if ! has_package postgresql-common; then
+        need_packages postgresql-common
+        sed -i 's/^#*create_main_cluster.*/create_main_cluster = false/' \
+            /etc/postgresql-common/createcluster.conf 2>/dev/null || true
+    fi
+    need_packages postgresql
+}
+
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.
 setup_bench() {
     setup_build
@@ -75,7 +86,7 @@ setup_fuzz() {
 (($# == 0)) && set -- build
 for what in "$@"; do
     case $what in
-        build | cobol | token | openpgp | bench | fuzz) "setup_$what" ;;
-        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, bench and fuzz" ;;
+        build | cobol | token | openpgp | engine | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, engine, bench and fuzz" ;;
     esac
 done

@@ -13,6 +13,7 @@ mod cobol;
 mod commit;
 mod device;
 mod dli;
+mod engine;
 mod log;
 mod memory;
 mod openpgp;
@@ -69,6 +70,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     dli::BENCHMARK,
     bmp::BENCHMARK,
     cobol::BENCHMARK,
+    engine::BENCHMARK,
     openpgp::BENCHMARK,
     openpgp_async::BENCHMARK,
     tls::BENCHMARK,

@@ -208,6 +208,12 @@ impl Server {
         self.child.as_ref().map_or(CpuScope::Own, |child| CpuScope::WithServer(child.id()))
     }
 
+    /// Where it is, for whoever brings a driver of his own.
+    pub(crate) fn url(&self) -> String {
+        let sockets = self.sockets.display().to_string().replace('/', "%2F");
+        format!("postgres://bench@{sockets}/postgres")
+    }
+
     /// As the server says.
     pub(crate) fn version(&self) -> Result<String> {
         let connection = Connection::open(self)?;

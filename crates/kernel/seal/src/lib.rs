@@ -40,6 +40,7 @@ mod test_keys;
 #[cfg(test)]
 mod testing;
 mod token;
+mod tokens;
 mod trailer;
 mod working_key;
 mod wrapping;
@@ -58,6 +59,7 @@ pub use provider::KeyProvider;
 pub use secret::{DataKey, Passphrase, Salt};
 pub use test_keys::TestKeys;
 pub use token::{Token, TokenFault, TokenPlace};
+pub use tokens::{KeyTokens, TOKEN_BYTES};
 pub use trailer::{Format, Trailer};
 pub use working_key::{BadTag, Tag, TagPrefix, WorkingKey};
 pub use wrapping::Protection;

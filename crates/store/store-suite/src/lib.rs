@@ -1,5 +1,5 @@
 //! What every implementation of the store trait is held against: a model, a conformance suite, and
-//! a checker of histories. Tests only.
+//! a checker of histories. For tests, and for operators who certify an engine of their own.
 //!
 //! | question | where |
 //! |---|---|

@@ -11,6 +11,7 @@ mod demo;
 mod dltest;
 mod doctor;
 mod drive;
+mod engine;
 mod r#gen;
 pub(crate) mod guest;
 mod image_copy;
@@ -100,6 +101,7 @@ enum Command {
     Unload(unload::UnloadArgs),
     Index(index::IndexArgs),
     Db(db::DbArgs),
+    Engine(engine::EngineArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     Pgp(pgp::PgpArgs),
@@ -177,6 +179,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Unload(args) => unload::run(context, &args),
         Command::Index(args) => index::run(context, &args),
         Command::Db(args) => db::run(context, &args),
+        Command::Engine(args) => engine::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
         Command::Pgp(args) => pgp::run(context, &args),

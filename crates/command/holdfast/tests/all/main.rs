@@ -3,6 +3,8 @@
 mod common;
 #[path = "../../../../kernel/token/tests/softhsm/mod.rs"]
 mod softhsm;
+#[path = "../../../../store/store-postgres/tests/common/server.rs"]
+mod postgresql;
 
 mod a_changed_definition_keeps_its_data;
 mod a_configuration_alone_lowers_nothing;
@@ -24,6 +26,7 @@ mod a_token_opens_a_system;
 mod a_truncated_file_is_named_and_nothing_is_changed;
 mod a_version_from_the_future_is_refused;
 mod a_wrong_passphrase_opens_nothing;
+mod an_engine_is_certified;
 mod an_unclean_stop_is_told_and_recovered;
 mod cobol_programs_run_from_their_sources;
 mod copies_bring_data_back;

@@ -32,6 +32,8 @@ fn every_subcommand_has_help_with_an_example() {
         &["sets", "create"],
         &["sets", "drop"],
         &["gen"],
+        &["engine"],
+        &["engine", "certify"],
         &["bench"],
         &["demo"],
         &["manual"],

@@ -1,0 +1,278 @@
+//! A connection: one session with the engine, driven by whoever calls.
+//!
+//! Invariants:
+//! 1. The thread that calls drives the session itself, in a small runtime that belongs to the
+//!    connection: no call changes threads.
+//! 2. Every exchange ends within its time. One that does not leaves the connection broken, and a
+//!    broken one is never used again.
+//! 3. What [`Connection::exchange`] sends at once is answered in one round trip, and counted so.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::Poll;
+use std::time::Duration;
+
+use store::{CommitToken, Result, StoreError};
+use tokio::runtime::Runtime;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, NoTls, Statement};
+
+use crate::error::Fault;
+use crate::options::{Address, Protection};
+
+/// What the store has asked of its engine since it was opened.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) round_trips: AtomicU64,
+    pub(crate) commits: AtomicU64,
+    pub(crate) commit_retries: AtomicU64,
+    pub(crate) connections: AtomicU64,
+    pub(crate) lock_waits: AtomicU64,
+}
+
+type Link = Pin<Box<dyn Future<Output = std::result::Result<(), Error>> + Send>>;
+
+/// A session.
+pub(crate) struct Connection {
+    runtime: Runtime,
+    client: Client,
+    /// Gone when the connection has ended: with it go the places where answers are waited for.
+    link: Option<Link>,
+    broken: bool,
+    answer_within: Duration,
+    statements: Option<Arc<Statements>>,
+    /// Under which number it commits, for which system, and how often it has.
+    pub(crate) lane: Lane,
+    /// Whether a transaction that sees a snapshot is open, which the next flight ends first.
+    pub(crate) in_snapshot: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lane {
+    pub(crate) lane: i64,
+    pub(crate) system: i32,
+    pub(crate) number: i64,
+}
+
+/// A number that no other commit writes beside its entries.
+pub(crate) fn stamp_of(lane: Lane) -> i64 {
+    let mut mixed = (lane.lane as u64).rotate_left(40) ^ lane.number as u64;
+    // The finish of SplitMix64: every bit of the number moves every bit of the stamp.
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9_u64), (27, 0x94d0_49bb_1331_11eb)] {
+        mixed = (mixed ^ mixed >> shift).wrapping_mul(factor);
+    }
+    (mixed ^ mixed >> 31) as i64
+}
+
+pub(crate) fn token_of(lane: Lane) -> CommitToken {
+    let mut token = [0; 16];
+    token[..8].copy_from_slice(&lane.lane.to_be_bytes());
+    token[8..].copy_from_slice(&lane.number.to_be_bytes());
+    CommitToken(token)
+}
+
+/// What a store sends again and again.
+pub(crate) struct Statements {
+    pub(crate) forward: Statement,
+    pub(crate) backward: Statement,
+    pub(crate) lock: Statement,
+    pub(crate) unlock: Statement,
+    pub(crate) leave: Statement,
+    pub(crate) release: Statement,
+    pub(crate) claim: Statement,
+    pub(crate) check: Statement,
+    pub(crate) commit: Statement,
+}
+
+const FORWARD: &str =
+    "SELECT k, v, stamp FROM entries WHERE k >= $1 AND k < $2 ORDER BY k LIMIT $3";
+const BACKWARD: &str =
+    "SELECT k, v, stamp FROM entries WHERE k >= $1 AND k < $2 ORDER BY k DESC LIMIT $3";
+
+impl Connection {
+    /// Connects, with `schema` as the place of all names.
+    pub(crate) fn open(
+        address: &Address,
+        schema: &str,
+        answer_within: Duration,
+        counters: &Counters,
+    ) -> std::result::Result<Connection, Fault> {
+        let lost = |error: std::io::Error| Fault::Lost(error.to_string());
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(lost)?;
+        let mut config = address.config.clone();
+        config.application_name("holdfast");
+        config.connect_timeout(answer_within);
+        config.keepalives_idle(Duration::from_secs(30));
+        config.tcp_user_timeout(answer_within);
+        let connecting = async {
+            Ok::<(Client, Link), Error>(match &address.protection {
+                Protection::None => {
+                    let (client, link) = config.connect(NoTls).await?;
+                    (client, Box::pin(link))
+                }
+                Protection::Tls(tls) => {
+                    let (client, link) = config.connect(tls.clone()).await?;
+                    (client, Box::pin(link))
+                }
+            })
+        };
+        let (client, link) = runtime
+            .block_on(async { tokio::time::timeout(answer_within, connecting).await })
+            .map_err(|_| Fault::Lost(format!("no connection within {answer_within:?}")))??;
+        counters.connections.fetch_add(1, Relaxed);
+        let mut connection = Connection {
+            runtime,
+            client,
+            link: Some(link),
+            broken: false,
+            answer_within,
+            statements: None,
+            lane: Lane::default(),
+            in_snapshot: false,
+        };
+        // A sequential scan would lock whole tables for the engine's check of serializability.
+        let settings = format!(
+            "SET search_path TO {schema}; SET enable_seqscan TO off; SET enable_bitmapscan TO off; \
+             SET enable_hashjoin TO off; SET enable_mergejoin TO off; SET enable_sort TO off; \
+             SET plan_cache_mode TO force_generic_plan; SET jit TO off; \
+             SET client_min_messages TO warning; SET statement_timeout TO {}",
+            answer_within.as_millis()
+        );
+        connection.exchange(counters, async |client| client.batch_execute(&settings).await)??;
+        Ok(connection)
+    }
+
+    /// Prepares what the store's schema must be there for.
+    pub(crate) fn prepare(&mut self, counters: &Counters) -> std::result::Result<(), Fault> {
+        let statements = self.exchange(counters, async |client| {
+            let (forward, backward, lock, unlock, leave) = futures_util::try_join!(
+                client.prepare(FORWARD),
+                client.prepare(BACKWARD),
+                client.prepare("SELECT hf_lock($1, $2, $3, $4, $5, $6)"),
+                client.prepare("SELECT hf_unlock($1, $2, $3)"),
+                client.prepare("DELETE FROM waiting WHERE system = $1 AND unit = $2"),
+            )?;
+            let (release, claim, check, commit) = futures_util::try_join!(
+                client.prepare("SELECT hf_release($1, $2, $3, $4)"),
+                client.prepare("SELECT k, v, stamp FROM hf_claim($1, $2, $3, $4, $5)"),
+                client.prepare("SELECT hf_check($1, $2, $3, $4)"),
+                client
+                    .prepare("SELECT hf_commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+            )?;
+            Ok::<_, Error>(Statements {
+                forward,
+                backward,
+                lock,
+                unlock,
+                leave,
+                release,
+                claim,
+                check,
+                commit,
+            })
+        })??;
+        self.statements = Some(Arc::new(statements));
+        Ok(())
+    }
+
+    /// Takes a number to commit under, for a system that lives.
+    pub(crate) fn enlist(
+        &mut self,
+        system: i32,
+        class: i32,
+        counters: &Counters,
+    ) -> std::result::Result<(), Fault> {
+        // The lock keeps whoever would end the system away while the row comes to be.
+        let both = [(&class as &(dyn ToSql + Sync), Type::INT4), (&system, Type::INT4)];
+        let (begun, locked, row, ended) = self.exchange(counters, async |client| {
+            futures_util::join!(
+                client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
+                client.query_typed("SELECT pg_advisory_xact_lock_shared($1, $2)", &both),
+                client.query_typed(
+                    "INSERT INTO lanes (lane, system, number) \
+                     SELECT nextval('lane_ids'), system, 0 FROM alive WHERE system = $1 \
+                     RETURNING lane",
+                    &both[1..]
+                ),
+                client.batch_execute("COMMIT"),
+            )
+        })?;
+        begun?;
+        locked?;
+        let rows = row?;
+        ended?;
+        let row = rows.first().ok_or_else(|| Fault::Fenced(format!("system {system} is gone")))?;
+        self.lane = Lane { lane: row.try_get(0)?, system, number: 0 };
+        Ok(())
+    }
+
+    /// Whether it may not be used again.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken || self.client.is_closed()
+    }
+
+    /// What was prepared.
+    pub(crate) fn statements(&self) -> Arc<Statements> {
+        Arc::clone(self.statements.as_ref().expect("a pool prepares what it gives out"))
+    }
+
+    /// Never to be used again.
+    pub(crate) fn break_off(&mut self) {
+        self.broken = true;
+    }
+
+    /// Sends what `work` sends at once and waits for the answers. The outer error is the loss of
+    /// the connection or of patience.
+    pub(crate) fn exchange<T>(
+        &mut self,
+        counters: &Counters,
+        work: impl AsyncFnOnce(&Client) -> T,
+    ) -> std::result::Result<T, Fault> {
+        counters.round_trips.fetch_add(1, Relaxed);
+        let (client, link) = (&self.client, &mut self.link);
+        let within = self.answer_within + Duration::from_secs(2);
+        let answer = self.runtime.block_on(async {
+            let mut work = pin!(work(client));
+            let both = poll_fn(|context| {
+                if let Poll::Ready(answer) = work.as_mut().poll(context) {
+                    return Poll::Ready(answer);
+                }
+                let ended =
+                    link.as_mut().is_some_and(|link| link.as_mut().poll(context).is_ready());
+                if ended {
+                    // Whoever still waits learns now that nothing will come.
+                    *link = None;
+                    context.waker().wake_by_ref();
+                }
+                // What was sent a moment ago may have its answer in the same packet.
+                Poll::Pending
+            });
+            tokio::time::timeout(within, both).await
+        });
+        answer.map_err(|_| {
+            self.broken = true;
+            Fault::Lost(format!("the engine did not answer within {within:?}"))
+        })
+    }
+
+    /// The same where an error of the engine is the answer.
+    pub(crate) fn ask<T>(
+        &mut self,
+        counters: &Counters,
+        work: impl AsyncFnOnce(&Client) -> std::result::Result<T, Error>,
+    ) -> Result<T> {
+        let answer = self.exchange(counters, work).and_then(|answer| Ok(answer?));
+        answer.map_err(|fault| self.judge(fault))
+    }
+
+    /// Notes what a fault says about the connection itself, and answers it as an error.
+    pub(crate) fn judge(&mut self, fault: Fault) -> StoreError {
+        if matches!(fault, Fault::Lost(_)) {
+            self.broken = true;
+        }
+        fault.into_error()
+    }
+}

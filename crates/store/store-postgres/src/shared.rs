@@ -1,0 +1,127 @@
+//! What all units of work of a store in this process share: the way to the engine, the membership,
+//! who waits for names.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use seam::Seam;
+use seam::sync::{Condvar, Mutex};
+use store::{Capabilities, Result};
+use tokio_postgres::Client;
+
+use crate::connection::{Connection, Counters};
+use crate::member::{Gone, Member};
+use crate::options::EngineOptions;
+use crate::pool::{Common, Pool};
+use crate::sealer::Sealer;
+
+pub(crate) struct Shared {
+    pub(crate) seam: Seam,
+    pub(crate) options: EngineOptions,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) calls: Arc<Pool>,
+    pub(crate) snapshots: Arc<Pool>,
+    pub(crate) sealer: Sealer,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) identity: [u8; 16],
+    pub(crate) gone: Arc<Gone>,
+    common: Common,
+    member: Mutex<Arc<Member>>,
+    /// How often a name was given back here, for those who wait for one.
+    pub(crate) given_back: Mutex<u64>,
+    pub(crate) freed: Condvar,
+}
+
+fn capabilities(options: &EngineOptions) -> Capabilities {
+    Capabilities {
+        name: "postgresql",
+        key_bytes_max: 2_000,
+        value_bytes_max: 1 << 20,
+        lock_name_bytes_max: 1_024,
+        unit_bytes_max: Some(options.unit_bytes_max),
+        unit_writes_max: Some(options.unit_writes_max),
+        unit_age_max: Some(options.unit_age_max),
+        savepoints_max: u32::MAX,
+        durable: true,
+        strict: true,
+        waits: false,
+        caller_locking: true,
+        reads_uncommitted: false,
+        early_release: false,
+        commit_order: false,
+        cheap_range_delete: false,
+    }
+}
+
+impl Shared {
+    /// What a store shares from now on, which is a member over this connection.
+    pub(crate) fn open(
+        common: Common,
+        connection: Connection,
+        identity: [u8; 16],
+        options: EngineOptions,
+        seam: &Seam,
+    ) -> Result<Shared> {
+        let sealer = Sealer::new(options.sealing.clone(), &identity, &*seam.entropy)?;
+        let gone = Arc::new(Gone::default());
+        let member = Member::enter(&gone, connection, common.class, &options.system)?;
+        Ok(Shared {
+            seam: seam.clone(),
+            capabilities: capabilities(&options),
+            calls: Pool::new(common.clone(), options.connections_max),
+            snapshots: Pool::new(common.clone(), options.connections_max),
+            sealer,
+            counters: Arc::clone(&common.counters),
+            identity,
+            gone,
+            common,
+            member: Mutex::new(member),
+            given_back: Mutex::new(0),
+            freed: Condvar::new(),
+            options,
+        })
+    }
+
+    /// The membership that units of work begin under now; a new one if the last was lost.
+    pub(crate) fn member(&self) -> Result<Arc<Member>> {
+        let mut member = self.member.lock();
+        if member.is_lost() {
+            self.calls.clear();
+            self.snapshots.clear();
+            let connection = self.common.connect()?;
+            let (class, name) = (self.common.class, &self.options.system);
+            *member = Member::enter(&self.gone, connection, class, name)?;
+        }
+        Ok(Arc::clone(&member))
+    }
+
+    /// A connection that belongs to no pool.
+    pub(crate) fn connect(&self) -> Result<Connection> {
+        self.common.connect()
+    }
+
+    /// One exchange that belongs to no unit of work.
+    pub(crate) fn ask<T>(
+        &self,
+        work: impl AsyncFnOnce(&Client) -> std::result::Result<T, tokio_postgres::Error>,
+    ) -> Result<T> {
+        let mut connection = self.calls.take(self.member()?.system)?;
+        connection.ask(&self.counters, work)
+    }
+
+    /// Tells those who wait in this process that a name was given back.
+    pub(crate) fn ring(&self) {
+        *self.given_back.lock() += 1;
+        self.freed.notify_all();
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.seam.clock.monotonic()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.member.lock().stop();
+    }
+}
