@@ -359,6 +359,12 @@ impl System {
         &self.inner.dir
     }
 
+    /// Which folders and files are its own.
+    #[must_use]
+    pub fn places(&self) -> Places {
+        Places::of(&self.inner.config, &self.inner.dir)
+    }
+
     /// What an operator should know, a sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {

@@ -123,7 +123,12 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
         databases: Databases::for_programs(system)?,
-        terms: Terms { compat, authoriser: Some(system.authoriser()), ..Terms::default() },
+        terms: Terms {
+            compat,
+            authoriser: Some(system.authoriser()),
+            places: Some(Arc::new(system.places())),
+            ..Terms::default()
+        },
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
     };
