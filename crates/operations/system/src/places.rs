@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use base::SystemId;
 use log::WADS_FILE;
 use seam::Seam;
-use seam::disk::{Disk, is_same_place};
+use seam::disk::{Disk, Open, is_same_place};
 use seam::owner::{self, MARK};
 
 use crate::config::CONFIG_FILE;
@@ -208,12 +208,17 @@ impl Places {
         Err(SystemError::OwnFile { what, path, holds, dir })
     }
 
-    /// Refuses an anchor that is another file of the system: its bytes would be written over.
+    /// Refuses an anchor that would take the place of another file of the system. One that has
+    /// bytes says itself whether it is an anchor.
     fn check_anchor(&self, disk: &dyn Disk) -> Result<(), SystemError> {
         let Some(anchor) = self.all.iter().find(|place| place.holds == ANCHOR) else {
             return Ok(());
         };
         let path = anchor.folder.join(&anchor.name);
+        let file = disk.open(&path, Open::READ);
+        if file.and_then(|file| file.is_empty()).is_ok_and(|is_empty| !is_empty) {
+            return Ok(());
+        }
         let holds = self.own_but(disk, &path, |place| place.holds == ANCHOR);
         self.refused("anchor.file", &path, holds)
     }
