@@ -32,7 +32,7 @@ impl Files {
         files.file(0, create)?;
         let mut number = 1;
         while files.definition.file_intervals > 0 && files.exists(number)? {
-            files.file(number, false)?;
+            files.file(number, create)?;
             number += 1;
         }
         Ok(files)

@@ -246,7 +246,7 @@ impl Places {
         for place in &self.all {
             let is_home = is_same_place(disk, &place.folder, &self.dir);
             if place.is_marked() && !is_home {
-                self.refuse_others(disk, place)?;
+                self.refuse_others(disk, place, true)?;
             }
             match place.names {
                 // A restore reads them; the anchor knows how far they should reach.
@@ -288,7 +288,7 @@ impl Places {
             if is_same_place(disk, folder, &self.dir) {
                 continue;
             }
-            self.refuse_others(disk, place)?;
+            self.refuse_others(disk, place, must)?;
             // One that is missing may be one that is not mounted.
             if !must && !matches!(disk.exists(folder), Ok(true)) {
                 continue;
@@ -312,16 +312,26 @@ impl Places {
     pub(crate) fn take(&self, seam: &Seam, only_looks: bool) -> Result<(), SystemError> {
         self.check_anchor(seam.disk.as_ref())?;
         if only_looks {
-            let mut marked = self.all.iter().filter(|place| place.is_marked());
-            return marked.try_for_each(|place| self.refuse_others(seam.disk.as_ref(), place));
+            let disk = seam.disk.as_ref();
+            let is_elsewhere = |place: &&Place| {
+                place.is_marked() && !is_same_place(disk, &place.folder, &self.dir)
+            };
+            let mut marked = self.all.iter().filter(is_elsewhere);
+            return marked.try_for_each(|place| self.refuse_others(disk, place, false));
         }
         self.claim(seam, false)
     }
 
-    fn refuse_others(&self, disk: &dyn Disk, place: &Place) -> Result<(), SystemError> {
-        let owner = owner::owner(disk, &place.folder);
-        let owner = owner.map_err(|error| SystemError::io("look at", &place.folder, error))?;
-        match owner.filter(|owner| *owner != self.system) {
+    /// Refuses a folder that is another system's, or its home. What cannot be read says nothing,
+    /// unless it `must`: a device that is broken keeps no system from being opened.
+    fn refuse_others(&self, disk: &dyn Disk, place: &Place, must: bool) -> Result<(), SystemError> {
+        let owner = match owner::owner(disk, &place.folder) {
+            Err(error) if must => return Err(SystemError::io("look at", &place.folder, error)),
+            owner => owner.ok().flatten(),
+        };
+        let owner = owner.filter(|owner| *owner != self.system);
+        let at_home = || SystemConfig::read(disk, &place.folder).ok().map(|config| config.system);
+        match owner.or_else(at_home).filter(|owner| *owner != self.system) {
             Some(owner) => Err(others(place, owner)),
             None => Ok(()),
         }

@@ -158,6 +158,24 @@ fn two_systems_never_have_a_write_ahead_data_set_or_a_copy_of_recon_in_one_folde
 }
 
 #[test]
+fn the_home_of_a_system_is_no_folder_of_another_one() {
+    let folder = Folder::new("places-home");
+    let (one, other) = (system(&folder, "one"), system(&folder, "other"));
+    let before = files(&one);
+    for (section, setting) in
+        [("[recon]", "second = \"../one\""), ("[data]", "folders = [\"../one\"]")]
+    {
+        let good = fs::read(other.join("holdfast.toml")).unwrap();
+        set(&other, section, setting);
+        on(SECRET, &["restart"], &other, &[]).failed("HFY037", &["../one"]);
+        fs::write(other.join("holdfast.toml"), good).unwrap();
+    }
+    assert_eq!(files(&one), before);
+    is_sound(&one);
+    is_sound(&other);
+}
+
+#[test]
 fn a_folder_whose_mark_was_lost_is_marked_again() {
     let folder = Folder::new("places-mark");
     let dir = system(&folder, "system");
