@@ -24,17 +24,18 @@ use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
 use schedule::{
     Environment, Intents, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX, Schedule, User,
-    claims_of,
+    claims_of, outputs_of, refuse_same_files,
 };
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_kernel::KernelStore;
-use system::{Authorised, Authoriser, System};
+use system::{Authorised, Authoriser, Places, System};
 use uow::Kernel;
 
 use crate::encoding::conversions;
 use crate::failure::{Failure, Result};
 use crate::output::{say, warn};
+use crate::standard::is_special;
 
 /// The socket in a system's folder at which programs call a started system.
 pub(crate) const SOCKET: &str = "regions.sock";
@@ -47,6 +48,9 @@ const OF_STEPS: [&str; 24] = [
     "IMS", "IMSERR", "IMSLOGR", "IMSUDUMP", "JOBLIB", "PROCLIB", "RECON1", "RECON2", "RECON3",
     "STEPLIB", "SYSABEND", "SYSIN", "SYSOUT", "SYSPRINT", "SYSPUNCH", "SYSUDUMP",
 ];
+
+/// DDs that are only read.
+pub(crate) const READ: [&str; 3] = ["STEPLIB", "SYSIN", "SYSIN2"];
 
 /// How a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -217,6 +221,8 @@ pub(crate) struct Terms {
     pub(crate) intents: Arc<Intents>,
     /// Who tells RECON what they have open.
     pub(crate) authoriser: Option<Authoriser>,
+    /// Where no program may write: the system's own files.
+    pub(crate) places: Option<Arc<Places>>,
 }
 
 /// A PSB that is scheduled, and what RECON was told of it. The program comes to its end before
@@ -256,6 +262,7 @@ pub(crate) fn schedule(
     terms: &Terms,
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
+    check_files(seam, &psb, job, terms)?;
     let asked = RefCell::new(BTreeSet::new());
     let files = |dd: &str| {
         asked.borrow_mut().insert(dd.to_owned());
@@ -324,6 +331,32 @@ impl Place<'_> {
         let without_map = self.terms.compat.ebcdic_without_map;
         Ok(Converted::new(schedule, conversions(self.databases, psb, without_map)?))
     }
+}
+
+/// Files as messages name them, but for devices: those have any number of users.
+pub(crate) fn named<'a>(
+    files: impl Iterator<Item = (&'a str, &'a Path)>,
+) -> Vec<(String, PathBuf)> {
+    let files = files.filter(|(_, path)| !is_special(path));
+    files.map(|(name, path)| (format!("DD {name}"), path.to_owned())).collect()
+}
+
+/// Refuses files of a job that are the system's, and outputs that are other files of the job. A
+/// started system does not take anybody's word for that.
+fn check_files(seam: &Seam, psb: &ResolvedPsb, job: &Job, terms: &Terms) -> Result<()> {
+    let disk = seam.disk.as_ref();
+    let files = job.files.iter().filter(|file| !READ.contains(&file.dd()));
+    if let Some(places) = &terms.places {
+        for file in files {
+            places.refuse_own(disk, &format!("--dd {}", file.dd), &file.path)?;
+        }
+    }
+    let outputs = outputs_of(psb);
+    let files = job.files.iter().filter(|file| file.dd != "STEPLIB");
+    let files = files.map(|file| (file.dd.as_str(), file.path.as_path()));
+    let written = named(files.clone().filter(|(dd, _)| outputs.iter().any(|one| one == dd)));
+    refuse_same_files(disk, &written, &named(files))
+        .map_err(|error| Failure::Error(Box::new(error)))
 }
 
 /// Tells RECON what a program has open, before it makes its first call.

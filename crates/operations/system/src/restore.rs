@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 
 use crate::config::CONFIG_FILE;
+use crate::places::Places;
 use crate::protection::ProtectionStatus;
-use crate::system::{absolute, clean_up, free_place, make_folders, open_key_ring, parts};
+use crate::system::{absolute, make_alone, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
 /// What a system is restored from.
@@ -112,7 +113,7 @@ impl System {
         } else {
             refuse_plain(&config, dir)?;
         }
-        free_place(disk, dir, &config)?;
+        Places::of(&config, dir).free(disk)?;
         let key_file = read_small(disk, &options.key_file, KEY_FILE_BYTES_MAX)
             .map_err(|error| SystemError::io("read", &options.key_file, error))?;
         let ring = KeyRing::open(seam, &options.key_file, system, passphrase)?;
@@ -122,22 +123,21 @@ impl System {
         let copies = copy_keys(Arc::clone(&keys), system);
         let lost = LostSystem::look(seam, &catalog, &copies, &options.copies, tell)?;
         let restoring = dir.join(RESTORING);
-        let made = make_folders(disk, dir, &config).and_then(|()| {
+        let made = make_alone(seam, dir, &config.clone(), |seam| {
             let again = serde_json::to_vec(&Again::of(options)).unwrap_or_default();
             write(seam, &restoring, &again)?;
             write(seam, &config.key_file(dir), &key_file)?;
+            let parts = Parts { seam: seam.clone(), ..parts.clone() };
             let recon = registry::recon_setup(seam, dir, &config, keys);
             if options.accept_plain {
                 config.log.plain.until = lost.began();
             }
             lost.make(&parts, &config.kernel(dir), &recon)?;
-            write(seam, &dir.join(CONFIG_FILE), text.as_bytes())
+            write(seam, &dir.join(CONFIG_FILE), text.as_bytes())?;
+            // Beside the system's configuration it says nothing.
+            let _ = seam.disk.remove(&restoring);
+            Ok(())
         });
-        if made.is_err() {
-            clean_up(disk, dir, &config);
-        }
-        // Beside the system's configuration it says nothing.
-        let _ = disk.remove(&restoring);
         made.map(|()| RestoredSystem {
             system,
             end: lost.past().end,
@@ -281,6 +281,7 @@ pub fn rebuild_recon(
     drop(stopped);
     // Nobody opens the system meanwhile.
     let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
+    Places::of(&config, dir).take(seam, false)?;
     let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
     let setup = registry::recon_setup(seam, dir, &config, Arc::clone(&keys));
     let kept = recon::read(&setup);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use seam::disk::{DeviceRoom, Disk, is_same_place};
 use serde::Deserialize;
 
+use crate::places::{ARCHIVES, DATA_SETS, LOG};
 use crate::{System, SystemConfig, SystemError};
 
 /// The section `[warn]`.
@@ -27,12 +28,9 @@ impl Default for WarnSettings {
     }
 }
 
-pub(crate) const ARCHIVES: &str = "archives";
-pub(crate) const DATA_SETS: &str = "data sets";
-
 /// What stands where, in words.
 fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'static str, PathBuf)> {
-    let logs = logs.into_iter().map(|folder| ("the log", folder));
+    let logs = logs.into_iter().map(|folder| (LOG, folder));
     let archives = config.archive(dir).into_iter().flat_map(|archive| archive.folders);
     let archives = archives.map(|folder| (ARCHIVES, folder));
     let data = config.data.folders.iter().map(|folder| (DATA_SETS, dir.join(folder)));

@@ -16,6 +16,8 @@ use region::shape::NO_NAME;
 use region::{Feedback, Reply, Request};
 use seam::disk::Disk;
 
+use crate::apart::dd_of;
+
 /// How many faults of a file are told.
 const TOLD_MAX: u32 = 10;
 
@@ -36,7 +38,7 @@ impl FilePcb {
         view: &GsamView,
         files: &dyn Fn(&str) -> Option<FileSpec>,
     ) -> Result<FilePcb, GsamError> {
-        let dd = view.dd.map_or_else(|| view.dbd.text().to_owned(), |dd| dd.text().to_owned());
+        let dd = dd_of(view);
         let file = files(&dd);
         let given = file.is_some();
         let absent = FileSpec { path: PathBuf::from(&dd), text: false };

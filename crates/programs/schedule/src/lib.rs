@@ -34,6 +34,7 @@
 //! 3. After a call that ends the program nothing else of it is done but the backout.
 //! 4. A database whose load has not ended normally is never taken for a loaded one.
 
+mod apart;
 mod checkpoint;
 mod database;
 pub mod encoding;
@@ -57,6 +58,7 @@ mod tally;
 mod terminal;
 mod userlog;
 
+pub use apart::{outputs_of, refuse_same_files};
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Intents, claims_of};

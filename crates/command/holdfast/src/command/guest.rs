@@ -1,6 +1,7 @@
 //! The process of a program: what `holdfast batch` starts. Not for people.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use base::Coded as _;
 use clap::Args;
@@ -79,7 +80,8 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
     let compat = system.config().placement_settings().compat;
     let scheduled = Databases::for_programs(&system).map_err(Failure::from).and_then(|databases| {
         let authoriser = Some(system.authoriser());
-        let terms = Terms { compat, authoriser, ..Terms::default() };
+        let places = Some(Arc::new(system.places()));
+        let terms = Terms { compat, authoriser, places, ..Terms::default() };
         let schedule = job::schedule(seam, system.kernel(), &databases, job, &terms)?;
         register(&system, &databases);
         Ok(schedule)

@@ -139,7 +139,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
 fn terms(system: &System, intents: &Arc<Intents>) -> Terms {
     let compat = system.config().placement_settings().compat;
     let (authoriser, intents) = (Some(system.authoriser()), Arc::clone(intents));
-    Terms { compat, authoriser, intents, owner: 0 }
+    let places = Some(Arc::new(system.places()));
+    Terms { compat, authoriser, intents, places, owner: 0 }
 }
 
 fn open_online(

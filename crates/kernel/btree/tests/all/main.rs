@@ -7,3 +7,4 @@ mod tree_crash;
 mod tree_forged;
 mod tree_load;
 mod tree_model;
+mod what_is_in_the_way_is_not_written_over;

@@ -47,6 +47,7 @@ use seal::{KeyProvider, PageSealer, Passphrase, SealError};
 use seam::Seam;
 use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
+use seam::owner::MARK;
 use seam::stop::StopSwitch;
 use space::{DataSet, Definition, Environment, SpaceError};
 use uow::{Kernel, Lowered, Parts, Protection, UowError};
@@ -324,8 +325,8 @@ impl Verifier {
         folders.extend(stopped.config.data.folders.iter().map(|folder| stopped.dir.join(folder)));
         for folder in folders {
             for name in stopped.seam.disk.list(&folder).unwrap_or_default() {
-                let path = folder.join(name);
-                if !known.contains(&path) {
+                let path = folder.join(&name);
+                if !known.contains(&path) && name != Path::new(MARK) {
                     self.note(format!("{} belongs to no data set", path.display()));
                 }
             }

@@ -1,4 +1,5 @@
 //! A kernel with one data set on a simulated machine.
+#![allow(clippy::disallowed_methods)] // the same as in the tests
 #![allow(dead_code, unreachable_pub)] // each test uses its part
 #![allow(clippy::unwrap_used)] // a test stops where something is not as it should be
 

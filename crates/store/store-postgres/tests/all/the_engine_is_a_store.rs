@@ -1,8 +1,6 @@
 //! The conformance suite of the store trait, on PostgreSQL.
 
-mod common;
-
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::EngineStore;
 use store_suite::conformance::Subject;
 

@@ -1,8 +1,6 @@
 //! What docs/scale.md promises about round trips, counted where they are made.
 
-mod common;
-
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::EngineStore;
 use store::{
     Cursor, KeyRange, LockMode, LockName, Locking, Outcome, Pairs, Position, Read, SetAttributes,

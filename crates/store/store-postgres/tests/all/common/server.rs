@@ -17,7 +17,7 @@ impl Server {
     /// Starts a server of its own. Debian's package is enough; it never runs as root.
     pub fn start() -> Server {
         let bin = programs();
-        let text = include_str!("server.sh");
+        let text = include_str!("../server.sh");
         let mut command = if rustix::process::geteuid().is_root() {
             let user = if has_user("postgres") { "postgres" } else { "nobody" };
             let mut command = Command::new("runuser");

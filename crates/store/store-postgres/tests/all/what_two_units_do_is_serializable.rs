@@ -1,8 +1,6 @@
 //! The anomalies by name, between two systems that share an engine, step by step.
 
-mod common;
-
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::{EngineStore, EngineUnit};
 use seam::Seam;
 use store::{

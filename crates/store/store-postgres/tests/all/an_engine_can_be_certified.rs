@@ -1,9 +1,7 @@
 //! The suite as operators run it: yes for PostgreSQL, with one system and with two, and nothing is
 //! left behind; an engine that gives up what it promises is found.
 
-mod common;
-
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::certify::{Effort, Verdict, certify};
 use seam::Seam;
 

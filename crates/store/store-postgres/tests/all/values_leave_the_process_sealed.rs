@@ -1,11 +1,9 @@
 //! What the engine and its operator can see and do: values are sealed, bound to their place, and
 //! keys can stand as tokens.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::{EngineOptions, EngineStore, Sealing};
 use seal::TestKeys;
 use seam::Seam;

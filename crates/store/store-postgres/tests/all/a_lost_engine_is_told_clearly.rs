@@ -4,13 +4,11 @@
 
 #![allow(clippy::disallowed_methods)] // looks at the store from outside, with clocks of its own
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::{EngineOptions, EngineStore};
 use seam::Seam;
 use store::{

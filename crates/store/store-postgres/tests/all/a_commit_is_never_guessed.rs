@@ -1,13 +1,12 @@
 //! The connection goes at COMMIT, before or after it reaches the server: the store finds out what
 //! happened, or says that it does not know and can be asked.
 
-mod common;
-#[path = "common/proxy.rs"]
+#[path = "../common/proxy.rs"]
 mod proxy;
 
 use std::time::Duration;
 
-use common::Server;
+use crate::common::Server;
 use holdfast_store_postgres::{EngineOptions, EngineStore};
 use proxy::{Cut, Proxy};
 use seam::Seam;

@@ -1,4 +1,5 @@
 //! Stores in a PostgreSQL of the tests' own.
+#![allow(clippy::disallowed_methods)] // the same as in the tests
 #![allow(dead_code, unreachable_pub)] // each test uses a part
 
 mod server;
