@@ -140,6 +140,17 @@ impl Compiler<'_> {
         }
     }
 
+    /// The macro has seconds where the attribute has hundredths of one.
+    fn process_limit(&mut self, one: &mut Definition, operand: &Operand) {
+        for (attribute, (text, place)) in ["PLCT", "PLCTTIME"].iter().zip(words(&operand.value)) {
+            let seconds = (*attribute == "PLCTTIME").then(|| text.parse::<u32>().ok()).flatten();
+            let text = seconds.map_or(text, |seconds| seconds.saturating_mul(100).to_string());
+            if !text.is_empty() {
+                self.set(one, attribute, &text, place);
+            }
+        }
+    }
+
     fn unknown(&mut self, operand: &Operand, op: &str) {
         let keyword = operand.keyword.as_ref().map_or("a value", |word| word.text.as_str());
         let text = format!("{op} has no operand {keyword} that concerns this system");
@@ -246,9 +257,7 @@ impl Compiler<'_> {
             "MODE" => self.each(one, operand, &["CMTMODE"]),
             "MSGTYPE" => self.message_type(one, &found),
             "PRTY" => self.each(one, operand, &["NPRI", "LPRI", "LCT"]),
-            "PROCLIM" => {
-                self.each(one, operand, &["PLCT", "PLCTTIME"]);
-            }
+            "PROCLIM" => self.process_limit(one, operand),
             "PARLIM" => self.each(one, operand, &["PARLIM"]),
             "MAXRGN" => self.each(one, operand, &["MAXRGN"]),
             "SEGNO" => self.each(one, operand, &["SEGNO"]),
@@ -404,9 +413,9 @@ mod tests {
                 "CREATE DB NAME(DI21BANK) SET(ACCTYPE(READ))",
                 "CREATE PGM NAME(DFSSAM02) SET(SCHDTYPE(SERIAL))",
                 "CREATE TRAN NAME(PART) SET(PGM(DFSSAM02),CLASS(4),MSGTYPE(SNGLSEG),RESP(Y),NPRI(7),\
-             LPRI(10),LCT(2),PLCT(5),PLCTTIME(1),EDITUC(N))",
+             LPRI(10),LCT(2),PLCT(5),PLCTTIME(100),EDITUC(N))",
                 "CREATE TRAN NAME(DSPINV) SET(PGM(DFSSAM02),CLASS(4),MSGTYPE(SNGLSEG),RESP(Y),NPRI(7),\
-             LPRI(10),LCT(2),PLCT(5),PLCTTIME(1),EDITUC(N))",
+             LPRI(10),LCT(2),PLCT(5),PLCTTIME(100),EDITUC(N))",
                 "CREATE TRAN NAME(TALK) SET(PGM(DFSSAM02),CLASS(4),CONV(Y),SPASZ(100),SPATRUNC(R))",
                 "CREATE RTC NAME(FAST) SET(INQ(Y),PGM(DFSSAM02))",
             ]

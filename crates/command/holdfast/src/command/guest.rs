@@ -26,7 +26,7 @@ pub(super) const NAME: &str = "program-process";
 
 /// What leads to the process of a message region, which a started system starts for itself: the
 /// system is at the other end of its standard input.
-pub(super) const REGION: &str = "region-process";
+pub(crate) const REGION: &str = "region-process";
 
 /// The process of a program
 #[derive(Args, Debug)]

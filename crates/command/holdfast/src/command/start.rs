@@ -1,5 +1,6 @@
 //! `holdfast start`: a system that many programs use at once.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,9 +10,9 @@ use base::Coded as _;
 use clap::Args;
 use operations::Databases;
 use operations::selection::register_databases;
-use schedule::Intents;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
+use schedule::Intents;
 use seam::Seam;
 use seam::socket::Peer;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -170,21 +171,23 @@ fn say(
     context: &mut Context,
     dir: &std::path::Path,
     what: &str,
-    addresses: &[String],
+    addresses: &[(&str, SocketAddr)],
 ) -> Result<()> {
     let process = std::process::id();
     let dir = dir.display().to_string();
     match context.output.is_json() {
         true => {
             let mut said = serde_json::json!({ "system": dir, "state": what, "process": process });
-            if !addresses.is_empty() {
-                said["addresses"] = addresses.into();
+            for (door, address) in addresses {
+                said[*door] = address.to_string().into();
             }
             context.output.value(&said)?;
         }
         false => {
             context.output.line(format_args!("system {dir} {what}, process {process}"))?;
-            addresses.iter().try_for_each(|one| context.output.line(one))?;
+            for (door, address) in addresses {
+                context.output.line(format_args!("{door} at {address}"))?;
+            }
         }
     }
     context.output.flush()

@@ -47,6 +47,10 @@ use crate::output::warn;
 /// How often what has expired is looked for, and operators' news are told.
 const TICK: Duration = Duration::from_secs(1);
 
+/// The names of the doors, as `start` tells them.
+const IMS_CONNECT: &str = "ims_connect";
+const METRICS: &str = "metrics";
+
 /// What the online side is made of.
 pub(crate) struct Parts<'a> {
     pub(crate) seam: &'a Seam,
@@ -138,13 +142,11 @@ impl Online {
         Ok(())
     }
 
-    /// Where clients come in, for people.
-    pub(crate) fn addresses(&self) -> Vec<String> {
-        let door = self.door.iter().flat_map(|door| {
-            door.addresses().iter().map(|address| format!("IMS Connect at {address}"))
-        });
-        let pages = self.pages.iter().map(|pages| format!("metrics at {}", pages.address()));
-        door.chain(pages).collect()
+    /// Where clients come in: each door's name, and its address.
+    pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let door = self.door.iter().flat_map(ImsConnect::addresses);
+        let pages = self.pages.iter().map(HttpServer::address);
+        door.map(|address| (IMS_CONNECT, *address)).chain(pages.map(|at| (METRICS, at))).collect()
     }
 
     /// Closes the doors, lets programs end their messages, and ends them.

@@ -52,6 +52,7 @@ mod pools_change_while_the_bank_runs;
 mod programs_run_as_job_steps;
 mod recon_says_who_has_what_open;
 mod secrets_come_from_elsewhere;
+mod tellers_work_over_the_network;
 mod the_bank_runs;
 mod the_bank_survives_damage;
 mod the_command_line_is_polite;
