@@ -81,7 +81,7 @@ impl Connection {
         let mut row = 0_u32;
         while !self.conversation.is_closed() {
             row = row.wrapping_add(1);
-            if row % AT_A_TIME == 0 {
+            if row.is_multiple_of(AT_A_TIME) {
                 tokio::task::yield_now().await;
             }
             if let Some(event) = self.mailbox.next() {
