@@ -50,7 +50,7 @@ pub(super) async fn run(listener: TcpListener, acceptor: Option<TlsAcceptor>, sh
                 }
             }
         }
-        row += 1;
+        row = row.wrapping_add(1);
         if row.is_multiple_of(AT_A_TIME) {
             tokio::task::yield_now().await;
         }
