@@ -11,6 +11,9 @@ const AHEAD_BYTES: usize = 4_096;
 #[derive(Default)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
+    /// Where the first message begins. What is before it is cut off now and then, so that many
+    /// small messages behind each other are not moved once each.
+    at: usize,
 }
 
 /// What they are.
@@ -27,12 +30,16 @@ pub(super) enum Found {
 
 impl Buffer {
     pub(super) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.rest().is_empty()
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// The first bytes of a message, if there are enough to know its exit.
     pub(super) fn head(&self) -> Option<&[u8; HEAD_BYTES]> {
-        self.bytes.first_chunk()
+        self.rest().first_chunk()
     }
 
     pub(super) fn find(&self, bytes_max: usize) -> Found {
@@ -42,18 +49,23 @@ impl Buffer {
         match length {
             length if length < MESSAGE_BYTES_MIN => Found::Short(*head),
             length if length > bytes_max => Found::Long(*head),
-            length if length <= self.bytes.len() => Found::Whole(length),
+            length if length <= self.rest().len() => Found::Whole(length),
             _ => Found::Part,
         }
     }
 
     pub(super) fn bytes(&self, length: usize) -> &[u8] {
-        self.bytes.get(..length).unwrap_or_default()
+        self.rest().get(..length).unwrap_or_default()
     }
 
     /// Forgets a message, and gives back the memory of a long one.
     pub(super) fn consume(&mut self, length: usize) {
-        self.bytes.drain(..length.min(self.bytes.len()));
+        self.at = self.bytes.len().min(self.at + length);
+        if self.at < self.bytes.len() / 2 {
+            return;
+        }
+        self.bytes.drain(..self.at);
+        self.at = 0;
         if self.bytes.capacity() > KEPT_BYTES && self.bytes.len() <= KEPT_BYTES {
             self.bytes.shrink_to(KEPT_BYTES);
         }
@@ -61,7 +73,7 @@ impl Buffer {
 
     /// Whether more may be read while a message cannot be begun.
     pub(super) fn has_room(&self) -> bool {
-        self.bytes.len() < AHEAD_BYTES
+        self.rest().len() < AHEAD_BYTES
     }
 
     /// Where more bytes go. It grows with what has come, not with what a length promises.
@@ -76,6 +88,21 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_behind_each_other_are_found_one_by_one() {
+        let mut buffer = Buffer::default();
+        for number in 0..100_u8 {
+            buffer.room().extend_from_slice(&[0, 0, 0, 0x58]);
+            buffer.room().extend_from_slice(&[number; 0x54]);
+        }
+        for number in 0..100_u8 {
+            assert!(matches!(buffer.find(1 << 10), Found::Whole(0x58)));
+            assert_eq!(buffer.bytes(0x58)[4..], [number; 0x54]);
+            buffer.consume(0x58);
+        }
+        assert!(buffer.is_empty() && buffer.bytes.capacity() <= KEPT_BYTES);
+    }
 
     #[test]
     fn a_promise_of_much_costs_nothing_and_memory_is_given_back() {

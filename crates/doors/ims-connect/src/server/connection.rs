@@ -25,6 +25,9 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How many bytes of it are thrown away meanwhile.
 const LINGER_BYTES: usize = 1 << 20;
 
+/// What a connection does before others go on: much may have come at once that needs no answer.
+const AT_A_TIME: u32 = 64;
+
 /// One connection.
 pub(super) struct Connection {
     pub(super) id: u64,
@@ -75,7 +78,12 @@ impl Connection {
 
     /// Serves the client until one of both goes.
     pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(mut self, mut stream: S) {
+        let mut row = 0_u32;
         while !self.conversation.is_closed() {
+            row = row.wrapping_add(1);
+            if row.is_multiple_of(AT_A_TIME) {
+                tokio::task::yield_now().await;
+            }
             if let Some(event) = self.mailbox.next() {
                 self.handle(event, &mut stream).await;
             } else if !self.request(&mut stream).await {

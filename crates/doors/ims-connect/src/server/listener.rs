@@ -31,7 +31,7 @@ pub(super) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 pub(super) async fn run(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
-    let mut row = 0;
+    let mut row = 0_u32;
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             sleep(PAUSE).await;
@@ -50,8 +50,8 @@ pub(super) async fn run(listener: TcpListener, acceptor: Option<TlsAcceptor>, sh
                 }
             }
         }
-        row += 1;
-        if row % AT_A_TIME == 0 {
+        row = row.wrapping_add(1);
+        if row.is_multiple_of(AT_A_TIME) {
             tokio::task::yield_now().await;
         }
     }

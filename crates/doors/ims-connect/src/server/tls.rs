@@ -12,38 +12,38 @@ use tokio_rustls::TlsAcceptor;
 use super::Error;
 use super::options::Tls;
 
-fn error(text: impl ToString) -> Error {
+fn error(text: &impl ToString) -> Error {
     Error::Tls(text.to_string())
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let found = found.map_err(error)?;
-    if found.is_empty() { Err(error("there is no certificate in the PEM")) } else { Ok(found) }
+    let found = found.map_err(|why| error(&why))?;
+    if found.is_empty() { Err(error(&"there is no certificate in the PEM")) } else { Ok(found) }
 }
 
 /// What accepts handshakes.
 pub(super) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
     let chain = certificates(&tls.certificates)?;
-    let key = PrivateKeyDer::from_pem_slice(&tls.key).map_err(error)?;
+    let key = PrivateKeyDer::from_pem_slice(&tls.key).map_err(|why| error(&why))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(error)?;
+        .map_err(|why| error(&why))?;
     let builder = match &tls.client_roots {
         None => builder.with_no_client_auth(),
         Some(pem) => {
             let mut roots = RootCertStore::empty();
             for root in certificates(pem)? {
-                roots.add(root).map_err(error)?;
+                roots.add(root).map_err(|why| error(&why))?;
             }
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
             let verifier =
                 if tls.client_required { verifier } else { verifier.allow_unauthenticated() };
-            builder.with_client_cert_verifier(verifier.build().map_err(error)?)
+            builder.with_client_cert_verifier(verifier.build().map_err(|why| error(&why))?)
         }
     };
-    let config = builder.with_single_cert(chain, key).map_err(error)?;
+    let config = builder.with_single_cert(chain, key).map_err(|why| error(&why))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
