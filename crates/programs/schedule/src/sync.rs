@@ -3,7 +3,7 @@
 //!
 //! | call | files | databases | positions in databases |
 //! |---|---|---|---|
-//! | GU of the I/O PCB in mode SNGL, CHKP, basic or symbolic; SYNC | synced, stay where they are | committed | lost |
+//! | CHKP, SYNC; in mode SNGL GU of the I/O PCB | synced, stay where they are | committed | lost |
 //! | ROLB | stay as they are | backed out to the last sync point | lost |
 //! | ROLL | stay as they are | backed out, the program ends with U0778 | - |
 //! | XRST with an id | go back to where they were | - | sought again, by key |
