@@ -129,6 +129,20 @@ fn writes_of(unit: &UnitState) -> Writes {
     writes
 }
 
+/// How the transaction of a commit begins, at the level that it needs.
+fn begin_of(unit: &UnitState, in_snapshot: bool) -> String {
+    let level = match (unit.guarded || !unit.seen.is_empty(), !unit.overlay.is_empty()) {
+        (true, true) => "SERIALIZABLE",
+        (true, false) => "SERIALIZABLE READ ONLY",
+        (false, _) => "READ COMMITTED",
+    };
+    let before = if in_snapshot { "COMMIT; " } else { "" };
+    // A flight that was cut in the middle must not keep its rows locked.
+    format!(
+        "{before}BEGIN ISOLATION LEVEL {level}; SET LOCAL idle_in_transaction_session_timeout TO 5000"
+    )
+}
+
 /// Sends everything at once. A loss comes with the token to ask by, if anything was to be changed.
 fn fly(
     unit: &UnitState,
@@ -140,16 +154,7 @@ fn fly(
     connection.lane.number += 1;
     let lane = if changes { connection.lane } else { Lane::default() };
     let token = changes.then(|| token_of(lane));
-    let level = match (unit.guarded || !unit.seen.is_empty(), changes) {
-        (true, true) => "SERIALIZABLE",
-        (true, false) => "SERIALIZABLE READ ONLY",
-        (false, _) => "READ COMMITTED",
-    };
-    let before = if std::mem::take(&mut connection.in_snapshot) { "COMMIT; " } else { "" };
-    // A flight that was cut in the middle must not keep its rows locked.
-    let begin = format!(
-        "{before}BEGIN ISOLATION LEVEL {level}; SET LOCAL idle_in_transaction_session_timeout TO 5000"
-    );
+    let begin = begin_of(unit, std::mem::take(&mut connection.in_snapshot));
     let statements = connection.statements();
     let columns = unit.seen.columns();
     let Columns { from, to, count, sum } = &columns;

@@ -74,6 +74,7 @@ impl From<Error> for Fault {
 }
 
 /// The error of an answer that is not what was asked for.
+#[allow(clippy::needless_pass_by_value)] // for map_err
 pub(crate) fn strange(error: Error) -> StoreError {
     Fault::of(&error).into_error()
 }

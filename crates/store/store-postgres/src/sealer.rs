@@ -48,6 +48,9 @@ pub(crate) struct Sealer {
     sealed: Option<Keys>,
 }
 
+/// Working keys by generation and salt.
+type OfOthers = BTreeMap<(u32, [u8; 16]), Arc<WorkingKey>>;
+
 struct Keys {
     sealing: Sealing,
     identity: Vec<u8>,
@@ -55,7 +58,7 @@ struct Keys {
     salt: Salt,
     key: WorkingKey,
     next: AtomicU64,
-    of_others: Mutex<BTreeMap<(u32, [u8; 16]), Arc<WorkingKey>>>,
+    of_others: Mutex<OfOthers>,
 }
 
 impl Sealer {
@@ -162,6 +165,7 @@ impl Keys {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // for map_err
 fn no_keys(error: impl ToString) -> StoreError {
     StoreError::beneath(EngineError::Keys(error.to_string()))
 }

@@ -89,12 +89,7 @@ fn run_certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
     let failed = verdicts.iter().filter(|verdict| verdict.failure.is_some()).count();
     let certified = failed == 0;
     if context.output.is_json() {
-        let line = |verdict| {
-            let Verdict { part, name, systems, failure } = verdict;
-            let (passed, failure) = (failure.is_none(), failure.as_deref());
-            Line { part, check: name, systems: *systems, passed, failure }
-        };
-        let checks = verdicts.iter().map(line).collect();
+        let checks = verdicts.iter().map(entry_of).collect();
         context.output.document(&Answer { certified, seed, rounds, threads, checks })?;
     } else if certified {
         let checks = verdicts.len();
@@ -106,6 +101,12 @@ fn run_certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
         ))?;
     }
     if certified { DONE } else { Ok(ExitCode::FAILURE) }
+}
+
+fn entry_of(verdict: &Verdict) -> Line<'_> {
+    let failure = verdict.failure.as_deref();
+    let (part, check, systems) = (verdict.part, verdict.name, verdict.systems);
+    Line { part, check, systems, passed: failure.is_none(), failure }
 }
 
 fn line_of(verdict: &Verdict) -> String {

@@ -112,6 +112,14 @@ fn a_fenced_system_commits_nothing_even_if_it_has_not_noticed() {
     assert!(!unit.get(set, b"k", Read::Shared, &mut Vec::new()).unwrap());
 }
 
+fn put_under_a_lock(store: &EngineStore, set: SetId, key: &[u8], who: u8) -> store::Result<()> {
+    let mut unit = store.begin(UnitOptions::default())?;
+    unit.put(set, key, b"1")?;
+    let record = LockName { space: 9, name: &[who] };
+    let _ = unit.lock(record, LockMode::Exclusive, Wait::No)?;
+    unit.commit().map(drop)
+}
+
 #[test]
 fn nothing_acknowledged_is_lost_when_the_server_crashes_under_load() {
     let server = Arc::new(Server::start());
@@ -131,14 +139,7 @@ fn nothing_acknowledged_is_lost_when_the_server_crashes_under_load() {
             while !stop.load(SeqCst) {
                 number += 1;
                 let key = [&[who][..], &number.to_be_bytes()].concat();
-                let commit = || {
-                    let mut unit = store.begin(UnitOptions::default())?;
-                    unit.put(set, &key, b"1")?;
-                    let record = LockName { space: 9, name: &[who] };
-                    let _ = unit.lock(record, LockMode::Exclusive, Wait::No)?;
-                    unit.commit()
-                };
-                match commit() {
+                match put_under_a_lock(&store, set, &key, who) {
                     Ok(_) => {
                         acknowledged.fetch_add(1, SeqCst);
                         mine.push(key);

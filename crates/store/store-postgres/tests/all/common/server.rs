@@ -1,15 +1,21 @@
 //! A PostgreSQL for the tests of one process.
 #![allow(dead_code, unreachable_pub, clippy::disallowed_methods, clippy::disallowed_types)] // tests
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use seam::process;
+
+/// How long anything may take on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// A server that ends with its process, or with this value.
 pub struct Server {
     pub home: PathBuf,
-    control: Mutex<(Option<ChildStdin>, BufReader<ChildStdout>)>,
+    control: Mutex<(Option<ChildStdin>, ChildStdout)>,
     child: Mutex<Child>,
 }
 
@@ -31,9 +37,8 @@ impl Server {
         command.arg(bin).current_dir("/tmp").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a shell can be started");
         let stdin = child.stdin.take().expect("a pipe");
-        let mut answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        answers.read_line(&mut line).expect("an answer");
+        let mut answers = child.stdout.take().expect("a pipe");
+        let line = process::line(&mut answers, LIMIT).expect("an answer");
         let home = line.trim().strip_prefix("ready ").expect("the server has started");
         Server {
             home: home.into(),
@@ -52,8 +57,7 @@ impl Server {
         let mut control = self.control.lock().unwrap();
         let (stdin, answers) = &mut *control;
         writeln!(stdin.as_mut().expect("it runs"), "{command}").expect("the server listens");
-        let mut line = String::new();
-        answers.read_line(&mut line).expect("an answer");
+        let line = process::line(answers, LIMIT).expect("an answer");
         assert_eq!(line.trim(), "done");
     }
 
@@ -82,7 +86,8 @@ impl Server {
     pub fn psql(&self, query: &str) -> String {
         let mut command = Command::new(programs().join("psql"));
         command.args(["-X", "-A", "-t", "-q", "-U", "holdfast", "-d", "postgres", "-h"]);
-        let output = command.arg(&self.home).args(["-c", query]).output().expect("psql runs");
+        command.arg(&self.home).args(["-c", query]);
+        let output = process::output(&mut command, LIMIT).expect("psql runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
     }
@@ -91,13 +96,12 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.control.lock().unwrap().0 = None;
-        let _ = self.child.lock().unwrap().wait();
+        let _ = process::wait(&mut self.child.lock().unwrap(), LIMIT);
     }
 }
 
 fn has_user(name: &str) -> bool {
-    let known = Command::new("id").arg(name).stderr(Stdio::null()).stdout(Stdio::null()).status();
-    known.is_ok_and(|status| status.success())
+    process::output(Command::new("id").arg(name), LIMIT).is_ok_and(|done| done.status.success())
 }
 
 /// Where the programs of the newest PostgreSQL lie.
