@@ -15,6 +15,8 @@ use space::SpaceError;
 use store::StoreError;
 use uow::UowError;
 
+use crate::places::is_of_data_set;
+
 /// Why a system cannot be made, opened, looked at or closed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -270,6 +272,12 @@ impl SystemError {
 fn without(dir: &Path, found: &str) -> String {
     let found = Path::new(found);
     let goes_up = found.components().any(|part| part == Component::ParentDir);
+    let name = found.file_name().unwrap_or_default().to_string_lossy();
+    if is_of_data_set(&name) {
+        return "Move it away if nobody needs it: data sets come back to the folders that they had, \
+                and data.folders of the configuration says where new ones go."
+            .into();
+    }
     match goes_up || (found.is_absolute() && !found.starts_with(dir)) {
         true => {
             "Move it away if nobody needs it, or let log.copies, log.stripe_folders, \

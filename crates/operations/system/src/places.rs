@@ -117,7 +117,7 @@ impl Place {
 }
 
 /// Whether a file is called like one of a data set: `NAME.000012.000`.
-fn is_of_data_set(name: &str) -> bool {
+pub(crate) fn is_of_data_set(name: &str) -> bool {
     let mut parts = name.rsplitn(3, '.');
     let is_number = |part: Option<&str>, digits: usize| {
         part.is_some_and(|part| part.len() >= digits && part.bytes().all(|b| b.is_ascii_digit()))
@@ -264,16 +264,30 @@ impl Places {
                         return Err(occupied(&place.folder.join(name)));
                     }
                 }
-                Names::DataSets => {
-                    let names = list(&place.folder)?;
-                    let is_set = |name: &&PathBuf| is_of_data_set(&name.to_string_lossy());
-                    if let Some(name) = names.iter().find(is_set) {
-                        return Err(occupied(&place.folder.join(name)));
-                    }
-                }
+                Names::DataSets => self.free_of_data_sets(disk, &place.folder)?,
             }
         }
         Ok(())
+    }
+
+    /// Refuses a folder in which files of data sets stand, whoever's they are (1).
+    pub(crate) fn free_of_data_sets(
+        &self,
+        disk: &dyn Disk,
+        folder: &Path,
+    ) -> Result<(), SystemError> {
+        let looked = disk.exists(folder).and_then(|exists| match exists {
+            true => disk.list(folder),
+            false => Ok(Vec::new()),
+        });
+        let names = looked.map_err(|error| SystemError::io("list", folder, error))?;
+        match names.iter().find(|name| is_of_data_set(&name.to_string_lossy())) {
+            Some(name) => {
+                let found = folder.join(name).display().to_string();
+                Err(SystemError::Occupied { dir: self.dir.clone(), found })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses folders of another system, and marks those that have no mark (2).
