@@ -12,10 +12,9 @@ use recovery::RecoveryError;
 use rustix::io::Errno;
 use seal::SealError;
 use space::SpaceError;
+use space::definition::is_file_name;
 use store::StoreError;
 use uow::UowError;
-
-use crate::places::is_of_data_set;
 
 /// Why a system cannot be made, opened, looked at or closed.
 #[derive(Debug, thiserror::Error)]
@@ -273,7 +272,7 @@ fn without(dir: &Path, found: &str) -> String {
     let found = Path::new(found);
     let goes_up = found.components().any(|part| part == Component::ParentDir);
     let name = found.file_name().unwrap_or_default().to_string_lossy();
-    if is_of_data_set(&name) {
+    if is_file_name(&name) {
         return "Move it away if nobody needs it: data sets come back to the folders that they had, \
                 and data.folders of the configuration says where new ones go."
             .into();
