@@ -22,9 +22,10 @@ use seam::owner::{self, MARK};
 use space::definition::is_file_name;
 
 use crate::config::CONFIG_FILE;
-use crate::restore::RESTORING;
 use crate::{SystemConfig, SystemError};
 
+/// It stands in the folder of a system while that is restored, and says how.
+pub(crate) const RESTORING: &str = "holdfast.restoring";
 /// The name of the lock in a system's folder.
 pub(crate) const LOCK: &str = "lock";
 

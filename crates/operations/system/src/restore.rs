@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 
 use crate::config::CONFIG_FILE;
-use crate::places::Places;
+use crate::places::{Places, RESTORING};
 use crate::protection::ProtectionStatus;
 use crate::system::{absolute, make_alone, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
@@ -77,9 +77,6 @@ pub struct RebuiltRecon {
     /// Recoveries and restores that it did not know.
     pub recoveries: usize,
 }
-
-/// It stands in the folder of a system while that is restored, and says how.
-pub(crate) const RESTORING: &str = "holdfast.restoring";
 
 /// No key file is longer.
 const KEY_FILE_BYTES_MAX: usize = 64 << 20;
