@@ -321,6 +321,16 @@ fn file_safe(name: &str) -> String {
     name.chars().map(|c| if safe(c) { c } else { '_' }).collect()
 }
 
+/// Whether a file is called like one of a data set: `NAME.000012.000`.
+#[must_use]
+pub fn is_file_name(name: &str) -> bool {
+    let mut parts = name.rsplitn(3, '.');
+    let is_number = |part: Option<&str>, digits: usize| {
+        part.is_some_and(|part| part.len() >= digits && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    is_number(parts.next(), 3) && is_number(parts.next(), 6) && parts.next().is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use seal::TestKeys;
@@ -341,6 +351,16 @@ mod tests {
             attributes: vec![1, 2, 3],
             conversion: None,
             permit: None,
+        }
+    }
+
+    #[test]
+    fn files_of_data_sets_are_known_by_their_names() {
+        for name in ["ACCOUNTS.000012.000", "A.B.1234567.1000", "x.000000.001"] {
+            assert!(is_file_name(name), "{name}");
+        }
+        for name in ["ACCOUNTS.00012.000", "000012.000", "report.2024.txt", "a.000012.00", "data"] {
+            assert!(!is_file_name(name), "{name}");
         }
     }
 

@@ -12,6 +12,7 @@ use recovery::RecoveryError;
 use rustix::io::Errno;
 use seal::SealError;
 use space::SpaceError;
+use space::definition::is_file_name;
 use store::StoreError;
 use uow::UowError;
 
@@ -270,6 +271,12 @@ impl SystemError {
 fn without(dir: &Path, found: &str) -> String {
     let found = Path::new(found);
     let goes_up = found.components().any(|part| part == Component::ParentDir);
+    let name = found.file_name().unwrap_or_default().to_string_lossy();
+    if is_file_name(&name) {
+        return "Move it away if nobody needs it: data sets come back to the folders that they had, \
+                and data.folders of the configuration says where new ones go."
+            .into();
+    }
     match goes_up || (found.is_absolute() && !found.starts_with(dir)) {
         true => {
             "Move it away if nobody needs it, or let log.copies, log.stripe_folders, \

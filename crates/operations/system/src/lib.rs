@@ -48,7 +48,7 @@ pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
     KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings, ReconSettings,
-    RegionSettings, SystemConfig, UnitSettings, read_root_list,
+    RegionSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use error::SystemError;
@@ -57,7 +57,7 @@ pub use operator::ask;
 pub use places::Places;
 pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
-pub use room::{WarnSettings, is_full};
+pub use room::is_full;
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
 pub use system::{

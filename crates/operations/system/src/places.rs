@@ -19,11 +19,13 @@ use log::WADS_FILE;
 use seam::Seam;
 use seam::disk::{Disk, Open, is_same_place};
 use seam::owner::{self, MARK};
+use space::definition::is_file_name;
 
 use crate::config::CONFIG_FILE;
-use crate::restore::RESTORING;
 use crate::{SystemConfig, SystemError};
 
+/// It stands in the folder of a system while that is restored, and says how.
+pub(crate) const RESTORING: &str = "holdfast.restoring";
 /// The name of the lock in a system's folder.
 pub(crate) const LOCK: &str = "lock";
 
@@ -93,7 +95,7 @@ impl Place {
                     || text.starts_with("archive-")
                     || text.starts_with("accumulation-")
             }
-            Names::DataSets => text == MARK || is_of_data_set(&text),
+            Names::DataSets => text == MARK || is_file_name(&text),
         }
     }
 
@@ -114,15 +116,6 @@ impl Place {
     fn is_marked(&self) -> bool {
         matches!(self.holds, DATA_SETS | WRITE_AHEAD) || self.names == Names::One("recon.2")
     }
-}
-
-/// Whether a file is called like one of a data set: `NAME.000012.000`.
-fn is_of_data_set(name: &str) -> bool {
-    let mut parts = name.rsplitn(3, '.');
-    let is_number = |part: Option<&str>, digits: usize| {
-        part.is_some_and(|part| part.len() >= digits && part.bytes().all(|b| b.is_ascii_digit()))
-    };
-    is_number(parts.next(), 3) && is_number(parts.next(), 6) && parts.next().is_some()
 }
 
 /// The places of a system.
@@ -264,16 +257,30 @@ impl Places {
                         return Err(occupied(&place.folder.join(name)));
                     }
                 }
-                Names::DataSets => {
-                    let names = list(&place.folder)?;
-                    let is_set = |name: &&PathBuf| is_of_data_set(&name.to_string_lossy());
-                    if let Some(name) = names.iter().find(is_set) {
-                        return Err(occupied(&place.folder.join(name)));
-                    }
-                }
+                Names::DataSets => self.free_of_data_sets(disk, &place.folder)?,
             }
         }
         Ok(())
+    }
+
+    /// Refuses a folder in which files of data sets stand, whoever's they are (1).
+    pub(crate) fn free_of_data_sets(
+        &self,
+        disk: &dyn Disk,
+        folder: &Path,
+    ) -> Result<(), SystemError> {
+        let looked = disk.exists(folder).and_then(|exists| match exists {
+            true => disk.list(folder),
+            false => Ok(Vec::new()),
+        });
+        let names = looked.map_err(|error| SystemError::io("list", folder, error))?;
+        match names.iter().find(|name| is_file_name(&name.to_string_lossy())) {
+            Some(name) => {
+                let found = folder.join(name).display().to_string();
+                Err(SystemError::Occupied { dir: self.dir.clone(), found })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses folders of another system, and marks those that have no mark (2).
@@ -340,19 +347,4 @@ impl Places {
 
 fn others(place: &Place, system: SystemId) -> SystemError {
     SystemError::OthersFolder { folder: place.folder.clone(), holds: place.holds, system }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_data_sets_are_known_by_their_names() {
-        for name in ["ACCOUNTS.000012.000", "A.B.1234567.1000", "x.000000.001"] {
-            assert!(is_of_data_set(name), "{name}");
-        }
-        for name in ["ACCOUNTS.00012.000", "000012.000", "report.2024.txt", "a.000012.00", "data"] {
-            assert!(!is_of_data_set(name), "{name}");
-        }
-    }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 
 use crate::config::CONFIG_FILE;
-use crate::places::Places;
+use crate::places::{Places, RESTORING};
 use crate::protection::ProtectionStatus;
 use crate::system::{absolute, make_alone, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
@@ -78,9 +78,6 @@ pub struct RebuiltRecon {
     pub recoveries: usize,
 }
 
-/// It stands in the folder of a system while that is restored, and says how.
-pub(crate) const RESTORING: &str = "holdfast.restoring";
-
 /// No key file is longer.
 const KEY_FILE_BYTES_MAX: usize = 64 << 20;
 
@@ -113,7 +110,8 @@ impl System {
         } else {
             refuse_plain(&config, dir)?;
         }
-        Places::of(&config, dir).free(disk)?;
+        let places = Places::of(&config, dir);
+        places.free(disk)?;
         let key_file = read_small(disk, &options.key_file, KEY_FILE_BYTES_MAX)
             .map_err(|error| SystemError::io("read", &options.key_file, error))?;
         let ring = KeyRing::open(seam, &options.key_file, system, passphrase)?;
@@ -122,6 +120,9 @@ impl System {
         let catalog = catalog(&parts, &config, dir)?;
         let copies = copy_keys(Arc::clone(&keys), system);
         let lost = LostSystem::look(seam, &catalog, &copies, &options.copies, tell)?;
+        // What the configuration names is for new ones: these come back to where they were.
+        let folders = lost.folders();
+        folders.iter().try_for_each(|one| places.free_of_data_sets(disk, &dir.join(one)))?;
         let restoring = dir.join(RESTORING);
         let made = make_alone(seam, dir, &config.clone(), |seam| {
             let again = serde_json::to_vec(&Again::of(options)).unwrap_or_default();

@@ -7,26 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use seam::disk::{DeviceRoom, Disk, is_same_place};
-use serde::Deserialize;
 
 use crate::places::{ARCHIVES, DATA_SETS, LOG};
 use crate::{System, SystemConfig, SystemError};
-
-/// The section `[warn]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WarnSettings {
-    /// Warn when less than so much of a device is free, in percent; 0: never.
-    pub device_free_percent: u8,
-    /// Warn when so much of the log is in use, in percent; 0: never.
-    pub log_used_percent: u8,
-}
-
-impl Default for WarnSettings {
-    fn default() -> WarnSettings {
-        WarnSettings { device_free_percent: 10, log_used_percent: 75 }
-    }
-}
 
 /// What stands where, in words.
 fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'static str, PathBuf)> {

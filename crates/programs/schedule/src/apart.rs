@@ -6,15 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use definitions::resolve::{GsamView, ResolvedKind, ResolvedPsb};
+use definitions::resolve::{ResolvedKind, ResolvedPsb};
 use seam::disk::{Disk, is_same_place};
 
 use crate::ScheduleError;
-
-/// The DD of a sequential file.
-pub(crate) fn dd_of(view: &GsamView) -> String {
-    view.dd.map_or_else(|| view.dbd.text().to_owned(), |dd| dd.text().to_owned())
-}
+use crate::file::dd_of;
 
 /// The DD names of the files that a PSB writes.
 #[must_use]

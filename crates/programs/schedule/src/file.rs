@@ -16,10 +16,13 @@ use region::shape::NO_NAME;
 use region::{Feedback, Reply, Request};
 use seam::disk::Disk;
 
-use crate::apart::dd_of;
-
 /// How many faults of a file are told.
 const TOLD_MAX: u32 = 10;
+
+/// The DD of a sequential file.
+pub(crate) fn dd_of(view: &GsamView) -> String {
+    view.dd.map_or_else(|| view.dbd.text().to_owned(), |dd| dd.text().to_owned())
+}
 
 /// A GSAM PCB.
 pub(crate) struct FilePcb {

@@ -250,29 +250,31 @@ fn a_restore_beside_the_original_takes_none_of_its_files() {
         all
     };
     let before = all();
-    // One place after the other is given up, and the next one is in the way.
-    let mut moved: Vec<&str> = Vec::new();
-    for name in ["second", "ahead", "data"] {
-        let refused = spread.restore(|mut config| {
-            for name in &moved {
-                config = config.replace(&format!("\"{}\"", spread.at(name)), "\"own\"");
-            }
-            config
-        });
-        let refused = refused.failed("HFY002", &[]);
-        assert!(refused.err.contains(&spread.at(name)), "{name}: {}", refused.err);
-        unchanged(&before, &all());
-        moved.push(name);
-    }
-    is_sound(&spread.dir);
-    spread
-        .restore(|mut config| {
-            for name in &moved {
+    let elsewhere = |moved: &[&str]| {
+        spread.restore(|mut config| {
+            for name in moved {
                 config = config.replace(&format!("\"{}\"", spread.at(name)), "\"own\"");
             }
             config
         })
-        .done();
+    };
+    // One place after the other is given up, and the next one is in the way.
+    for moved in 0..4 {
+        let names = ["second", "ahead", "data"];
+        let refused = elsewhere(&names[..moved]).failed("HFY002", &[]);
+        // Data sets come back to where they were, whatever the configuration says.
+        let in_the_way = names[moved.min(2)];
+        assert!(refused.err.contains(&spread.at(in_the_way)), "{in_the_way}: {}", refused.err);
+        unchanged(&before, &all());
+    }
+    is_sound(&spread.dir);
+    // The machine is another one: its data is not there.
+    let (data, kept) = (spread.folder.join("data"), spread.folder.join("kept"));
+    fs::rename(&data, &kept).unwrap();
+    let restored = elsewhere(&["second", "ahead", "data"]).done();
+    assert!(data.exists(), "{}", restored.err);
+    fs::remove_dir_all(&data).unwrap();
+    fs::rename(&kept, &data).unwrap();
     unchanged(&before, &all());
     is_sound(&spread.dir);
 }

@@ -13,6 +13,7 @@ mod databases;
 mod edit;
 mod online;
 mod template;
+mod warn;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,12 +32,12 @@ use store_kernel::StoreDefaults;
 use uow::{AnchorPlan, KernelConfig, PoolPlan};
 
 use crate::SystemError;
-use crate::room::WarnSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
+pub use warn::WarnSettings;
 
 /// The name of the configuration within a system's folder.
 pub const CONFIG_FILE: &str = "holdfast.toml";

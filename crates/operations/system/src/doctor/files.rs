@@ -23,7 +23,7 @@ use seam::disk::{Disk, Open};
 use seam::owner::MARK;
 use serde::{Deserialize, Serialize};
 
-use crate::restore::RESTORING;
+use crate::places::RESTORING;
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
