@@ -100,10 +100,11 @@ impl Seen {
     pub(crate) fn time(&mut self, kind: usize, response: Duration, service: Duration) {
         let micros =
             |time: Duration| u64::try_from(time.as_micros()).unwrap_or(LONGEST).clamp(1, LONGEST);
-        self.response.saturating_record(micros(response));
-        self.service.saturating_record(micros(service));
+        // A saturating record would not grow.
+        let _ = self.response.record(micros(response));
+        let _ = self.service.record(micros(service));
         if let Some(histogram) = self.kinds.get_mut(kind) {
-            histogram.saturating_record(micros(response));
+            let _ = histogram.record(micros(response));
         }
     }
 

@@ -207,7 +207,7 @@ pub fn define(system: &System, asked: &DefineRequest) -> Result<Defined> {
         let is_error = |one: &&resources::Diagnostic| one.severity == resources::Severity::Error;
         defined.errors += parsed.diagnostics.iter().filter(is_error).count();
         defined.diagnostics.extend(shown(&parsed));
-        changes.extend(parsed.changes);
+        changes.extend(parsed.changes.into_iter().map(replacing));
     }
     defined.changes = changes.iter().map(said).collect();
     if defined.errors > 0 || asked.check {
@@ -241,6 +241,14 @@ pub fn user(system: &System, asked: &UserRequest) -> Result<bool> {
         }
         None => Ok(manager.remove_user(name)?),
     })
+}
+
+/// A definition file says what is to be, whatever was.
+fn replacing(change: Change) -> Change {
+    match change {
+        Change::Create(one) => Change::Put(one),
+        other => other,
+    }
 }
 
 fn no_members() -> Folders {
