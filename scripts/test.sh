@@ -86,7 +86,13 @@ say
 cat "$times" >&2
 printf '%-28s %5d s\n' "all" $((SECONDS - begin)) >&2
 # Where the time of the tests goes, by binary: whoever looks for what to shorten begins here.
-awk '/^ +Running / { name = $2 " " $3; sub(/\(.*/, "", name) }
+# Integration tests are called `all` in every crate; the unit tests right before them say whose they are.
+awk '/^ +Running / {
+         name = $2 " " $3; sub(/\(.*/, "", name)
+         built = $NF; sub(/.*\//, "", built); sub(/-[0-9a-f]+\)$/, "", built)
+         if ($3 ~ /src\/(lib|main)\.rs$/) crate = built
+         name = name " of " crate
+     }
      /^ +Doc-tests / { name = "examples of " $2 }
      /^test result: / && match($0, /finished in [0-9.]+/) {
          printf "%8.1f s  %s\n", substr($0, RSTART + 12, RLENGTH - 12), name

@@ -100,9 +100,9 @@ mod tests {
     fn a_failing_seed_says_how_it_is_run_again() {
         let of = |binary, test| super::command(7, "holdfast-sim", Path::new(binary), test);
         assert_eq!(
-            of("target/debug/deps/whole-0123456789abcdef", Some("all_is_kept")),
-            "run it again: HOLDFAST_SEEDS=7..8 cargo test -p holdfast-sim --test whole \
-             -- --exact all_is_kept"
+            of("target/debug/deps/all-0123456789abcdef", Some("whole::all_is_kept")),
+            "run it again: HOLDFAST_SEEDS=7..8 cargo test -p holdfast-sim --test all \
+             -- --exact whole::all_is_kept"
         );
         let lib = of("target/debug/deps/holdfast_sim-0123456789abcdef", None);
         assert!(lib.ends_with("-p holdfast-sim --lib"), "{lib}");

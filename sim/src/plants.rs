@@ -27,7 +27,7 @@ use crate::world::World;
 pub struct Hunt {
     /// The bug.
     pub plant: Plant,
-    /// Which part of the suite finds it.
+    /// Which part of the suite finds it: one name, one part.
     pub by: &'static str,
     /// Runs that part.
     pub run: fn() -> Result<(), String>,
@@ -100,6 +100,11 @@ pub const ALL: &[Hunt] = &[
         plant: Plant::PermitNotChecked,
         by: "a forged definition",
         run: crate::protection::nobody_without_the_key_has_a_data_set_written_in_clear,
+    },
+    Hunt {
+        plant: Plant::SealedUnderPlainLog,
+        by: "a forged checkpoint",
+        run: crate::protection::what_is_sealed_gets_into_no_plain_log,
     },
     Hunt {
         plant: Plant::AnchorNotCompared,

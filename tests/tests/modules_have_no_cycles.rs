@@ -27,7 +27,7 @@ const LEFT: &[(&str, usize)] = &[
     ("holdfast-sop", 6),
     ("holdfast-store", 2),
     ("holdfast-store-kernel", 3),
-    ("holdfast-system", 13),
+    ("holdfast-system", 11),
     ("holdfast-unload", 2),
     ("holdfast-uow", 12),
 ];

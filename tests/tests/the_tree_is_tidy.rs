@@ -70,6 +70,47 @@ fn every_file_of_tests_is_part_of_them() {
     none_of("tests that nobody runs", &lost);
 }
 
+/// Each binary is linked with everything beneath it, and binaries run one after another: a second
+/// one in a crate has a reason.
+#[test]
+fn a_crate_has_one_binary_of_integration_tests() {
+    // The folder of tests, the files that are binaries beside `all`, and why.
+    let apart: [(&str, &[&str], &str); 3] = [
+        (
+            "crates/programs/region/tests/",
+            &["programs.rs", "storage_and_numbers.rs"],
+            "guests are this binary again, started by the name of a test",
+        ),
+        (
+            "crates/files/openpgp/tests/",
+            &["tokens.rs"],
+            "a token's library reads the environment of a process that has a token alone",
+        ),
+        ("tests/tests/", &[], "each rule of the house is called by its name"),
+    ];
+    let mut binaries = std::collections::BTreeMap::<String, Vec<String>>::new();
+    for file in files(&[".rs"]) {
+        let Some((crate_path, name)) = file.path.rsplit_once("tests/") else { continue };
+        let folder = format!("{crate_path}tests/");
+        let of_crate = crate_path.is_empty() || crate_path.ends_with('/');
+        let is_binary = !name.contains('/') || name == "all/main.rs";
+        if of_crate && is_binary && !crate_path.contains("/src/") {
+            binaries.entry(folder).or_default().push(name.to_owned());
+        }
+    }
+    assert!(binaries.len() > 15, "the folders of tests are found: {}", binaries.len());
+    let mut many = Vec::new();
+    for (folder, mut names) in binaries {
+        if let Some((_, allowed, _)) = apart.iter().find(|(of, ..)| *of == folder) {
+            names.retain(|name| !allowed.is_empty() && !allowed.contains(&&**name));
+        }
+        if names.len() > 1 {
+            many.push(format!("{folder}: {} belong into all/main.rs", names.join(", ")));
+        }
+    }
+    none_of("crates with several binaries of tests", &many);
+}
+
 #[test]
 fn nothing_unfinished_is_left_behind() {
     let notes =

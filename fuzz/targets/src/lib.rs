@@ -34,6 +34,7 @@ pub mod keystore;
 pub mod log_files;
 pub mod macro_source;
 pub mod members;
+pub mod network_frames;
 pub mod openpgp_message;
 pub mod operator_lines;
 pub mod page;
@@ -94,6 +95,7 @@ pub const TARGETS: &[Target] = targets![
     log_files,
     macro_source,
     members,
+    network_frames,
     openpgp_message,
     operator_lines,
     page,

@@ -23,17 +23,19 @@ use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
 use schedule::{
-    Environment, Intents, Options, PoolFigures, Pools, STEP_BYTES_MAX, Schedule, User, claims_of,
+    Environment, Intents, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX, Schedule, User,
+    claims_of, outputs_of, refuse_same_files,
 };
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_any::AnyStore;
-use system::{AnySystem, Authorised, Authoriser, InUse};
+use system::{AnySystem, Authorised, Authoriser, InUse, Places};
 use uow::Kernel;
 
 use crate::encoding::conversions;
 use crate::failure::{Failure, Result};
 use crate::output::{say, warn};
+use crate::standard::is_special;
 
 /// The socket in a system's folder at which programs call a started system.
 pub(crate) const SOCKET: &str = "regions.sock";
@@ -46,6 +48,9 @@ const OF_STEPS: [&str; 24] = [
     "IMS", "IMSERR", "IMSLOGR", "IMSUDUMP", "JOBLIB", "PROCLIB", "RECON1", "RECON2", "RECON3",
     "STEPLIB", "SYSABEND", "SYSIN", "SYSOUT", "SYSPRINT", "SYSPUNCH", "SYSUDUMP",
 ];
+
+/// DDs that are only read.
+pub(crate) const READ: [&str; 3] = ["STEPLIB", "SYSIN", "SYSIN2"];
 
 /// How a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -216,6 +221,8 @@ pub(crate) struct Terms {
     pub(crate) intents: Arc<Intents>,
     /// Who tells RECON what they have open.
     pub(crate) authoriser: Option<Authoriser>,
+    /// Where no program may write: the system's own files.
+    pub(crate) places: Option<Arc<Places>>,
 }
 
 /// A PSB that is scheduled, and what RECON or the engine was told of it. The program comes to its
@@ -269,23 +276,17 @@ pub(crate) fn schedule(
     terms: &Terms,
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
+    check_files(seam, &psb, job, terms)?;
     let asked = RefCell::new(BTreeSet::new());
-    let converted = conversions(databases, &psb, terms.compat.ebcdic_without_map)?;
-    let environment = Environment {
-        store: &databases.store,
-        seam,
-        psb: &psb,
-        definitions: &databases.repository,
-        open: &mut |name| databases.open(name),
-        files: &|dd| {
-            asked.borrow_mut().insert(dd.to_owned());
-            job.file(dd)
-        },
-        pools,
-        intents: &terms.intents,
+    let files = |dd: &str| {
+        asked.borrow_mut().insert(dd.to_owned());
+        job.file(dd)
     };
     let options = Options {
-        online: job.kind == Kind::Bmp,
+        kind: match job.kind {
+            Kind::Dli | Kind::Dbb => RegionKind::Batch,
+            Kind::Bmp => RegionKind::Bmp,
+        },
         owner: terms.owner,
         program: job.program_name(),
         step: job.step_name(),
@@ -295,18 +296,84 @@ pub(crate) fn schedule(
         tell: |text| say(text),
         ..Options::default()
     };
-    let schedule =
-        Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))?;
+    let place = Place { seam, pools, databases, terms };
+    let schedule = place.schedule(&psb, &files, options)?;
     // What a started system would say, nobody who runs a program hears.
     if job.kind != Kind::Bmp {
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
-    let schedule = Converted::new(schedule, converted);
+    let schedule = place.converted(&psb, schedule)?;
     Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), in_use: None })
 }
 
+/// Where PSBs are scheduled.
+pub(crate) struct Place<'a> {
+    pub(crate) seam: &'a Seam,
+    pub(crate) pools: Arc<dyn Pools>,
+    pub(crate) databases: &'a Databases<AnyStore>,
+    pub(crate) terms: &'a Terms,
+}
+
+impl Place<'_> {
+    /// A PSB, scheduled.
+    pub(crate) fn schedule(
+        &self,
+        psb: &ResolvedPsb,
+        files: &dyn Fn(&str) -> Option<FileSpec>,
+        options: Options,
+    ) -> Result<Schedule<AnyStore>> {
+        let environment = Environment {
+            store: &self.databases.store,
+            seam: self.seam,
+            psb,
+            definitions: &self.databases.repository,
+            open: &mut |name| self.databases.open(name),
+            files,
+            pools: Arc::clone(&self.pools),
+            intents: &self.terms.intents,
+        };
+        Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
+    }
+
+    /// The same with its data converted where databases are in another code page.
+    pub(crate) fn converted(
+        &self,
+        psb: &ResolvedPsb,
+        schedule: Schedule<AnyStore>,
+    ) -> Result<Converted<Schedule<AnyStore>>> {
+        let without_map = self.terms.compat.ebcdic_without_map;
+        Ok(Converted::new(schedule, conversions(self.databases, psb, without_map)?))
+    }
+}
+
+/// Files as messages name them, but for devices: those have any number of users.
+pub(crate) fn named<'a>(
+    files: impl Iterator<Item = (&'a str, &'a Path)>,
+) -> Vec<(String, PathBuf)> {
+    let files = files.filter(|(_, path)| !is_special(path));
+    files.map(|(name, path)| (format!("DD {name}"), path.to_owned())).collect()
+}
+
+/// Refuses files of a job that are the system's, and outputs that are other files of the job. A
+/// started system does not take anybody's word for that.
+fn check_files(seam: &Seam, psb: &ResolvedPsb, job: &Job, terms: &Terms) -> Result<()> {
+    let disk = seam.disk.as_ref();
+    let files = job.files.iter().filter(|file| !READ.contains(&file.dd()));
+    if let Some(places) = &terms.places {
+        for file in files {
+            places.refuse_own(disk, &format!("--dd {}", file.dd), &file.path)?;
+        }
+    }
+    let outputs = outputs_of(psb);
+    let files = job.files.iter().filter(|file| file.dd != "STEPLIB");
+    let files = files.map(|file| (file.dd.as_str(), file.path.as_path()));
+    let written = named(files.clone().filter(|(dd, _)| outputs.iter().any(|one| one == dd)));
+    refuse_same_files(disk, &written, &named(files))
+        .map_err(|error| Failure::Error(Box::new(error)))
+}
+
 /// Tells RECON what a program has open, before it makes its first call.
-fn authorised(psb: &ResolvedPsb, terms: &Terms) -> Option<Authorised> {
+pub(crate) fn authorised(psb: &ResolvedPsb, terms: &Terms) -> Option<Authorised> {
     let claims = claims_of(psb);
     let open = claims.iter().map(|(dbd, access)| (dbd.text(), *access));
     match terms.authoriser.as_ref()?.authorise(psb.name.text(), open) {

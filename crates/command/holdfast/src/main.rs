@@ -17,6 +17,7 @@ mod encoding;
 mod failure;
 mod job;
 mod left;
+mod online;
 mod operate;
 mod output;
 mod passphrase;

@@ -1,13 +1,18 @@
-//! Standard output as a file that somebody names: with `--json` it is for one reader alone.
+//! Files that somebody names for output: standard output, which with `--json` is for one reader
+//! alone, and files of the system, which are for nobody else.
 //!
 //! Invariants:
 //! 1. A program's files and traces never share standard output with a report in JSON.
 //! 2. What this process has open, devices and pipes are never replaced by a file.
+//! 3. No output of a command is one of the system's own files.
 
 use std::io;
 use std::path::Path;
 
 use rustix::fs::{FileType, Stat, fstat, stat};
+use seam::Seam;
+use seam::disk::Disk;
+use system::{Places, SystemConfig};
 
 use crate::failure::{Failure, Result};
 
@@ -56,7 +61,7 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
 
 /// Refuses a file to be written that is `-`, which is no name of standard output here, or that is
 /// standard output while a report in JSON goes there. `what` is the option, such as `--dd SYSOUT`.
-pub(crate) fn check_written(what: &str, path: &Path, json: bool) -> Result<()> {
+fn check_written(what: &str, path: &Path, json: bool) -> Result<()> {
     if path == Path::new("-") {
         return Err(Failure::usage(
             format!("{what}=- would be a file of the name -"),
@@ -78,6 +83,30 @@ pub(crate) fn check_written(what: &str, path: &Path, json: bool) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// What files of a command may not be.
+pub(crate) struct Guarded<'a> {
+    pub(crate) disk: &'a dyn Disk,
+    /// Whose files they are not.
+    pub(crate) places: Places,
+    /// Standard output is for a report.
+    pub(crate) json: bool,
+}
+
+impl Guarded<'_> {
+    /// For commands on the system in `dir`.
+    pub(crate) fn of<'a>(seam: &'a Seam, dir: &Path, json: bool) -> Result<Guarded<'a>> {
+        let disk = seam.disk.as_ref();
+        let places = Places::of(&SystemConfig::read_any(disk, dir)?, dir);
+        Ok(Guarded { disk, places, json })
+    }
+
+    /// Refuses what [`check_written`] refuses, and a file of the system itself.
+    pub(crate) fn check(&self, what: &str, path: &Path) -> Result<()> {
+        check_written(what, path, self.json)?;
+        Ok(self.places.refuse_own(self.disk, what, path)?)
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
 use definitions::{DbdName, Function, SegmentName};
 use hierarchy::{Database, HierarchyError, Levels};
-use store::{Read, Savepoint, Store, StoreError, Unit, UnitOptions};
+use store::{CommitSink, Read, Savepoint, Store, StoreError, Unit, UnitOptions};
 
 use crate::context::CallContext;
 use crate::failure::{Failure, SessionError};
@@ -300,6 +300,26 @@ impl<S: Store> Session<S> {
             Some(unit) => unit.commit().map(drop).map_err(|error| Failure::of(error.into())),
             None => Ok(()),
         }
+    }
+
+    /// Commits without waiting: positions are lost and locks are free on return, and `sink` hears
+    /// by `token` when the commit is durable.
+    ///
+    /// # Errors
+    /// If the store could not commit; the sink hears nothing then.
+    pub fn commit_queued(&mut self, sink: &Arc<dyn CommitSink>, token: u64) -> Result<(), Failure> {
+        self.forget(DbPcb::keep_load);
+        let unit = match self.unit.take() {
+            Some(unit) => unit,
+            None => self.new_unit().map_err(Failure::of)?,
+        };
+        unit.commit_queued(sink, token).map_err(|error| Failure::of(error.into()))
+    }
+
+    /// Whether nothing was done since the last sync point.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.unit.is_none()
     }
 
     /// Backs out to the last commit; positions are lost.

@@ -35,6 +35,18 @@ pub enum GsamError {
         error: io::Error,
     },
 
+    /// Somebody else has the file open: one writes it, and nobody reads it meanwhile.
+    #[error("GSAM database {dbd}: {} cannot be opened: {error}", path.display())]
+    InUse {
+        /// The database.
+        dbd: DbdName,
+        /// The file.
+        path: PathBuf,
+        /// Who has it.
+        #[source]
+        error: io::Error,
+    },
+
     /// Reading, writing or syncing failed.
     #[error("GSAM database {dbd}: {} could not be {verb}: {error}", path.display())]
     Io {
@@ -104,6 +116,7 @@ impl Coded for GsamError {
             GsamError::Record { .. } => Code("HFQ004"),
             GsamError::Shorter { .. } => Code("HFQ005"),
             GsamError::Turned { .. } => Code("HFQ006"),
+            GsamError::InUse { .. } => Code("HFQ007"),
         }
     }
 
@@ -114,6 +127,9 @@ impl Coded for GsamError {
             }
             GsamError::Open { .. } => {
                 "See that the DD names the right file and that it may be opened so."
+            }
+            GsamError::InUse { .. } => {
+                "Let the steps run one after the other, or give each a file of its own."
             }
             GsamError::Io { .. } => {
                 "Look after the disk, then restart the program from its last checkpoint."

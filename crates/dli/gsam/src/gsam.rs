@@ -14,7 +14,9 @@
 //!    stand in it: before that it is not touched, unless the program says OPEN.
 //! 2. After AI or AO of an output, ISRT is IX until OPEN or CLSE: records do not vanish between
 //!    others.
-//! 3. `/dev/null`, what JCL calls DUMMY, is at its end at once and takes every record.
+//! 3. An open output is held alone, an open input with all who read it: what two steps write to one
+//!    file would be neither's. Nothing of a file that is not held is changed.
+//! 4. `/dev/null`, what JCL calls DUMMY, is at its end at once and takes every record.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -280,9 +282,7 @@ impl Gsam {
             Back::Shorter { found } => {
                 GsamError::Shorter { dbd: self.dbd, path: self.file.path.clone(), found, offset }
             }
-            Back::Io(error) => {
-                GsamError::Open { dbd: self.dbd, path: self.file.path.clone(), error }
-            }
+            Back::Io(error) => self.not_opened(error),
         })?;
         self.records = count;
         Ok(())
@@ -346,9 +346,8 @@ impl Gsam {
                 Status::Done
             }
             Err(error) => {
-                let path = self.file.path.clone();
                 self.failed = self.output;
-                self.fail(Status::Ai, GsamError::Open { dbd: self.dbd, path, error })
+                self.fail(Status::Ai, self.not_opened(error))
             }
         }
     }
@@ -370,7 +369,17 @@ impl Gsam {
             return Ok(Arc::new(Dummy));
         }
         let how = Open { create, write: self.output, direct: false, dsync: false };
-        self.disk.open(&self.file.path, how)
+        let file = self.disk.open(&self.file.path, how)?;
+        file.hold(self.output)?;
+        Ok(file)
+    }
+
+    fn not_opened(&self, error: io::Error) -> GsamError {
+        let (dbd, path) = (self.dbd, self.file.path.clone());
+        match error.kind() {
+            io::ErrorKind::WouldBlock => GsamError::InUse { dbd, path, error },
+            _ => GsamError::Open { dbd, path, error },
+        }
     }
 
     fn is_dummy(&self) -> bool {

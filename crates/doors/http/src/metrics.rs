@@ -13,6 +13,8 @@ pub enum Kind {
     Counter,
     /// Goes up and down.
     Gauge,
+    /// How many were below each bound, their sum and their number, as samples of three names.
+    Histogram,
 }
 
 /// Metrics in the making.
@@ -27,6 +29,7 @@ impl Metrics {
         let kind = match kind {
             Kind::Counter => "counter",
             Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
         };
         self.text.push_str("# HELP ");
         self.text.push_str(name);

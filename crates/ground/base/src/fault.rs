@@ -18,9 +18,9 @@ use std::fmt;
 /// | `U` | units of work, restart |
 /// | `B` | B+tree |
 /// | `T` | store trait |
-/// | `Y` | system, commands |
+/// | `Y` | system, commands; doors to the network from 900 |
 /// | `A` | assembler macro source |
-/// | `G` | database and program definitions, record descriptions |
+/// | `G` | database and program definitions, record descriptions; from 800 transactions' |
 /// | `X` | EXEC DLI in COBOL sources |
 /// | `F` | unload files |
 /// | `C` | control statements of the DL/I test program |
@@ -32,7 +32,7 @@ use std::fmt;
 /// | `H` | databases over the store |
 /// | `I` | the call engine |
 /// | `R` | regions and programs |
-/// | `J` | scheduled PSBs, checkpoints |
+/// | `J` | scheduled PSBs, checkpoints; from 500 message queues, from 600 transactions |
 /// | `N` | RECON |
 /// | `V` | image copies, recovery |
 /// | `HT` | the door for HTTP |

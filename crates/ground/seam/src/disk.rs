@@ -107,6 +107,12 @@ pub trait File: Any + Send + Sync {
     fn identity(&self) -> io::Result<FileId> {
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Holds the file for as long as it is open: with all who read it, or, as `writer`, alone.
+    /// `WouldBlock`, and who has it, if somebody else holds it otherwise. Devices and pipes have
+    /// any number of users, and a file system that cannot hold files holds none.
+    fn hold(&self, _writer: bool) -> io::Result<()> {
+        Ok(())
+    }
     /// Whether the file is empty.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)

@@ -56,6 +56,30 @@ impl Process {
         wanted[0].revents != 0
     }
 
+    /// The same, but for so long; `None` if neither happens.
+    #[must_use]
+    pub fn ends_before_within(&self, other: impl AsFd, limit: Duration) -> Option<bool> {
+        let other = other.as_fd().as_raw_fd();
+        let mut wanted = [poll_of(self.handle.as_raw_fd()), poll_of(other)];
+        let timeout = c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX);
+        poll(&mut wanted, timeout).then_some(wanted[1].revents == 0)
+    }
+
+    /// The processor time that it has used, to a hundredth of a second; none when it has ended.
+    #[must_use]
+    #[allow(clippy::disallowed_methods)] // a file of the kernel's
+    pub fn processor_time(&self) -> Duration {
+        /// How many ticks of the kernel's accounts are a second, on every machine.
+        const TICKS: u64 = 100;
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.number));
+        let text = text.unwrap_or_default();
+        // The command's name may hold anything; it ends with the last parenthesis.
+        let fields = text.rsplit_once(')').map_or("", |(_, behind)| behind);
+        let ticks: u64 =
+            fields.split_ascii_whitespace().skip(11).take(2).flat_map(str::parse::<u64>).sum();
+        Duration::from_millis(ticks * 1000 / TICKS)
+    }
+
     /// Waits for its end for so long; whether it has come.
     #[must_use]
     pub fn ends_within(&self, limit: Duration) -> bool {

@@ -53,6 +53,8 @@ pub enum Plant {
     ProtectionNotCompared,
     /// A definition that says that a data set is plain is believed without a permit.
     PermitNotChecked,
+    /// A start under a plain log takes data sets that are sealed.
+    SealedUnderPlainLog,
     /// A start does not ask the anchor.
     AnchorNotCompared,
     /// A database record is given back when the position leaves it, although it was changed.
@@ -180,6 +182,7 @@ impl Plant {
         Plant::StripesOfNow,
         Plant::ProtectionNotCompared,
         Plant::PermitNotChecked,
+        Plant::SealedUnderPlainLog,
         Plant::AnchorNotCompared,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,

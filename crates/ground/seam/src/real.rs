@@ -17,6 +17,7 @@ use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 
 use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
+use crate::held;
 use crate::uring::{Urings, Write};
 
 /// The files of this machine.
@@ -336,6 +337,25 @@ impl File for RealFile {
     fn identity(&self) -> io::Result<FileId> {
         let stat = fs::fstat(&self.fd)?;
         Ok(FileId { device: stat.st_dev, inode: stat.st_ino })
+    }
+
+    fn hold(&self, writer: bool) -> io::Result<()> {
+        let stat = fs::fstat(&self.fd)?;
+        if fs::FileType::from_raw_mode(stat.st_mode) != fs::FileType::RegularFile {
+            return Ok(());
+        }
+        let how = match writer {
+            true => FlockOperation::NonBlockingLockExclusive,
+            false => FlockOperation::NonBlockingLockShared,
+        };
+        match fs::flock(&self.fd, how) {
+            Err(Errno::WOULDBLOCK) => {
+                let who = held::by_whom(stat.st_dev, stat.st_ino);
+                Err(io::Error::new(io::ErrorKind::WouldBlock, who))
+            }
+            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+            held => Ok(held?),
+        }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -34,7 +34,7 @@
 #[cfg(test)]
 extern crate self as holdfast_btree;
 #[cfg(test)]
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 mod compact;

@@ -71,7 +71,7 @@ pub struct LogConfig {
 }
 
 /// The name of a write-ahead data set in its folder.
-const WADS_FILE: &str = "write-ahead.hfw";
+pub const WADS_FILE: &str = "write-ahead.hfw";
 
 /// A write-ahead data set.
 #[derive(Clone, Debug, PartialEq, Eq)]

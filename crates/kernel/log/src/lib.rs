@@ -82,7 +82,7 @@ pub use ahead_care::{AheadDamage, look_ahead};
 pub use append::Place;
 pub use config::{
     COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
-    STRIPES_MAX, WADS_COPIES_MAX, WadsConfig,
+    STRIPES_MAX, WADS_COPIES_MAX, WADS_FILE, WadsConfig,
 };
 pub use directory::ToArchive;
 pub use elsewhere::{Elsewhere, GroupSource};

@@ -410,7 +410,11 @@ fn open(
 /// Makes the files ready for new entries: whole, and without old ones.
 pub(crate) fn prepare(env: &LogEnv, wads: &WadsConfig) -> Result<Vec<WadsFile>, LogError> {
     let disk = env.seam.disk.as_ref();
-    wads.paths().map(|path| prepare_one(disk, wads, path)).collect()
+    let one = |path: PathBuf| {
+        refuse_others(disk, env.system, &path)?;
+        prepare_one(disk, wads, path)
+    };
+    wads.paths().map(one).collect()
 }
 
 /// One of the files, open for durable writes.
@@ -418,6 +422,37 @@ pub(crate) fn prepare(env: &LogEnv, wads: &WadsConfig) -> Result<Vec<WadsFile>, 
 pub(crate) struct WadsFile {
     pub(crate) path: PathBuf,
     pub(crate) file: Arc<dyn File>,
+}
+
+/// Refuses a file in which another system has entries: they may be all that it has of its commits.
+fn refuse_others(disk: &dyn Disk, system: SystemId, path: &Path) -> Result<(), LogError> {
+    match owner_of(disk, system, path) {
+        Ok(None) => Ok(()),
+        Ok(Some(other)) => Err(LogError::Foreign {
+            path: path.to_owned(),
+            why: format!("it is the write-ahead data set of system {other}"),
+        }),
+        Err(error) => Err(LogError::io("read", path.to_owned(), error)),
+    }
+}
+
+/// Another system than `system` that has an entry in a file.
+fn owner_of(disk: &dyn Disk, system: SystemId, path: &Path) -> std::io::Result<Option<SystemId>> {
+    if !disk.exists(path)? {
+        return Ok(None);
+    }
+    let file = disk.open(path, Open { direct: true, ..Open::READ })?;
+    let len = file.len()? / BLOCK as u64 * BLOCK as u64;
+    let mut lens = Lens::new(file, len, LENS_BYTES);
+    for offset in (0..len).step_by(BLOCK) {
+        lens.bring(offset, BLOCK)?;
+        if let Ok(head) = EntryHead::decode(lens.view(offset, BLOCK))
+            && head.system != system
+        {
+            return Ok(Some(head.system));
+        }
+    }
+    Ok(None)
 }
 
 fn prepare_one(disk: &dyn Disk, wads: &WadsConfig, path: PathBuf) -> Result<WadsFile, LogError> {
@@ -477,6 +512,23 @@ mod tests {
         assert_eq!(EntryHead::decode(&bytes), Ok(head()));
         put_u16(&mut bytes, 4, 2);
         assert_eq!(EntryHead::decode(&bytes), Err(Flaw::Version(2)));
+    }
+
+    #[test]
+    fn a_file_with_entries_of_another_system_is_left_as_it_is() {
+        let disk = seam::sim::SimDisk::new();
+        let path = Path::new("/write-ahead.hfw");
+        let how = Open { create: Create::New, write: true, direct: false, dsync: false };
+        let file = disk.open(path, how).unwrap();
+        assert!(refuse_others(&disk, head().system, path).is_ok(), "it is empty");
+        file.set_len(8 * BLOCK as u64).unwrap();
+        let mut bytes = [0; ENTRY_HEADER];
+        head().encode(&mut bytes);
+        file.write_at(&bytes, 5 * BLOCK as u64).unwrap();
+        assert!(refuse_others(&disk, head().system, path).is_ok(), "it is its own");
+        let refused = refuse_others(&disk, SystemId([8; 16]), path).unwrap_err();
+        let other = head().system.to_string();
+        assert!(matches!(&refused, LogError::Foreign { why, .. } if why.contains(&other)));
     }
 
     proptest! {

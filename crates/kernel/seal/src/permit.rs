@@ -7,10 +7,12 @@
 //!
 //! Invariants:
 //! 1. A permit is good for one data set, by number and name, of one system.
-//! 2. It is made where a data set is made plain or becomes so, and nowhere else.
+//! 2. It is made where a data set is made plain, becomes so or is about to be so no longer, and
+//!    nowhere else.
 //! 3. Comparing takes the same time for every wrong permit.
 //!
 //! What it does not see: that it was made for an earlier time at which the same data set was plain.
+//! What is sealed is therefore not used under a plain log at all (`uow`).
 
 use std::fmt;
 

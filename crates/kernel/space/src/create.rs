@@ -1,24 +1,28 @@
 //! Making a data set: its first five intervals, written and synced before the log mentions it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use base::CiNumber;
 use pool::Pool;
+use seam::disk::{Disk, Open};
 use seam::mem::AlignedBuf;
 
 use crate::data_set::{Environment, sealer};
 use crate::files::Files;
-use crate::header::write_header_interval;
+use crate::header::{read_header_interval, write_header_interval};
 use crate::{DataSet, Definition, MapLayout, ROOT, SpaceError, map};
 
 /// Makes the files of a data set with an empty tree, whose root `format_root` writes. Everything is
 /// durable when it returns; the data set exists once the log says so, together with the tag prefix
 /// of its topmost map ([`DataSet::top`]).
 ///
-/// A file that an interrupted attempt left behind is overwritten: numbers are never used twice.
+/// A file that an interrupted attempt left behind is overwritten, because its header proves that it
+/// was to be this data set; one of another system is refused; any other one is set aside, as
+/// `NAME.aside`.
 ///
 /// # Errors
-/// Whatever the disk says; no key.
+/// [`SpaceError::Foreign`]; whatever the disk says; no key.
 pub fn create(
     environment: &Environment,
     definition: Definition,
@@ -29,7 +33,8 @@ pub fn create(
         .check()
         .map_err(|why| SpaceError::Decode { what: "a data set's definition".into(), why })?;
     assert_eq!(definition.unit_bytes(), pool.unit_bytes(), "a pool serves one unit size");
-    let disk = Arc::clone(&environment.seam.disk);
+    leave_others(environment, &definition, &pool)?;
+    let disk = (Arc::clone(&environment.seam.disk), environment.system);
     let files = Files::open(disk, environment.home.clone(), definition.clone(), true)?;
     let made = write(environment, &definition, &pool, &files, format_root);
     let made = made.and_then(|top| Ok((top, files.intervals()?)));
@@ -50,8 +55,62 @@ pub fn create(
 /// # Errors
 /// Whatever the disk says.
 pub fn remove_closed(environment: &Environment, definition: Definition) -> Result<(), SpaceError> {
-    let disk = Arc::clone(&environment.seam.disk);
+    let disk = (Arc::clone(&environment.seam.disk), environment.system);
     Files::closed(disk, environment.home.clone(), definition).remove_present()
+}
+
+/// Sees to it that nothing is written over but what an interrupted attempt left.
+fn leave_others(
+    environment: &Environment,
+    definition: &Definition,
+    pool: &Pool,
+) -> Result<(), SpaceError> {
+    let disk = environment.seam.disk.as_ref();
+    let path = environment.home.join(definition.file_name(0));
+    let io = |verb, source| SpaceError::Io {
+        name: definition.name.clone(),
+        path: path.clone(),
+        verb,
+        source,
+    };
+    if !disk.exists(&path).map_err(|error| io("looked for", error))? {
+        return Ok(());
+    }
+    let mut unit = AlignedBuf::zeroed(definition.unit_bytes());
+    let file = disk.open(&path, Open { direct: true, ..Open::READ });
+    let file = file.map_err(|error| io("opened", error))?;
+    // With less than an interval nothing was kept in it.
+    if file.len().map_err(|error| io("measured", error))? < unit.len() as u64 {
+        return Ok(());
+    }
+    file.read_at(&mut unit, 0).map_err(|error| io("read", error))?;
+    if unit.iter().all(|byte| *byte == 0) {
+        return Ok(());
+    }
+    // What is plain says whose it is without a key.
+    if let Ok((system, _)) = read_header_interval(&unit[..pool.usable_bytes()])
+        && system != environment.system
+    {
+        return Err(SpaceError::Foreign { name: definition.name.clone(), path, system });
+    }
+    // System and number are proven with it.
+    if sealer(environment, definition).open(CiNumber(0), &mut unit).is_ok() {
+        return Ok(());
+    }
+    drop(file);
+    set_aside(disk, &path).map_err(|error| io("set aside", error))
+}
+
+/// Gives a file a name that nobody asks for.
+fn set_aside(disk: &dyn Disk, path: &Path) -> std::io::Result<()> {
+    for number in 1_u32.. {
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(if number == 1 { ".aside".to_owned() } else { format!(".aside{number}") });
+        if !disk.exists(aside.as_ref())? {
+            return disk.rename(path, aside.as_ref());
+        }
+    }
+    Ok(())
 }
 
 /// Writes the first intervals of a data set durably. Returns the topmost tag prefix.

@@ -120,7 +120,7 @@ impl DataSet {
         pool: Arc<Pool>,
         top: u64,
     ) -> Result<Arc<DataSet>, SpaceError> {
-        let disk = Arc::clone(&environment.seam.disk);
+        let disk = (Arc::clone(&environment.seam.disk), environment.system);
         let files = Files::open(disk, environment.home.clone(), definition.clone(), false)?;
         let intervals = files.intervals()?;
         Ok(DataSet::around(environment, definition, pool, files, intervals, top))

@@ -14,7 +14,7 @@
 //! | 1 + 4 | format and key generation before |
 //! | 4 | the interval before which all have the new form |
 //! | 8 | most bytes to convert in a second, 0 for no limit |
-//! | 1, then 20 | 1 if it is plain, then its permit: what proves that it may be; otherwise 0 |
+//! | 1, then 20 | 1 and its permit, if it is plain or was before its conversion; otherwise 0 |
 
 use base::bytes::{Reader, push_string16};
 use base::{CiNumber, DataSetId, KeyGeneration, SystemId};
@@ -47,7 +47,8 @@ pub struct Definition {
     pub attributes: Vec<u8>,
     /// The conversion to that format and generation, while it is under way.
     pub conversion: Option<Conversion>,
-    /// What proves that it may be plain, if it is; a sealed one has none.
+    /// What proves that it may be plain, if it is or was before its conversion; another one has
+    /// none.
     pub permit: Option<PlainPermit>,
 }
 
@@ -135,8 +136,8 @@ impl Definition {
         PermitFor { system, set: self.id, name: &self.name }
     }
 
-    /// Gives it what proves that it may be plain, if it is: whoever calls this has decided that it
-    /// is to be. `label` is that of the system's key.
+    /// Gives it what proves that it may be plain, if it needs that: whoever calls this has decided
+    /// that it is to be. `label` is that of the system's key.
     ///
     /// # Errors
     /// Whatever the key provider says.
@@ -146,14 +147,31 @@ impl Definition {
         label: &str,
         system: SystemId,
     ) -> Result<(), SealError> {
-        self.permit = match self.format {
-            Format::Sealed => None,
-            Format::Plain => Some(PlainPermit::issue(keys, label, &self.permit_for(system))?),
+        self.permit = match self.may_be_plain() {
+            false => None,
+            true => Some(PlainPermit::issue(keys, label, &self.permit_for(system))?),
         };
         Ok(())
     }
 
-    /// Whether it may have the form that it says it has: a plain one has to prove it.
+    /// Whether nothing of it is, was or becomes sealed, as far as it says.
+    #[must_use]
+    pub fn is_all_plain(&self) -> bool {
+        self.format == Format::Plain && self.conversion.is_none()
+    }
+
+    /// Takes the permit away that it needs no longer.
+    pub fn drop_permit(&mut self) {
+        self.permit = self.permit.filter(|_| self.may_be_plain());
+    }
+
+    /// Whether intervals of it may be plain: it is, or was before its conversion.
+    fn may_be_plain(&self) -> bool {
+        let from = self.conversion.map(|conversion| conversion.from.format);
+        self.format == Format::Plain || from == Some(Format::Plain)
+    }
+
+    /// Whether its intervals may have the forms that it says: plain ones have to be permitted.
     ///
     /// # Errors
     /// Whatever the key provider says.
@@ -163,12 +181,10 @@ impl Definition {
         label: &str,
         system: SystemId,
     ) -> Result<bool, SealError> {
-        match (self.format, &self.permit) {
-            (Format::Sealed, _) => Ok(true),
-            (Format::Plain, None) => Ok(false),
-            (Format::Plain, Some(permit)) => {
-                permit.is_genuine(keys, label, &self.permit_for(system))
-            }
+        match (self.may_be_plain(), &self.permit) {
+            (false, _) => Ok(true),
+            (true, None) => Ok(false),
+            (true, Some(permit)) => permit.is_genuine(keys, label, &self.permit_for(system)),
         }
     }
 
@@ -305,6 +321,16 @@ fn file_safe(name: &str) -> String {
     name.chars().map(|c| if safe(c) { c } else { '_' }).collect()
 }
 
+/// Whether a file is called like one of a data set: `NAME.000012.000`.
+#[must_use]
+pub fn is_file_name(name: &str) -> bool {
+    let mut parts = name.rsplitn(3, '.');
+    let is_number = |part: Option<&str>, digits: usize| {
+        part.is_some_and(|part| part.len() >= digits && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    is_number(parts.next(), 3) && is_number(parts.next(), 6) && parts.next().is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use seal::TestKeys;
@@ -325,6 +351,16 @@ mod tests {
             attributes: vec![1, 2, 3],
             conversion: None,
             permit: None,
+        }
+    }
+
+    #[test]
+    fn files_of_data_sets_are_known_by_their_names() {
+        for name in ["ACCOUNTS.000012.000", "A.B.1234567.1000", "x.000000.001"] {
+            assert!(is_file_name(name), "{name}");
+        }
+        for name in ["ACCOUNTS.00012.000", "000012.000", "report.2024.txt", "a.000012.00", "data"] {
+            assert!(!is_file_name(name), "{name}");
         }
     }
 
@@ -362,6 +398,18 @@ mod tests {
             assert!(Definition::decode(&bytes[..len]).is_err(), "{len}");
         }
         assert!(!is(&Definition { id: DataSetId(8), ..plain.clone() }));
+        // So has one that says it was plain until now; once it is sealed there is nothing to prove.
+        let from =
+            Conversion { from: Form::PLAIN, next: CiNumber(0), bytes_per_second: 0, paused: true };
+        let mut converting = Definition { conversion: Some(from), ..example() };
+        assert!(!is(&converting));
+        converting.permit_plain(&keys, "system", system).unwrap();
+        assert!(is(&converting));
+        converting.drop_permit();
+        assert!(converting.permit.is_some());
+        converting.conversion = None;
+        converting.drop_permit();
+        assert_eq!(converting, example());
         assert!(!is(&Definition { name: "BANK.LEDGER".into(), ..plain }));
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use base::{Code, Coded, DataSetId};
+use base::{Code, Coded, DataSetId, SystemId};
 use pool::PoolError;
 use seal::SealError;
 
@@ -42,6 +42,16 @@ pub enum SpaceError {
         /// What is wrong with it.
         why: String,
     },
+    /// Where its files were to stand is another system's.
+    #[error("data set {name}: {} belongs to the system {system}", path.display())]
+    Foreign {
+        /// The data set.
+        name: String,
+        /// The folder, or the file that is there.
+        path: PathBuf,
+        /// Whose it is.
+        system: SystemId,
+    },
     /// Keys.
     #[error(transparent)]
     Seal(#[from] SealError),
@@ -56,6 +66,7 @@ impl Coded for SpaceError {
             SpaceError::Io { .. } => Code("HFD001"),
             SpaceError::NoSpace { .. } => Code("HFD002"),
             SpaceError::Decode { .. } => Code("HFD003"),
+            SpaceError::Foreign { .. } => Code("HFD004"),
             SpaceError::Seal(error) => error.code(),
             SpaceError::Pool(error) => error.code(),
         }
@@ -73,6 +84,10 @@ impl Coded for SpaceError {
             }
             SpaceError::Decode { .. } => {
                 "If a newer release wrote it, use that release; otherwise restore a copy.".into()
+            }
+            SpaceError::Foreign { .. } => {
+                "Let data.folders in holdfast.toml name folders that are this system's alone."
+                    .into()
             }
             SpaceError::Seal(error) => error.remedy(),
             SpaceError::Pool(error) => error.remedy(),

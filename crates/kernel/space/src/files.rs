@@ -1,10 +1,10 @@
 //! The files of a data set: from interval numbers to places on disk.
 
 use std::io::{self, IoSliceMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::CiNumber;
+use base::{CiNumber, SystemId};
 use seam::disk::{Create, Disk, File, Open, is_misplaced};
 use seam::sync::Mutex;
 
@@ -14,6 +14,8 @@ use crate::{Definition, SpaceError};
 pub(crate) struct Files {
     disk: Arc<dyn Disk>,
     home: PathBuf,
+    /// Whose they are.
+    system: SystemId,
     definition: Definition,
     open: Mutex<Vec<Arc<dyn File>>>,
 }
@@ -21,24 +23,28 @@ pub(crate) struct Files {
 impl Files {
     /// The files as they are; a missing first file is an error, later ones may not exist yet.
     pub(crate) fn open(
-        disk: Arc<dyn Disk>,
+        (disk, system): (Arc<dyn Disk>, SystemId),
         home: PathBuf,
         definition: Definition,
         create: bool,
     ) -> Result<Files, SpaceError> {
-        let files = Files::closed(disk, home, definition);
+        let files = Files::closed((disk, system), home, definition);
         files.file(0, create)?;
         let mut number = 1;
         while files.definition.file_intervals > 0 && files.exists(number)? {
-            files.file(number, false)?;
+            files.file(number, create)?;
             number += 1;
         }
         Ok(files)
     }
 
     /// The same, none of them open.
-    pub(crate) fn closed(disk: Arc<dyn Disk>, home: PathBuf, definition: Definition) -> Files {
-        Files { disk, home, definition, open: Mutex::default() }
+    pub(crate) fn closed(
+        (disk, system): (Arc<dyn Disk>, SystemId),
+        home: PathBuf,
+        definition: Definition,
+    ) -> Files {
+        Files { disk, home, system, definition, open: Mutex::default() }
     }
 
     /// How many whole intervals the files hold.
@@ -229,6 +235,7 @@ impl Files {
             if create && let Some(folder) = path.parent() {
                 let made = seam::disk::make_dir(self.disk.as_ref(), folder);
                 made.map_err(|e| self.failed(next, "made", e))?;
+                self.refuse_others(next, folder)?;
             }
             let file = self
                 .disk
@@ -237,6 +244,21 @@ impl Files {
             open.push(file);
         }
         Ok(Arc::clone(&open[number as usize]))
+    }
+
+    /// Refuses a folder that another system has its data sets in: files there may have the names of
+    /// these.
+    fn refuse_others(&self, number: u32, folder: &Path) -> Result<(), SpaceError> {
+        let owner = seam::owner::owner(self.disk.as_ref(), folder);
+        let owner = owner.map_err(|error| self.failed(number, "made", error))?;
+        match owner.filter(|owner| *owner != self.system) {
+            Some(system) => Err(SpaceError::Foreign {
+                name: self.definition.name.clone(),
+                path: folder.to_owned(),
+                system,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Makes a new or removed file name durable.
@@ -277,11 +299,29 @@ mod tests {
         }
     }
 
+    const SYSTEM: SystemId = SystemId([1; 16]);
+
+    fn door(disk: &SimDisk) -> (Arc<dyn Disk>, SystemId) {
+        (Arc::new(disk.clone()), SYSTEM)
+    }
+
+    #[test]
+    fn no_file_is_made_in_a_folder_of_another_system() {
+        let disk = SimDisk::new();
+        let other = SystemId([2; 16]);
+        let (arc, _) = door(&disk);
+        seam::owner::claim(&arc, "/b".as_ref(), other).unwrap();
+        let files = Files::open(door(&disk), "/".into(), in_several_files(), true).unwrap();
+        let refused = files.grow(0, 12).unwrap_err();
+        assert!(matches!(refused, SpaceError::Foreign { system, .. } if system == other));
+        assert_eq!(disk.list("/b".as_ref()).unwrap(), [PathBuf::from(seam::owner::MARK)]);
+    }
+
     #[test]
     fn runs_and_buffers_go_on_from_file_to_file() {
         let disk = SimDisk::new();
         let definition = in_several_files();
-        let files = Files::open(Arc::new(disk.clone()), "/".into(), definition, true).unwrap();
+        let files = Files::open(door(&disk), "/".into(), definition, true).unwrap();
         files.grow(0, 12).unwrap();
         let mut units = AlignedBuf::zeroed(12 * 4096);
         units.chunks_mut(4096).zip(0..).for_each(|(unit, ci)| unit.fill(ci));
@@ -310,11 +350,10 @@ mod tests {
     fn files_that_are_not_open_are_removed_as_far_as_they_are_there() {
         let disk = SimDisk::new();
         let definition = in_several_files();
-        let disk_door = || Arc::new(disk.clone()) as Arc<dyn Disk>;
-        let files = Files::open(disk_door(), "/".into(), definition.clone(), true).unwrap();
+        let files = Files::open(door(&disk), "/".into(), definition.clone(), true).unwrap();
         files.grow(0, 12).unwrap();
         disk.lose(files.path(0));
-        Files::closed(disk_door(), "/".into(), definition).remove_present().unwrap();
+        Files::closed(door(&disk), "/".into(), definition).remove_present().unwrap();
         assert!((0..4).all(|number| !files.exists(number).unwrap()));
     }
 }

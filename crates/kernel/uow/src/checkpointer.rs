@@ -146,7 +146,7 @@ impl Kernel {
             // Where a record ends: what is durable behind it may be the piece of a record that a
             // crash cuts off, and the log would then seem to have been cut.
             block.proven = end;
-            block.orderly = orderly;
+            block.orderly = orderly && checkpoint.active.is_empty();
         });
         // The last word of an orderly stop stands in both slots, so that neither can be lost
         // unseen.

@@ -161,6 +161,7 @@ impl Kernel {
             let (next, paused) = (CiNumber(0), false);
             definition.conversion = Some(Conversion { from, next, bytes_per_second, paused });
             (definition.format, definition.generation) = (to.format, to.generation);
+            self.check_form(definition)?;
             self.permit(definition)
         })?;
         // What was sealed before still goes to disk in the old form, behind the cursor perhaps.
@@ -470,13 +471,15 @@ impl Kernel {
         set: &Arc<DataSet>,
         _work: MutexGuard<'_, ()>,
     ) -> Result<Step, UowError> {
-        let done = Definition { conversion: None, ..(*set.definition()).clone() };
+        let mut done = Definition { conversion: None, ..(*set.definition()).clone() };
+        done.drop_permit();
         self.renew_header(set, &done)?;
         if !planted(Plant::SlotsNotCleared) {
             self.writer.clear_area()?;
         }
         let end = self.redefine_set(set, |definition| {
             definition.conversion = None;
+            definition.drop_permit();
             Ok(())
         })?;
         self.log.wait_durable(end)?;

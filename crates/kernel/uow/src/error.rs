@@ -239,6 +239,33 @@ pub enum UowError {
         /// The data set.
         name: String,
     },
+    /// The log is plain, and says that a data set is sealed or being converted.
+    #[error(
+        "the log is plain, and data set {name} is {state}: nothing of it may get into that log"
+    )]
+    SealedUnderPlainLog {
+        /// The data set.
+        name: String,
+        /// What it is.
+        state: &'static str,
+    },
+    /// The log is plain, and a data set is to be sealed or converted.
+    #[error("data set {name} cannot be {wanted}: the log is plain")]
+    PlainLogTakesNoSealed {
+        /// The data set.
+        name: String,
+        /// What it was to be.
+        wanted: &'static str,
+    },
+    /// The log is to become plain, and data sets are sealed or being converted.
+    #[error(
+        "the log cannot become plain while data sets are sealed or being converted: {}",
+        names.join(", ")
+    )]
+    LogStaysSealed {
+        /// Their names.
+        names: Vec<String>,
+    },
     /// The operating system.
     #[error("{what}: {source}")]
     Io {
@@ -343,6 +370,9 @@ impl Coded for UowError {
             UowError::Anchor { .. } => Code("HFU012"),
             UowError::Protection { .. } => Code("HFU013"),
             UowError::NotPermitted { .. } => Code("HFU014"),
+            UowError::SealedUnderPlainLog { .. } => Code("HFU015"),
+            UowError::PlainLogTakesNoSealed { .. } => Code("HFU016"),
+            UowError::LogStaysSealed { .. } => Code("HFU017"),
             UowError::NoSuchPool { .. } => Code("HFU020"),
             UowError::PoolUsed { .. } => Code("HFU021"),
             UowError::LastPool { .. } => Code("HFU022"),
@@ -391,6 +421,24 @@ impl Coded for UowError {
                                               restore the system in a new folder from its archives \
                                               and image copies, and have its log sealed."
                 .into(),
+            UowError::SealedUnderPlainLog { .. } => {
+                "Somebody may have forged the log, or put back one of a time at which it was \
+                 plain: restore the system in a new folder from its archives and image copies, \
+                 with `[log] format = \"sealed\"`."
+                    .into()
+            }
+            UowError::PlainLogTakesNoSealed { .. } => {
+                "Have the log sealed first: `[log] format = \"sealed\"` in holdfast.toml, and a \
+                 start. Or leave the data set plain."
+                    .into()
+            }
+            UowError::LogStaysSealed { names } => {
+                let set = names.first().map_or("DATASET", String::as_str);
+                format!(
+                    "Leave the log sealed. If all is to be readable, put `[log] format` back, and \
+                     make each plain first: `holdfast convert --set {set} --to plain`."
+                )
+            }
             UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
             UowError::Stopped(error) => error.remedy(),
             UowError::NoSuchPool { known, .. } => format!("Name one of: {known}."),

@@ -88,6 +88,9 @@ pub struct KernelConfig {
     pub anchor: Option<AnchorPlan>,
     /// What layers above ask that the system's bytes must prove.
     pub asked: AskedAbove,
+    /// Whether nothing that is sealed may be under a log that is plain: undo and splits of nodes
+    /// write into the log what pages hold. Tests of the kernel alone mix the forms.
+    pub sealed_needs_sealed_log: bool,
     /// The label of the system's own key: control file, double-write area.
     pub system_label: String,
 }
@@ -117,6 +120,7 @@ impl KernelConfig {
             proven: Lsn::NONE,
             anchor: None,
             asked: AskedAbove::default(),
+            sealed_needs_sealed_log: false,
             system_label: "system".into(),
         }
     }

@@ -140,6 +140,7 @@ impl Kernel {
         format_root: &dyn Fn(&mut [u8]),
     ) -> Result<Rebuild, UowError> {
         self.stop.check()?;
+        self.check_form(&definition)?;
         let pool = self.pool_for(&definition).or_else(|_| {
             definition.pool.clear();
             self.pool_for(&definition)

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use base::{CiNumber, Lsn, UowId};
 use pool::{ExclusiveCi, PoolError};
+use seal::Format;
 use space::{DataSet, Definition, Purpose};
 
 use crate::record::{CatalogRecord, Interval, KernelRecord};
@@ -65,6 +66,7 @@ impl Kernel {
         format_root: &dyn Fn(&mut [u8]),
     ) -> Result<Arc<DataSet>, UowError> {
         self.stop.check()?;
+        self.check_form(&definition)?;
         let _alone = self.pools.assigning.lock();
         let pool = self.pool_for(&definition)?;
         pool.name().clone_into(&mut definition.pool);
@@ -100,6 +102,16 @@ impl Kernel {
         };
         self.log.wait_durable(end)?;
         Ok(set)
+    }
+
+    /// Refuses what is to be sealed, or converted, under a plain log.
+    pub(crate) fn check_form(&self, definition: &Definition) -> Result<(), UowError> {
+        let refuses = self.config.sealed_needs_sealed_log && !definition.is_all_plain();
+        if !refuses || self.control.protection().log == Format::Sealed {
+            return Ok(());
+        }
+        let wanted = if definition.conversion.is_some() { "converted" } else { "sealed" };
+        Err(UowError::PlainLogTakesNoSealed { name: definition.name.clone(), wanted })
     }
 
     /// Gives a definition what proves that its data set may be plain, if it is. The caller has it

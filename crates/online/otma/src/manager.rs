@@ -118,6 +118,17 @@ pub trait Manager: Send + Sync {
     /// If the store fails.
     fn take(&self, tpipe: Name) -> Result<Option<Output>, Refusal>;
 
+    /// Takes the first output of a tpipe that belongs to an input: what others left there is no
+    /// reply to it, and is fetched by a resume. A manager that does not tell them apart gives the
+    /// first of all.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn take_reply(&self, tpipe: Name, ticket: Ticket) -> Result<Option<Output>, Refusal> {
+        let _ = ticket;
+        self.take(tpipe)
+    }
+
     /// Says what became of an output that was taken; `done` is called when that is durable.
     ///
     /// # Errors

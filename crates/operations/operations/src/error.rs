@@ -5,6 +5,7 @@
 //!    word by word.
 
 use base::{Code, Coded};
+use control::ControlError;
 use definitions::DbdName;
 use hierarchy::HierarchyError;
 use hierarchy::repository::RepositoryError;
@@ -59,6 +60,12 @@ pub enum OperationsError {
     /// A verb of the system, or the process that has it open.
     #[error("{}", .0.message)]
     Refused(Refusal),
+    /// The transaction manager.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// A name that no user can have.
+    #[error("\"{0}\" is no name for a user")]
+    UserName(String),
     /// A name that no definition has.
     #[error("there is no DBD {name}")]
     NoDatabase {
@@ -136,6 +143,7 @@ impl OperationsError {
             OperationsError::Refused(refusal) => refusal.code.clone(),
             OperationsError::Advised { error, .. } => error.code(),
             OperationsError::TornApart { .. } => TORN_APART.to_string(),
+            OperationsError::UserName(_) => USER_NAME.to_string(),
             OperationsError::NoBaseCopy => NO_COPY.to_string(),
             OperationsError::Future { .. } => BAD_POINT.to_string(),
             other => other.layer().map_or(FAILED, Coded::code).to_string(),
@@ -149,6 +157,9 @@ impl OperationsError {
             OperationsError::Refused(refusal) => refusal.advice.clone(),
             OperationsError::NoDatabase { .. } => {
                 "Correct the name, or compile its source with `holdfast gen`.".into()
+            }
+            OperationsError::UserName(_) => {
+                "Give a name of up to 8 letters and digits.".into()
             }
             OperationsError::NoBaseCopy => {
                 "Make a full copy first: leave out --incremental.".into()
@@ -207,6 +218,7 @@ impl OperationsError {
             OperationsError::Hierarchy(error) => error,
             OperationsError::Repository(error) => error,
             OperationsError::Move(error) => error,
+            OperationsError::Control(error) => error,
             _ => return None,
         })
     }
@@ -214,6 +226,8 @@ impl OperationsError {
 
 /// Data sets of one database at different times.
 const TORN_APART: Code = Code("HFV014");
+/// A user's name that is none.
+const USER_NAME: Code = Code("HFY039");
 
 impl From<OperationsError> for Refusal {
     fn from(error: OperationsError) -> Refusal {

@@ -11,6 +11,7 @@
 //!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
 //!   moving             a database that goes to another system
+//!   transactions       the transaction manager, commands, resources, users
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
 //! ```
@@ -36,6 +37,7 @@ pub mod recon_report;
 pub mod recover;
 pub mod reinitialize;
 pub mod selection;
+pub mod transactions;
 pub mod verbs;
 
 pub use databases::Databases;

@@ -23,7 +23,10 @@ use crate::moving::{self, SendRequest};
 use crate::recon_report::ChangeRequest;
 use crate::recover::RecoverRequest;
 use crate::selection::expand;
-use crate::{Databases, Result, backout, database_report, image_copy, recon_report, recover};
+use crate::transactions::{CommandRequest, DefineRequest, UserRequest};
+use crate::{
+    Databases, Result, backout, database_report, image_copy, recon_report, recover, transactions,
+};
 
 /// What an operator asks of an open system, with what each verb is given.
 ///
@@ -70,6 +73,15 @@ pub enum Operation {
     /// Changes what RECON says of an image copy.
     #[serde(rename = "recon change")]
     ReconChange(ChangeRequest),
+    /// Carries out a command of the transaction manager.
+    #[serde(rename = "cmd")]
+    Command(CommandRequest),
+    /// Takes in definitions of transactions and programs.
+    #[serde(rename = "define")]
+    Define(DefineRequest),
+    /// Defines or removes a user.
+    #[serde(rename = "user")]
+    User(UserRequest),
 }
 
 /// What an operation answers. As JSON it is the answer alone: who asked knows which it is.
@@ -100,6 +112,12 @@ pub enum Answer {
     ReconList(Value),
     /// Of [`Operation::ReconChange`].
     ReconChange(recon_report::Changed),
+    /// Of [`Operation::Command`].
+    Command(transactions::Commanded),
+    /// Of [`Operation::Define`].
+    Define(transactions::Defined),
+    /// Of [`Operation::User`]: whether anything was changed.
+    User(bool),
 }
 
 impl Operation {
@@ -138,6 +156,9 @@ impl Operation {
             Operation::ReconChange(asked) => {
                 Answer::ReconChange(recon_report::change(system, asked, talk)?)
             }
+            Operation::Command(asked) => Answer::Command(transactions::command(system, asked)?),
+            Operation::Define(asked) => Answer::Define(transactions::define(system, asked)?),
+            Operation::User(asked) => Answer::User(transactions::user(system, asked)?),
         })
     }
 
@@ -184,6 +205,9 @@ const VERBS: &[Verb] = &[
     verb("backout list"),
     verb("recon list"),
     verb("recon change"),
+    verb("cmd"),
+    verb("define"),
+    verb("user"),
 ];
 
 /// The verbs that work on databases alone, in a system on an engine.

@@ -11,7 +11,7 @@
 //! 3. An archive that is there and cannot be read is not taken for lost. Data sets that need
 //!    nothing of it come back without it; each of the others is named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -139,6 +139,12 @@ impl LostSystem {
     #[must_use]
     pub fn sets(&self) -> Vec<String> {
         self.sets.values().map(|set| set.name.clone()).collect()
+    }
+
+    /// The folders that they come back to: those that they had.
+    #[must_use]
+    pub fn folders(&self) -> BTreeSet<String> {
+        self.sets.values().flat_map(|set| set.folders.iter().cloned()).collect()
     }
 
     /// Those of them that do not come back, or not to where the archives end.

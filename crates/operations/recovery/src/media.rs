@@ -3,13 +3,14 @@
 //! Invariants:
 //! 1. A file gets its name when it is complete and durable. A copy that fails leaves nothing of
 //!    those that are not; what a crash leaves is called `.part`.
+//! 2. What another copy writes, or has written, is never written over.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seam::Seam;
-use seam::disk::{BLOCK, Create, File, Open, make_dir};
+use seam::disk::{BLOCK, Create, File, Open, is_misplaced, make_dir};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
@@ -61,6 +62,11 @@ impl CopyFiles {
             make_dir(seam.disk.as_ref(), folder_of(path)).map_err(io)?;
             let file =
                 seam.disk.open(&part(path), Open::DATA.create(Create::IfMissing)).map_err(io)?;
+            // Another system's copy may have the same name, and be under way.
+            file.hold(true).map_err(io)?;
+            if is_misplaced(seam.disk.as_ref(), &part(path), file.as_ref()) {
+                return Err(io(io::ErrorKind::AlreadyExists.into()));
+            }
             file.set_len(0).map_err(io)?;
             begun.files.push((path.clone(), file));
         }
@@ -108,6 +114,9 @@ impl CopySink for CopyFiles {
                 file.sync().map_err(io("synced"))?;
             }
             prepare_folder(disk.as_ref(), folder_of(path)).map_err(io("marked"))?;
+            if disk.exists(path).map_err(io("renamed"))? {
+                return Err(io("renamed")(io::ErrorKind::AlreadyExists.into()));
+            }
             disk.rename(&part(path), path).map_err(io("renamed"))?;
             self.named += 1;
             disk.sync_dir(folder_of(path)).map_err(io("synced"))?;

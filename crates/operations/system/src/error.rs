@@ -1,9 +1,9 @@
 //! What can go wrong with a system as a whole, with the code and the remedy of each.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use archive::ArchiveError;
-use base::{Code, Coded};
+use base::{Code, Coded, SystemId};
 use log::LogError;
 use pool::PoolError;
 use pool::double_write::DoubleWriteError;
@@ -12,6 +12,7 @@ use recovery::RecoveryError;
 use rustix::io::Errno;
 use seal::SealError;
 use space::SpaceError;
+use space::definition::is_file_name;
 use store::StoreError;
 use uow::UowError;
 
@@ -181,6 +182,28 @@ pub enum SystemError {
         /// What stands there, in words.
         holds: &'static str,
     },
+    /// Something from outside was to be written where the system itself has a file.
+    #[error("{what}: {} is {holds} of the system in {}", path.display(), dir.display())]
+    OwnFile {
+        /// Who would have written there: an option, or a setting.
+        what: String,
+        /// The file.
+        path: PathBuf,
+        /// What it is, in words.
+        holds: &'static str,
+        /// The system's folder.
+        dir: PathBuf,
+    },
+    /// A folder of the configuration is one of another system.
+    #[error("{}, the folder for {holds}, belongs to the system {system}", folder.display())]
+    OthersFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// What was to stand there, in words.
+        holds: &'static str,
+        /// Whose it is.
+        system: SystemId,
+    },
     /// Somebody reads the memory of this process.
     #[error("process {tracer} traces this one: no keys are taken out")]
     Traced {
@@ -266,15 +289,34 @@ impl SystemError {
 
 /// What to do about what stands in the way of a new system.
 fn without(dir: &Path, found: &str) -> String {
-    let is_elsewhere = Path::new(found).is_absolute() && !Path::new(found).starts_with(dir);
-    match is_elsewhere {
+    let found = Path::new(found);
+    let goes_up = found.components().any(|part| part == Component::ParentDir);
+    let name = found.file_name().unwrap_or_default().to_string_lossy();
+    if is_file_name(&name) {
+        return "Move it away if nobody needs it: data sets come back to the folders that they had, \
+                and data.folders of the configuration says where new ones go."
+            .into();
+    }
+    match goes_up || (found.is_absolute() && !found.starts_with(dir)) {
         true => {
-            "Move it away, or let log.copies and log.stripe_folders of the configuration name \
-                 folders that are empty or do not exist."
+            "Move it away if nobody needs it, or let log.copies, log.stripe_folders, \
+             log.write_ahead, data.folders, recon.second and keys.file of the configuration name \
+             places where nothing stands."
         }
         false => "Name a folder that is empty or does not exist.",
     }
     .into()
+}
+
+/// What to do about a folder of another system.
+fn others(folder: &Path) -> String {
+    format!(
+        "Name a folder in holdfast.toml that is this system's alone, and move its own files there \
+         if it has some. If the other system is no more, look what is left of it in {folder}, and \
+         remove {mark}.",
+        folder = folder.display(),
+        mark = folder.join(seam::owner::MARK).display()
+    )
 }
 
 /// What has to be done before a generation of a key can be deleted that others need.
@@ -331,7 +373,9 @@ impl Coded for SystemError {
             SystemError::NoRecon { .. } => Code("HFY033"),
             SystemError::OnEngine { .. } => Code("HFY034"),
             SystemError::NotOnEngine { .. } => Code("HFY035"),
-            SystemError::Sharing { .. } => Code("HFY036"),
+            SystemError::Sharing { .. } => Code("HFY038"),
+            SystemError::OwnFile { .. } => Code("HFY036"),
+            SystemError::OthersFolder { .. } => Code("HFY037"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -351,6 +395,10 @@ impl Coded for SystemError {
             }
             SystemError::Occupied { dir, found } => without(dir, found),
             SystemError::OwnFolder { .. } => OWN_FOLDER.into(),
+            SystemError::OwnFile { what, .. } => {
+                format!("Name another file for {what}: this one would be lost.")
+            }
+            SystemError::OthersFolder { folder, .. } => others(folder),
             SystemError::Traced { .. } => TRACED.into(),
             SystemError::Limited { option, .. } => format!("Raise it: `ulimit -{option}`."),
             SystemError::NoRecon { dir, .. } => without_recon(dir),

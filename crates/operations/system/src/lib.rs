@@ -36,6 +36,7 @@ mod guests;
 pub mod hygiene;
 mod limits;
 pub mod operator;
+mod places;
 pub mod protection;
 mod registry;
 mod restore;
@@ -53,7 +54,7 @@ pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
     EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings,
-    ReconSettings, RegionSettings, SystemConfig, UnitSettings, read_root_list,
+    ReconSettings, RegionSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};
@@ -61,9 +62,10 @@ pub use engine::{EngineRun, EngineSystem, EngineVerb, EngineVerified, InUse, Ver
 pub use error::SystemError;
 pub use guests::{Guest, Guests};
 pub use operator::ask;
+pub use places::Places;
 pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
-pub use room::{WarnSettings, is_full};
+pub use room::is_full;
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
 pub use system::{

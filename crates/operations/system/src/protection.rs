@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use base::Lsn;
 use recon::State;
-use seal::{KeyProvider, KeyRing, Passphrase};
+use seal::{Format, KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::control::ControlKeys;
 use uow::{Lowered, Protection, UowError, protection};
 
-use crate::{LABELS, Stopped, SystemConfig, SystemError, system};
+use crate::{LABELS, Stopped, SystemConfig, SystemError, survey, system};
 
 /// What the bytes of a system must prove, as people and programs read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,12 +108,29 @@ pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compa
 /// As for [`compare`], and if the control file cannot be written.
 pub fn accept(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
     let dir = &system::absolute(seam, dir)?;
-    let (ring, _lock) = system::open_key_ring(seam, dir, passphrase)?;
+    let (ring, lock) = system::open_key_ring(seam, dir, passphrase)?;
     let (config, ring) = (SystemConfig::read(seam.disk.as_ref(), dir)?, Arc::new(ring));
-    let lowered = compared(seam, dir, &config, &ring)?.lowered;
-    let asked = config.asked(dir);
+    let Compared { bound, asked, lowered } = compared(seam, dir, &config, &ring)?;
+    let becomes_plain = bound.log == Format::Sealed && asked.log == Format::Plain;
+    let shadow = survey::without_writes(seam);
+    let stopped = Stopped::around(dir.to_owned(), config.clone(), Arc::clone(&ring), shadow, lock);
+    if becomes_plain {
+        refuse_sealed(&stopped)?;
+    }
     let (_, bound) = protection::accept(seam, dir, &control_keys(&config, &ring), &asked)?;
+    drop(stopped); // It has held the system's lock.
     Ok(Compared { bound, asked, lowered })
+}
+
+/// Refuses to have the log plain while anything is sealed: undo and splits of nodes log it.
+fn refuse_sealed(stopped: &Stopped) -> Result<(), SystemError> {
+    let survey = stopped.survey(&mut |_| ())?;
+    let sealed = survey.catalog.existing().filter(|set| !set.is_all_plain());
+    let names: Vec<String> = sealed.map(|set| set.name.clone()).collect();
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(UowError::LogStaysSealed { names }.into()),
+    }
 }
 
 fn compared(
@@ -174,7 +191,11 @@ pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
         return Ok(());
     }
     let keys = control_keys(&stopped.config, &stopped.keys);
-    let asked = stopped.config.asked(&stopped.dir);
+    let mut asked = stopped.config.asked(&stopped.dir);
+    // Its data sets may be sealed. What is logged in memory may be so, too.
+    if let Some(bound) = &stopped.bound {
+        asked.log = bound.log;
+    }
     protection::accept(&stopped.seam, &stopped.dir, &keys, &asked).map(drop)
 }
 

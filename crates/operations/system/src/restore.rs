@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 
 use crate::config::CONFIG_FILE;
+use crate::places::{Places, RESTORING};
 use crate::protection::ProtectionStatus;
-use crate::system::{absolute, clean_up, free_place, make_folders, open_key_ring, parts};
+use crate::system::{absolute, make_alone, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
 /// What a system is restored from.
@@ -77,9 +78,6 @@ pub struct RebuiltRecon {
     pub recoveries: usize,
 }
 
-/// It stands in the folder of a system while that is restored, and says how.
-pub(crate) const RESTORING: &str = "holdfast.restoring";
-
 /// No key file is longer.
 const KEY_FILE_BYTES_MAX: usize = 64 << 20;
 
@@ -112,7 +110,8 @@ impl System {
         } else {
             refuse_plain(&config, dir)?;
         }
-        free_place(disk, dir, &config)?;
+        let places = Places::of(&config, dir);
+        places.free(disk)?;
         let key_file = read_small(disk, &options.key_file, KEY_FILE_BYTES_MAX)
             .map_err(|error| SystemError::io("read", &options.key_file, error))?;
         let ring = KeyRing::open(seam, &options.key_file, system, passphrase)?;
@@ -121,23 +120,25 @@ impl System {
         let catalog = catalog(&parts, &config, dir)?;
         let copies = copy_keys(Arc::clone(&keys), system);
         let lost = LostSystem::look(seam, &catalog, &copies, &options.copies, tell)?;
+        // What the configuration names is for new ones: these come back to where they were.
+        let folders = lost.folders();
+        folders.iter().try_for_each(|one| places.free_of_data_sets(disk, &dir.join(one)))?;
         let restoring = dir.join(RESTORING);
-        let made = make_folders(disk, dir, &config).and_then(|()| {
+        let made = make_alone(seam, dir, &config.clone(), |seam| {
             let again = serde_json::to_vec(&Again::of(options)).unwrap_or_default();
             write(seam, &restoring, &again)?;
             write(seam, &config.key_file(dir), &key_file)?;
+            let parts = Parts { seam: seam.clone(), ..parts.clone() };
             let recon = registry::recon_setup(seam, dir, &config, keys);
             if options.accept_plain {
                 config.log.plain.until = lost.began();
             }
             lost.make(&parts, &config.kernel(dir), &recon)?;
-            write(seam, &dir.join(CONFIG_FILE), text.as_bytes())
+            write(seam, &dir.join(CONFIG_FILE), text.as_bytes())?;
+            // Beside the system's configuration it says nothing.
+            let _ = seam.disk.remove(&restoring);
+            Ok(())
         });
-        if made.is_err() {
-            clean_up(disk, dir, &config);
-        }
-        // Beside the system's configuration it says nothing.
-        let _ = disk.remove(&restoring);
         made.map(|()| RestoredSystem {
             system,
             end: lost.past().end,
@@ -281,6 +282,7 @@ pub fn rebuild_recon(
     drop(stopped);
     // Nobody opens the system meanwhile.
     let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
+    Places::of(&config, dir).take(seam, false)?;
     let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
     let setup = registry::recon_setup(seam, dir, &config, Arc::clone(&keys));
     let kept = recon::read(&setup);

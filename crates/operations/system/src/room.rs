@@ -7,32 +7,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use seam::disk::{DeviceRoom, Disk, is_same_place};
-use serde::Deserialize;
 
+use crate::places::{ARCHIVES, DATA_SETS, LOG};
 use crate::{System, SystemConfig, SystemError};
-
-/// The section `[warn]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WarnSettings {
-    /// Warn when less than so much of a device is free, in percent; 0: never.
-    pub device_free_percent: u8,
-    /// Warn when so much of the log is in use, in percent; 0: never.
-    pub log_used_percent: u8,
-}
-
-impl Default for WarnSettings {
-    fn default() -> WarnSettings {
-        WarnSettings { device_free_percent: 10, log_used_percent: 75 }
-    }
-}
-
-pub(crate) const ARCHIVES: &str = "archives";
-pub(crate) const DATA_SETS: &str = "data sets";
 
 /// What stands where, in words.
 fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'static str, PathBuf)> {
-    let logs = logs.into_iter().map(|folder| ("the log", folder));
+    let logs = logs.into_iter().map(|folder| (LOG, folder));
     let archives = config.archive(dir).into_iter().flat_map(|archive| archive.folders);
     let archives = archives.map(|folder| (ARCHIVES, folder));
     let data = config.data.folders.iter().map(|folder| (DATA_SETS, dir.join(folder)));

@@ -13,7 +13,7 @@ use log::{CopyInfo, LogStatistics, SegmentInfo};
 use pool::PoolStatistics;
 use seal::Format;
 use serde::{Deserialize, Serialize};
-use space::DataSet;
+use space::{DataSet, Definition};
 use uow::{KernelStatistics, RestartReport};
 
 use crate::archives::{self, ArchivesStatus};
@@ -115,6 +115,17 @@ pub struct StoppedStatus {
 /// What is said of a data set that waits for its recovery.
 pub(crate) fn offline_note(name: &str) -> String {
     format!("data set {name} is offline: `holdfast recover --set {name}`")
+}
+
+/// What is said of a data set whose conversion somebody has stopped: part of it keeps its old form.
+pub(crate) fn paused_note(definition: &Definition) -> Option<String> {
+    let conversion = definition.conversion.filter(|conversion| conversion.paused)?;
+    let (name, next) = (&definition.name, conversion.next.0);
+    let (from, to) = (uow::describe(conversion.from), uow::describe(definition.form()));
+    Some(format!(
+        "data set {name} is {to} up to interval {next} and {from} behind it: its conversion is \
+         paused; `holdfast rekey resume --set {name}` has it go on"
+    ))
 }
 
 /// A stale copy of the log (K9).
@@ -463,7 +474,10 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
         .chain(misplaced)
         .chain(misplaced_sets(inner));
     let now = now.chain(inner.recon.state().forgotten());
-    inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
+    let sets = inner.kernel.all_sets();
+    let paused = sets.iter().filter_map(|set| paused_note(&set.definition()));
+    let always = inner.notes.iter().cloned();
+    always.chain(lost).chain(behind).chain(rooms).chain(now).chain(paused).collect()
 }
 
 /// Files of data sets that nobody will find again once the system is stopped.
@@ -631,7 +645,7 @@ impl SerialStatus {
 }
 
 impl DataSetStatus {
-    pub(crate) fn of_definition(definition: &space::Definition) -> DataSetStatus {
+    pub(crate) fn of_definition(definition: &Definition) -> DataSetStatus {
         DataSetStatus {
             number: definition.id.0,
             name: definition.name.clone(),

@@ -21,7 +21,7 @@ use uow::{Catalog, Lowered, Protection, UowError};
 use crate::protection::ProtectionStatus;
 use crate::shadow::ShadowDisk;
 use crate::status::{
-    DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus, offline_note,
+    DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus, offline_note, paused_note,
 };
 use crate::{SystemConfig, SystemError, operator, protection, system};
 
@@ -295,6 +295,7 @@ impl Stopped {
         };
         let damages = survey.damages.iter().chain(survey.passed.iter().map(|(one, _)| one));
         let offline = survey.catalog.offline().map(|set| offline_note(&set.name));
+        let paused = survey.catalog.existing().filter_map(paused_note);
         let lost = survey.lost.iter().map(|lost| {
             let LostLogCopy { number, path, why } = lost;
             format!("copy {number}, {}, cannot be used: {why}", path.display())
@@ -312,7 +313,7 @@ impl Stopped {
             segments: survey.segments.iter().map(segment).collect(),
             data_sets: survey.catalog.open().map(|(_, set)| self.data_set(set)).collect(),
             damages: lost.chain(damages.map(damage)).collect(),
-            notes: self.lowered_note().into_iter().chain(offline).collect(),
+            notes: self.lowered_note().into_iter().chain(offline).chain(paused).collect(),
             protection: self.bound.as_ref().map(ProtectionStatus::of),
         }
     }

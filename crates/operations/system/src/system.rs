@@ -1,5 +1,6 @@
 //! A system: a folder, its key ring, and a running kernel over them.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +14,14 @@ use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
 use seam::Seam;
 use seam::disk::{Disk, HeldLock, make_dir};
 use seam::fresh::replace_small;
+use seam::made::MadeHere;
 use seam::sync::{Mutex, MutexGuard};
 use store_kernel::KernelStore;
 use uow::{Kernel, KernelConfig, Parts, UowError};
 
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
+use crate::places::{LOCK, Places};
 use crate::status::{self, RunningStatus};
 use crate::{Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
 
@@ -98,6 +101,8 @@ pub(crate) struct Inner {
     notice: fn(&str),
     /// The programs that it serves.
     pub(crate) guests: Arc<Guests>,
+    /// What a layer above keeps with the open system.
+    attached: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -125,12 +130,8 @@ impl System {
         let mut config = options.config.clone();
         let entropy = seam.entropy.fill(&mut config.system.0);
         entropy.map_err(|error| SystemError::io("draw an identity for", dir, error))?;
-        free_place(seam.disk.as_ref(), dir, &config)?;
-        let made = make(seam, dir, passphrase, options, &config);
-        if made.is_err() {
-            clean_up(seam.disk.as_ref(), dir, &config);
-        }
-        made.map(|()| config.system)
+        make_alone(seam, dir, &config, |seam| make(seam, dir, passphrase, options, &config))?;
+        Ok(config.system)
     }
 
     /// Opens a system: proves the key file, restarts the kernel, serves operators.
@@ -167,6 +168,7 @@ impl System {
         let shadowed = options.in_memory.then(|| survey::without_writes(seam));
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
+        Places::of(&config, dir).take(seam, options.in_memory)?;
         let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
         let known = registry::known_to(&recon, options.in_memory)?;
         let bound = protection::prove(seam, dir, &config, &keys, &known)?;
@@ -206,6 +208,7 @@ impl System {
             verbs: options.verbs,
             notice: options.notice,
             guests: Arc::default(),
+            attached: Mutex::new(None),
             configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
@@ -254,6 +257,22 @@ impl System {
     #[must_use]
     pub fn guests(&self) -> &Arc<Guests> {
         &self.inner.guests
+    }
+
+    /// Has something of a layer above found by operators' verbs, as long as the system is open.
+    pub fn attach(&self, what: Arc<dyn Any + Send + Sync>) {
+        *self.inner.attached.lock() = Some(what);
+    }
+
+    /// Takes that away again.
+    pub fn detach(&self) {
+        *self.inner.attached.lock() = None;
+    }
+
+    /// What was attached, if it is of that type.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.inner.attached.lock().clone()?.downcast().ok()
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {
@@ -358,6 +377,12 @@ impl System {
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.inner.dir
+    }
+
+    /// Which folders and files are its own.
+    #[must_use]
+    pub fn places(&self) -> Places {
+        Places::of(&self.inner.config, &self.inner.dir)
     }
 
     /// What an operator should know, a sentence each.
@@ -495,12 +520,12 @@ pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemE
     owner.map_err(|error| SystemError::io("look at", dir, error))?;
     let begun = seam.clock.monotonic();
     loop {
-        let error = match seam.disk.lock(&dir.join("lock")) {
+        let error = match seam.disk.lock(&dir.join(LOCK)) {
             Ok(lock) => return Ok(lock),
             Err(error) => error,
         };
         if error.kind() != std::io::ErrorKind::WouldBlock {
-            return Err(SystemError::io("lock", &dir.join("lock"), error));
+            return Err(SystemError::io("lock", &dir.join(LOCK), error));
         }
         let holder = operator::holder(dir).ok().flatten();
         if holder.is_some() || seam.clock.monotonic().saturating_sub(begun) > PATIENCE {
@@ -515,38 +540,32 @@ pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemE
 const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
 
-pub(crate) fn free_place(
-    disk: &dyn Disk,
+/// Makes a system where there is none, alone. If that fails, what was made is removed, and nothing
+/// else: other systems may have files in the same folders.
+pub(crate) fn make_alone(
+    seam: &Seam,
     dir: &Path,
     config: &SystemConfig,
+    make: impl FnOnce(&Seam) -> Result<(), SystemError>,
 ) -> Result<(), SystemError> {
-    let occupied = |found: &Path| SystemError::Occupied {
-        dir: dir.to_owned(),
-        found: found.display().to_string(),
-    };
-    let exists =
-        |path: &Path| disk.exists(path).map_err(|error| SystemError::io("look for", path, error));
-    let list =
-        |folder: &Path| disk.list(folder).map_err(|error| SystemError::io("list", folder, error));
-    if exists(dir)? {
-        for name in list(dir)? {
-            // Empty folders do no harm; an unfinished `init` leaves some.
-            if !disk.list(&dir.join(&name)).is_ok_and(|names| names.is_empty()) {
-                return Err(occupied(&name));
+    let places = Places::of(config, dir);
+    // What is refused at once leaves no trace.
+    places.free(seam.disk.as_ref())?;
+    let (seam, here) = MadeHere::over(seam);
+    let made =
+        make_folders(seam.disk.as_ref(), dir, config).and_then(|()| lock(&seam, dir)).map(|lock| {
+            // Again: somebody may have been faster, and some paths lead nowhere without the folders.
+            let made = places
+                .free(seam.disk.as_ref())
+                .and_then(|()| places.claim(&seam, true))
+                .and_then(|()| make(&seam));
+            if made.is_err() {
+                here.undo();
             }
-        }
-    }
-    for folder in config.all_log_folders(dir) {
-        if exists(&folder)?
-            && let Some(name) = list(&folder)?.first()
-        {
-            return Err(occupied(&folder.join(name)));
-        }
-    }
-    if exists(&config.key_file(dir))? {
-        return Err(occupied(&config.key_file(dir)));
-    }
-    Ok(())
+            drop(lock);
+            made
+        });
+    made.flatten()
 }
 
 fn make(
@@ -557,7 +576,6 @@ fn make(
     config: &SystemConfig,
 ) -> Result<(), SystemError> {
     let disk = seam.disk.as_ref();
-    make_folders(disk, dir, config)?;
     let (path, id) = (config.key_file(dir), config.system);
     let keys = match &options.token {
         None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,
@@ -576,33 +594,13 @@ fn make(
 }
 
 /// The folders of a system.
-pub(crate) fn make_folders(
-    disk: &dyn Disk,
-    dir: &Path,
-    config: &SystemConfig,
-) -> Result<(), SystemError> {
+fn make_folders(disk: &dyn Disk, dir: &Path, config: &SystemConfig) -> Result<(), SystemError> {
     let data = config.data.folders.iter().map(|folder| dir.join(folder));
     let folders = std::iter::once(dir.to_owned()).chain(config.all_log_folders(dir)).chain(data);
     for folder in folders {
         make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
     }
     Ok(())
-}
-
-/// Removes what an unfinished `make` has left, as far as that goes.
-pub(crate) fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
-    let mut paths = vec![config.key_file(dir)];
-    paths.extend(["control", "double-write", CONFIG_FILE, "recon.1"].map(|name| dir.join(name)));
-    paths.push(dir.join(&config.recon.second).join("recon.2"));
-    for folder in config.all_log_folders(dir) {
-        let names = disk.list(&folder).unwrap_or_default();
-        let segments = names.iter().filter(|name| name.to_string_lossy().starts_with("segment-"));
-        paths.extend(segments.map(|name| folder.join(name)));
-    }
-    for path in paths {
-        // What is not there need not go; what cannot be removed, the next try names.
-        let _ = disk.remove(&path);
-    }
 }
 
 /// A line for people that says what went wrong, and one that says what to do.

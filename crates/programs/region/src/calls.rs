@@ -18,6 +18,8 @@ pub(crate) enum AreaLen {
     Longest,
     /// Always the same.
     Fixed(usize),
+    /// So much goes in, and a message may come back.
+    Answered(usize),
     /// Two bytes in front say it.
     Counted,
     /// As the function of STAT asks for.
@@ -112,7 +114,8 @@ fn of_terminal(function: Function) -> Plan {
         | Function::Rolb => plan(Longest, Way::Out, Behind::Nothing),
         Function::Isrt | Function::Purg => plan(Counted, Way::In, Behind::Item(8, Way::In)),
         Function::Chng => plan(Fixed(8), Way::In, Behind::Nothing),
-        Function::Chkp => plan(Fixed(8), Way::In, Behind::Pairs(Way::In)),
+        // A message program gets its next message with it.
+        Function::Chkp => plan(AreaLen::Answered(8), Way::Both, Behind::Pairs(Way::In)),
         Function::Xrst => plan(Fixed(14), Way::Both, Behind::Pairs(Way::Both)),
         Function::Sets | Function::Setu => plan(Counted, Way::In, Behind::Item(4, Way::In)),
         Function::Rols => plan(Counted, Way::Both, Behind::Item(4, Way::In)),
@@ -131,6 +134,12 @@ fn of_terminal(function: Function) -> Plan {
         Function::Gscd => plan(Fixed(8), Way::Out, Behind::Nothing),
         _ => plan(Counted, Way::In, Behind::Nothing),
     }
+}
+
+/// Whether a call brings a segment of a message into its area.
+pub(crate) fn brings_segment(function: Function, kind: Option<&PcbKind>) -> bool {
+    let gets = matches!(function, Function::Gu | Function::Gn | Function::Rolb | Function::Chkp);
+    gets && matches!(kind, Some(PcbKind::Io(_)))
 }
 
 /// How long the area of STAT is for one of its functions: the enhanced ones return more.

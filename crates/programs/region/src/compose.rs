@@ -161,6 +161,9 @@ impl Composer<'_> {
         if (plan.area, self.counts, self.aib_area_len) == (AreaLen::Counted, Counts::Full, None) {
             return self.area_of_full_count(address, plan, places);
         }
+        if let AreaLen::Answered(given) = plan.area {
+            return self.area_that_is_answered(address, given, places);
+        }
         let room = self.area_len(address, plan).min(AREA_BYTES_MAX);
         let reached = if plan.way == Way::Out {
             self.reach.writable(address, room)
@@ -180,6 +183,26 @@ impl Composer<'_> {
         self.writer.area(reached, self.scratch);
         let short = self.writer.len() <= RIDING_BYTES_MAX;
         places.rides = self.may_ride && short && rides(self.parameters.function, self.scratch);
+        Ok(())
+    }
+
+    /// An area of which the front goes in, and which a message may come back to. Where none does,
+    /// it need not be writable.
+    fn area_that_is_answered(
+        &mut self,
+        address: usize,
+        given: usize,
+        places: &mut Places,
+    ) -> Result<(), Abend> {
+        self.scratch.clear();
+        if self.reach.read(address, given, self.scratch) == 0 {
+            return Err(out_of_reach(self.parameters.function, "its I/O area"));
+        }
+        let longest = self.shape.map_or(0, |shape| shape.area_max as usize);
+        let room = self.aib_area_len.filter(|len| *len > 0).unwrap_or(longest);
+        let room = self.reach.writable(address, room.min(AREA_BYTES_MAX));
+        places.area = (room > 0).then_some(address);
+        self.writer.area(room, self.scratch);
         Ok(())
     }
 
@@ -219,7 +242,7 @@ impl Composer<'_> {
             }
             (Some(len), _) if len > 0 && !pairs => len,
             (_, AreaLen::None) => 0,
-            (_, AreaLen::Fixed(len)) => len,
+            (_, AreaLen::Fixed(len) | AreaLen::Answered(len)) => len,
             (_, AreaLen::Counted) => self.counted(address, COUNTED_MAX).unwrap_or(UNCOUNTED),
             (_, AreaLen::Statistics) => {
                 let function = self.parameters.get(2).and_then(|at| self.reach.array::<4>(at));

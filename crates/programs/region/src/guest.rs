@@ -20,6 +20,7 @@
 //! 4. What a copy of the process does reaches neither the server nor the outcome; the report says
 //!    that one made calls.
 
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -60,8 +61,8 @@ pub struct Job {
 /// The running program's way to its server.
 pub(crate) struct Caller {
     pub(crate) interface: Interface,
-    cobol: Option<Cobol>,
-    commands: Option<Box<dyn Commands>>,
+    pub(crate) cobol: Option<Cobol>,
+    pub(crate) commands: Option<Box<dyn Commands>>,
 }
 
 /// How a program ended, as its process sees it.
@@ -82,24 +83,7 @@ static MARK: OnceLock<Option<Mark>> = OnceLock::new();
 /// with the program, and the one that started it reads in the ledger what came of it
 /// ([`crate::host::run`]).
 pub fn run(link: Box<dyn Link>, job: Job) -> ! {
-    // Whoever started this process waits for it; nobody would hear of an orphan's outcome.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    if is_orphan() {
-        // It is gone already, and no signal will come: nothing may be done that nobody hears of.
-        abi::leave(1);
-    }
-    if link.is_far() {
-        // Whatever it starts stays below it, by whatever way: the system sends all of it away.
-        let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
-        // Where a lower limit stands in its place, its parents alone tell whose it is.
-        let _ = seam::fence::brand();
-    }
-    // Nothing that is done before the program ends needs what is refused from here on.
-    match seam::fence::put_up() {
-        // With the keys in its own memory, a program is kept from nothing by it.
-        Err(error) if link.is_far() => refuse(&RegionError::NoFence(error)),
-        _ => (),
-    }
+    fence_in(link.is_far());
     let Job { program, entry, order, parm, trace, commands } = job;
     let order = order.unwrap_or(program.usual_order());
     let (masks, ledger) = match (Masks::new(link.shapes(), order), Ledger::inherited()) {
@@ -116,13 +100,60 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
             let return_code = entry.enter(&pcbs);
             returned(return_code)
         }
-        Err(error) => {
-            let _ = interface.end(Ending::Abend);
-            not_started(interface.ledger(), &error);
-            drop(interface);
-            abi::leave(1);
-        }
+        Err(error) => give_up(&mut interface, &error),
     }
+}
+
+/// Has this process end with the one that started it, and keeps its program from what it is to be
+/// kept from; `is_far`: the system is another process.
+pub(crate) fn fence_in(is_far: bool) {
+    // Whoever started this process waits for it; nobody would hear of an orphan's outcome.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    if is_orphan() {
+        // It is gone already, and no signal will come: nothing may be done that nobody hears of.
+        abi::leave(1);
+    }
+    if is_far {
+        // Whatever it starts stays below it, by whatever way: the system sends all of it away.
+        let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
+        // Where a lower limit stands in its place, its parents alone tell whose it is.
+        let _ = seam::fence::brand();
+    }
+    // Nothing that is done before the program ends needs what is refused from here on.
+    match seam::fence::put_up() {
+        // With the keys in its own memory, a program is kept from nothing by it.
+        Err(error) if is_far => refuse(&RegionError::NoFence(error)),
+        _ => (),
+    }
+}
+
+/// Enters a program of a process that goes on when it has come back, and ended well. `tidy` is done
+/// when it has come back, before its end is told.
+pub(crate) fn enter(caller: Caller, entry: abi::Entry, tidy: impl FnOnce(&Caller)) -> Caller {
+    let pcbs = caller.interface.pcb_addresses();
+    caller.interface.ledger().set_state(State::Running);
+    *CALLER.lock() = Some(caller);
+    PROCESS.store(std::process::id(), SeqCst);
+    MARK.get_or_init(Mark::new);
+    let return_code = entry.enter(&pcbs);
+    if !is_program_itself() {
+        abi::flush();
+        abi::leave(return_code);
+    }
+    let caller = CALLER.lock().take();
+    let Some(mut caller) = caller else { abi::leave(1) };
+    tidy(&caller);
+    match conclude(&mut caller, &End::Normal(return_code)) {
+        (_, true) => caller,
+        (status, false) => abi::leave(status),
+    }
+}
+
+/// The program was not entered: says why, and ends the process.
+pub(crate) fn give_up(interface: &mut Interface, error: &RegionError) -> ! {
+    let _ = interface.end(Ending::Abend);
+    not_started(interface.ledger(), error);
+    abi::leave(1)
 }
 
 /// Ends this process because its program cannot be run; the one that started it reads why.
@@ -167,25 +198,10 @@ fn start(
     entry: Option<&str>,
     parm: Option<&str>,
 ) -> Result<Ready, RegionError> {
-    for (name, address) in abi::exports() {
-        if abi::exported_at(name) != Some(address) {
-            return Err(RegionError::NotExported(name));
-        }
-    }
-    let pcbs = interface.pcb_addresses();
-    if pcbs.len() > PCBS_MAX {
-        return Err(RegionError::TooManyPcbs { count: pcbs.len(), max: PCBS_MAX });
-    }
-    let path = program.object();
-    let module =
-        Module::open(path).map_err(|text| RegionError::Load { path: path.to_owned(), text })?;
+    let pcbs = pcbs_to_pass(interface)?;
     let names = program.entries(entry);
     let is_object = program.language() == Language::Object;
-    let found = names.iter().find_map(|name| module.entry(name, is_object));
-    let entry = found.ok_or_else(|| RegionError::NoEntry {
-        path: program.source().to_owned(),
-        names: names.clone(),
-    })?;
+    let (module, entry) = load(program.object(), program.source(), &names, is_object)?;
     module.keep();
     abi::watch_exits().map_err(RegionError::Runtime)?;
     let cobol = Cobol::loaded().map_err(RegionError::Runtime)?;
@@ -196,6 +212,35 @@ fn start(
     }
     abi::die_by_signals();
     Ok((entry, cobol, pcbs))
+}
+
+/// The addresses of the PCBs that a program is given, if it can be given them, and call.
+pub(crate) fn pcbs_to_pass(interface: &Interface) -> Result<Vec<usize>, RegionError> {
+    for (name, address) in abi::exports() {
+        if abi::exported_at(name) != Some(address) {
+            return Err(RegionError::NotExported(name));
+        }
+    }
+    let pcbs = interface.pcb_addresses();
+    if pcbs.len() > PCBS_MAX {
+        return Err(RegionError::TooManyPcbs { count: pcbs.len(), max: PCBS_MAX });
+    }
+    Ok(pcbs)
+}
+
+/// Loads a program's library; finds its entry among these names.
+pub(crate) fn load(
+    object: &Path,
+    source: &Path,
+    names: &[String],
+    is_object: bool,
+) -> Result<(Module, abi::Entry), RegionError> {
+    let module = Module::open(object);
+    let module = module.map_err(|text| RegionError::Load { path: object.to_owned(), text })?;
+    let found = names.iter().find_map(|name| module.entry(name, is_object));
+    let entry = found
+        .ok_or_else(|| RegionError::NoEntry { path: source.to_owned(), names: names.to_vec() })?;
+    Ok((module, entry))
 }
 
 /// The program has returned from its entry.
@@ -274,6 +319,14 @@ pub(crate) fn runtime_error(text: usize) {
 /// Commits or backs out, says so in the ledger, and ends the process.
 fn finish(caller: Option<Caller>, end: &End) -> ! {
     let Some(mut caller) = caller else { abi::leave(1) };
+    let (status, _) = conclude(&mut caller, end);
+    drop(caller);
+    abi::leave(status)
+}
+
+/// Commits or backs out, and says so in the ledger. Answers the process's status, and whether all
+/// was as it should be.
+fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     let interface = &mut caller.interface;
     interface.ledger().set_state(State::AtEnd);
     // What the program has displayed belongs in front of what is said about its end.
@@ -282,32 +335,31 @@ fn finish(caller: Option<Caller>, end: &End) -> ! {
         End::Normal(_) if let Some(error) = &lost => {
             interface.ledger().abend(error.code().0, &said(error));
             let _ = interface.end(Ending::Abend);
-            1
+            (1, false)
         }
         End::Normal(return_code) => match interface.end(Ending::Normal) {
             Ok(()) => {
                 interface.ledger().return_code(i64::from(*return_code));
-                i32::from(*return_code != 0)
+                (i32::from(*return_code != 0), true)
             }
             Err(abend) => {
                 interface.ledger().abend(&abend.code, &abend.text);
-                1
+                (1, false)
             }
         },
         End::Abend(abend) => {
             interface.ledger().abend(&abend.code, &abend.text);
             let _ = interface.end(Ending::Abend);
-            1
+            (1, false)
         }
     });
-    let status = ended.unwrap_or_else(|panic| {
+    let (status, is_clean) = ended.unwrap_or_else(|panic| {
         let error = RegionError::Broken(panic);
         interface.ledger().abend(error.code().0, &error.to_string());
-        1
+        (1, false)
     });
     interface.ledger().set_state(State::Ended);
-    drop(caller);
-    abi::leave(status)
+    (status, is_clean)
 }
 
 /// A DL/I call.

@@ -149,7 +149,9 @@ pub fn run(
     let mut child = command.spawn().map_err(failed)?;
     begun(child.id());
     let status = child.wait().map_err(failed)?;
-    Ok(report(&ledger, status))
+    let mut report = report(&ledger, status);
+    report.notes = notes(&ledger);
+    Ok(report)
 }
 
 /// Whether a path leads to this process's standard output.
@@ -166,7 +168,8 @@ fn open(path: &Path, flags: OFlags) -> Result<Stdio, RegionError> {
     file.map(Stdio::from).map_err(|errno| RegionError::file(path)(errno.into()))
 }
 
-fn report(ledger: &Ledger, status: ExitStatus) -> Report {
+/// What a ledger and the end of a process tell; without notes.
+pub(crate) fn report(ledger: &Ledger, status: ExitStatus) -> Report {
     let ended = match (ledger.said(), ledger.state()) {
         (Said::Abend { code, text }, State::NotStarted) => Ended::NotStarted(Abend { code, text }),
         (Said::Abend { code, text }, _) => Ended::Abend(Abend { code, text }),
@@ -179,19 +182,25 @@ fn report(ledger: &Ledger, status: ExitStatus) -> Report {
         (Said::Nothing, State::AtEnd) => Ended::InDoubt(unsaid(status, State::AtEnd)),
         (Said::Nothing, state) => Ended::Abend(unsaid(status, state)),
     };
-    let (calls, last_calls, notes) = (ledger.calls(), ledger.last_calls(), notes(ledger));
-    Report { ended, calls, last_calls, notes }
+    let (calls, last_calls) = (ledger.calls(), ledger.last_calls());
+    Report { ended, calls, last_calls, notes: Vec::new() }
 }
 
-/// What a program did that its end does not show.
+/// What a program without messages did that its end does not show.
 fn notes(ledger: &Ledger) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes = copies(ledger);
     if let messages @ 1.. = ledger.messages() {
         notes.push(format!(
             "this is a program for terminals: {messages} of its calls were for messages (GU, GN, \
              ISRT of the I/O PCB or of alternate PCBs), and there are no message queues here"
         ));
     }
+    notes
+}
+
+/// What a program's copies did.
+pub(crate) fn copies(ledger: &Ledger) -> Vec<String> {
+    let mut notes = Vec::new();
     if let copies @ 1.. = ledger.copies() {
         notes.push(format!(
             "{copies} of the copies that the program has made of its process by fork made calls: \

@@ -11,7 +11,7 @@ use base::Coded;
 use definitions::Function;
 
 use crate::aib::{self, Aib, NoAib};
-use crate::calls::{Behind, Plan, is_for_messages, plan_of};
+use crate::calls::{Behind, Plan, brings_segment, is_for_messages, plan_of};
 use crate::compose::{Composer, Counts, Places};
 use crate::error::RegionError;
 use crate::ledger::{Ledger, Shown};
@@ -84,6 +84,11 @@ impl Interface {
         }
     }
 
+    /// What is used again by the next program of the process.
+    pub(crate) fn into_parts(self) -> (Masks, Ledger) {
+        (self.masks, self.ledger)
+    }
+
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -135,7 +140,7 @@ impl Interface {
             return Ok(());
         }
         self.exchange(parameters.function, target.pcb)?;
-        self.give_back(parameters.function, &target, &places)
+        self.give_back(parameters.function, counts, &target, &places)
     }
 
     /// Whom a call is for; `None` if its AIB was told that it names nobody.
@@ -299,6 +304,7 @@ impl Interface {
     fn give_back(
         &mut self,
         function: Function,
+        counts: Counts,
         target: &Target,
         places: &Places,
     ) -> Result<(), Abend> {
@@ -308,7 +314,14 @@ impl Interface {
         if let Some(abend) = answer.abend {
             return Err(abend);
         }
-        let given = answer.area.get(places.front..).unwrap_or(&[]);
+        let kind = target.pcb.map(|pcb| &self.shapes[pcb].kind);
+        let given = match brings_segment(function, kind) {
+            true => {
+                count(answer.area, counts, self.order, &mut self.scratch);
+                &self.scratch
+            }
+            false => answer.area.get(places.front..).unwrap_or(&[]),
+        };
         let unwritten = places.area.filter(|area| !self.reach.write(*area, given));
         if unwritten.is_some() {
             return Err(out_of_reach(function, "its I/O area"));
@@ -441,6 +454,19 @@ impl Interface {
         });
         Ok(said)
     }
+}
+
+/// A segment as the program's language counts it: LL in its order of bytes, or LLLL.
+fn count(segment: &[u8], counts: Counts, order: Order, out: &mut Vec<u8>) {
+    out.clear();
+    let Some((ll, behind)) = segment.split_first_chunk::<2>() else { return };
+    let len = u16::from_be_bytes(*ll);
+    match (counts, order) {
+        (Counts::Full, _) => out.extend_from_slice(&order.bytes(u32::from(len))),
+        (Counts::Half, Order::Big) => out.extend_from_slice(ll),
+        (Counts::Half, Order::Native) => out.extend_from_slice(&len.to_ne_bytes()),
+    }
+    out.extend_from_slice(behind);
 }
 
 /// Where the program puts the length of a record before it inserts it: behind the RSA in the PCB.

@@ -112,6 +112,34 @@ impl Ledger {
         Ok(Ledger { shared, scratch: Vec::new() })
     }
 
+    /// An empty one, for a process that is handed its file.
+    pub(crate) fn unshared() -> Result<Ledger, RegionError> {
+        let shared = Shared::create("holdfast-ledger", BYTES, false).map_err(memory)?;
+        shared.word(0).store(MAGIC, Release);
+        Ok(Ledger { shared, scratch: Vec::new() })
+    }
+
+    /// The one whose file another process has handed over.
+    pub(crate) fn join(fd: std::os::fd::OwnedFd) -> Result<Ledger, RegionError> {
+        let shared = Shared::map(fd).map_err(memory)?;
+        if shared.len() < BYTES || shared.word(0).load(Relaxed) != MAGIC {
+            return Err(RegionError::Protocol("the ledger is none"));
+        }
+        Ok(Ledger { shared, scratch: Vec::new() })
+    }
+
+    /// The file behind it.
+    pub(crate) fn fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.shared.fd()
+    }
+
+    /// Empties it for the next program of the process.
+    pub(crate) fn reset(&self) {
+        for at in [STATE, OUTCOME, RETURN_CODE, CALLS, MESSAGES, COPIES] {
+            self.shared.word(at).store(0, Release);
+        }
+    }
+
     pub(crate) fn set_state(&self, state: State) {
         self.shared.word(STATE).store(state as u64, Release);
     }

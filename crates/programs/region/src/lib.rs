@@ -6,6 +6,7 @@
 //! ```text
 //!  program --CBLTDLI--> abi -> interface -> link --embedded--> Server (types DLI and DBB)
 //!                                                \--mailbox--> bmp ---> Server (type BMP)
+//!                                                 \-mailbox--> region-> Server (MPP, IFP)
 //! ```
 //!
 //! | to understand | look at |
@@ -17,6 +18,7 @@
 //! | the exported functions, and why the executable exports them | `abi` |
 //! | sources, the compiler, its cache | [`program`] |
 //! | how a program's process begins and ends | [`guest`], from outside [`host`], [`Handover`] |
+//! | message regions, the processes of their programs | [`MessageRegion`], [`Reserve`], [`worker`] |
 //! | calls to a running system | [`bmp`], `mailbox` |
 //! | what is converted for programs over EBCDIC data | [`encoding`] |
 //! | DD names, the trace, EXEC DLI | [`Dd`], [`Trace`], [`exec`] |
@@ -32,6 +34,7 @@
 
 mod abi;
 mod aib;
+mod assignment;
 pub mod bmp;
 mod calls;
 mod client;
@@ -52,15 +55,18 @@ mod link;
 mod mailbox;
 mod masks;
 mod memory;
+mod message_region;
 pub mod outlive;
 mod parameters;
 pub mod program;
 mod record;
+mod reserve;
 mod server;
 pub mod shape;
 mod ssas;
 mod trace;
 pub mod wire;
+pub mod worker;
 
 pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
@@ -72,7 +78,9 @@ pub use handover::Handover;
 pub use interface::{DirectAnswer, DirectCall};
 pub use link::{Embedded, Link};
 pub use masks::Order;
+pub use message_region::{Limit, MessageRegion, ProgramToRun, Stopper};
 pub use record::CallRecord;
+pub use reserve::{Admit, MakeCommand, Reserve};
 pub use server::{
     Abend, AibFields, AibReply, Ending, Failure, Feedback, IoFeedback, Reply, Request, Server,
 };

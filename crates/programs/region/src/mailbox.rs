@@ -129,13 +129,19 @@ pub(crate) struct Mailbox {
     shared: Shared,
     side: Side,
     patience: Patience,
+    nap: Duration,
 }
 
 impl Mailbox {
     /// The system's side of a new one: the program begins.
     pub(crate) fn create() -> Result<Mailbox, RegionError> {
+        Mailbox::create_with(NAP)
+    }
+
+    /// The same; while it sleeps, the system looks this often whether the program still lives.
+    pub(crate) fn create_with(nap: Duration) -> Result<Mailbox, RegionError> {
         let shared = Shared::create("holdfast-calls", BYTES, false).map_err(no_memory)?;
-        Ok(Mailbox { shared, side: Side::System, patience: Patience::new() })
+        Ok(Mailbox { shared, side: Side::System, patience: Patience::new(), nap })
     }
 
     /// The program's side of one that a system has made.
@@ -144,7 +150,7 @@ impl Mailbox {
         if shared.len() < BYTES {
             return Err(RegionError::Protocol("the shared memory is too short"));
         }
-        Ok(Mailbox { shared, side: Side::Program, patience: Patience::new() })
+        Ok(Mailbox { shared, side: Side::Program, patience: Patience::new(), nap: NAP })
     }
 
     pub(crate) fn fd(&self) -> std::os::fd::BorrowedFd<'_> {
@@ -209,7 +215,7 @@ impl Mailbox {
         while theirs(turn.load()) {
             let watched = others.watched_turn();
             let _ = turn.exchange(others.turn(), watched);
-            turn.sleep(watched, NAP);
+            turn.sleep(watched, self.nap);
             if theirs(turn.load()) && !lives() {
                 return false;
             }

@@ -90,6 +90,19 @@ impl Masks {
         Ok(masks)
     }
 
+    /// Lays out the PCBs of another PSB where those of this one were: the program that they
+    /// belonged to is over.
+    pub(crate) fn again(self, shapes: &[PcbShape], order: Order) -> Result<Masks, RegionError> {
+        if !self.rooms.clear_for(shapes.len()) {
+            return Masks::new(shapes, order);
+        }
+        let masks = Masks { rooms: self.rooms, order };
+        for (pcb, shape) in shapes.iter().enumerate() {
+            masks.write(pcb, shape, &Feedback::status(*b"  "));
+        }
+        Ok(masks)
+    }
+
     /// Where a PCB is.
     pub(crate) fn address(&self, pcb: usize) -> usize {
         self.rooms.address(pcb)

@@ -206,6 +206,22 @@ pub fn serve(
     }
 }
 
+/// The function and the PCB of a message's last call.
+pub(crate) fn last_call(message: &[u8]) -> Option<(Function, Option<usize>)> {
+    let mut rest = message;
+    loop {
+        let len = u32::from_le_bytes(*rest.first_chunk::<4>()?) as usize;
+        let (call, others) = rest.split_at_checked(len)?;
+        if others.is_empty() {
+            let mut reader = Reader::new(call.get(4..)?);
+            let function = Function::of(reader.array()?);
+            let pcb = reader.u16()?;
+            return Some((function, (pcb != NO_PCB).then_some(usize::from(pcb))));
+        }
+        rest = others;
+    }
+}
+
 fn ending_of(flags: u8) -> Option<Ending> {
     match flags & (END_NORMAL | END_ABEND) {
         END_NORMAL => Some(Ending::Normal),

@@ -88,6 +88,16 @@ pub enum ScheduleError {
         /// Why not.
         why: String,
     },
+    /// A file of the step is written while it is also another one of it.
+    #[error("{written} would write over {other}: both are {}", path.display())]
+    SameFile {
+        /// Who writes it, such as `DD OUTFILE`.
+        written: String,
+        /// Whose it is as well.
+        other: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// A checkpoint's name is too long.
     #[error("{0} cannot be the name of a checkpoint")]
     CheckpointName(String),
@@ -110,6 +120,7 @@ impl Coded for ScheduleError {
             ScheduleError::Card { .. } => Code("HFJ005"),
             ScheduleError::CardMisfit { .. } => Code("HFJ006"),
             ScheduleError::StepName(_) => Code("HFJ007"),
+            ScheduleError::SameFile { .. } => Code("HFJ008"),
         }
     }
 
@@ -136,6 +147,7 @@ impl Coded for ScheduleError {
                  partition of its database, or with PROCSEQ= one of the index."
                     .into()
             }
+            ScheduleError::SameFile { written, .. } => format!("Name another file for {written}."),
             ScheduleError::CheckpointName(_) => {
                 "Give LAST, a checkpoint's id of up to 8 characters, or its time stamp of 14."
                     .into()

@@ -19,6 +19,11 @@ use seam::disk::Disk;
 /// How many faults of a file are told.
 const TOLD_MAX: u32 = 10;
 
+/// The DD of a sequential file.
+pub(crate) fn dd_of(view: &GsamView) -> String {
+    view.dd.map_or_else(|| view.dbd.text().to_owned(), |dd| dd.text().to_owned())
+}
+
 /// A GSAM PCB.
 pub(crate) struct FilePcb {
     gsam: Gsam,
@@ -36,7 +41,7 @@ impl FilePcb {
         view: &GsamView,
         files: &dyn Fn(&str) -> Option<FileSpec>,
     ) -> Result<FilePcb, GsamError> {
-        let dd = view.dd.map_or_else(|| view.dbd.text().to_owned(), |dd| dd.text().to_owned());
+        let dd = dd_of(view);
         let file = files(&dd);
         let given = file.is_some();
         let absent = FileSpec { path: PathBuf::from(&dd), text: false };

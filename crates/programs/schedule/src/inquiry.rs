@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | 0 | 8 | name of the system |
 //! | 8 | 4 | release, binary: X'00001501' |
-//! | 12, 20 | 8, 8 | type of the control region, of the program's region: `BATCH`, `DB`, `BMP` |
+//! | 12, 20 | 8, 8 | type of the control region, of the program's region: `BATCH`, `DB` |
+//! | | | or, with messages, `DB/DC`; `BATCH`, `BMP`, `MPP`, `IFP` |
 //! | 28 | 4 | number of the region, binary |
 //! | 32, 40, 48 | 8, 8, 8 | program, PSB, transaction |
 //! | 56, 64 | 8, 8 | user, group |
@@ -17,10 +18,11 @@
 //! 2. The return and reason codes of AIBs are kept here (general knowledge, \[K\]).
 
 use region::shape::{NO_NAME, Name, PcbKind};
-use region::{Abend, AibReply, Feedback, Reply, Request, is_counted};
+use region::{Abend, AibReply, Reply, Request, is_counted};
 use store::Store;
 
 use crate::schedule::{Group, Pcb, Schedule};
+use crate::shapes;
 
 /// A parameter of an AIB call is wrong.
 pub(crate) const WRONG_PARAMETER: u32 = 0x104;
@@ -63,7 +65,7 @@ impl<S: Store> Schedule<S> {
             }
             Some(_) => *b"AJ",
         };
-        reply.pcb(0, Feedback::status(status));
+        self.show(0, status, reply);
         Ok(())
     }
 
@@ -107,6 +109,7 @@ impl<S: Store> Schedule<S> {
                 Some(block)
             }
             "LERUNOPT" => Some(vec![0; 4]),
+            "MSGINFO" if self.terminals.io.is_some() => Some(message_information()),
             "" | "NULL" if number.is_none() => None,
             "" | "NULL" | "MSGINFO" => {
                 // They tell of messages and their destinations, which there are none of.
@@ -130,6 +133,9 @@ impl<S: Store> Schedule<S> {
 
     /// Whom the I/O PCB names.
     fn user(&self) -> (Name, Name) {
+        if let Some(io) = &self.terminals.io {
+            return (io.user, io.group);
+        }
         match self.shapes.first().map(|shape| &shape.kind) {
             Some(PcbKind::Io(io)) => (io.user, io.group),
             _ => (NO_NAME, NO_NAME),
@@ -137,9 +143,11 @@ impl<S: Store> Schedule<S> {
     }
 
     fn environment(&self) -> Vec<u8> {
-        let (control, own): (&[u8], &[u8]) = match self.options.online {
-            true => (b"DB      ", b"BMP     "),
-            false => (b"BATCH   ", b"BATCH   "),
+        let own = self.options.kind.name();
+        let control: &[u8] = match (self.options.kind.is_online(), &self.messages) {
+            (false, _) => b"BATCH   ",
+            (true, None) => b"DB      ",
+            (true, Some(_)) => b"DB/DC   ",
         };
         let group: &[u8] = match self.group {
             Group::None => b"    ",
@@ -150,12 +158,11 @@ impl<S: Store> Schedule<S> {
         block.extend_from_slice(SYSTEM);
         block.extend_from_slice(&RELEASE.to_be_bytes());
         block.extend_from_slice(control);
-        block.extend_from_slice(own);
+        block.extend_from_slice(&own);
         block.extend_from_slice(&(self.options.owner as u32).to_be_bytes());
         block.extend_from_slice(&self.program);
         block.extend_from_slice(self.psb.bytes());
-        // No transaction.
-        block.extend_from_slice(&NO_NAME);
+        block.extend_from_slice(&shapes::named(&self.options.transaction));
         let (user, users) = self.user();
         block.extend_from_slice(&user);
         block.extend_from_slice(&users);
@@ -163,6 +170,14 @@ impl<S: Store> Schedule<S> {
         block.resize(ENVIRON, 0);
         block
     }
+}
+
+/// Where the present message comes from: version, length of what follows, the system's name. \[K\]
+fn message_information() -> Vec<u8> {
+    let mut block = 1_u32.to_be_bytes().to_vec();
+    block.extend_from_slice(&(SYSTEM.len() as u32).to_be_bytes());
+    block.extend_from_slice(SYSTEM);
+    block
 }
 
 /// Puts an answer into the area; AG if it does not fit.

@@ -21,6 +21,7 @@
 //! | what PCBs look like to a program | `shapes` |
 //! | sync points, CHKP, XRST | `sync`; what a checkpoint keeps: `checkpoint` |
 //! | SETS, SETU, ROLS | `points` |
+//! | calls for messages | `terminal` |
 //! | what a message program's calls ask of whoever keeps messages | [`messages`] |
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
 //! | what is converted over EBCDIC data | [`encoding`] |
@@ -33,6 +34,7 @@
 //! 3. After a call that ends the program nothing else of it is done but the backout.
 //! 4. A database whose load has not ended normally is never taken for a loaded one.
 
+mod apart;
 mod checkpoint;
 mod database;
 pub mod encoding;
@@ -53,12 +55,14 @@ mod shapes;
 mod statistics;
 mod sync;
 mod tally;
+mod terminal;
 mod userlog;
 
+pub use apart::{outputs_of, refuse_same_files};
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Intents, claims_of};
-pub use schedule::{Environment, Options, Schedule, User};
+pub use schedule::{Environment, Mode, Options, RegionKind, Schedule, User};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;
 pub use userlog::SET as USER_LOG;

@@ -21,6 +21,8 @@ type Token = [u8; 4];
 struct Point {
     token: Token,
     savepoint: Savepoint,
+    /// Where the outputs stood.
+    mark: Option<u64>,
     /// User data that ROLS gives back.
     data: Vec<u8>,
 }
@@ -81,13 +83,17 @@ impl<S: Store> Schedule<S> {
         if self.points.points.len() == POINTS_MAX {
             return Ok(*b"SB");
         }
+        let mark = match self.messages.as_mut().map(|messages| messages.mark()) {
+            Some(None) => return Ok(if is_tolerant { *b"  " } else { *b"SC" }),
+            mark => mark.flatten(),
+        };
         let savepoint = match self.session.savepoint() {
             Ok(savepoint) => savepoint,
             Err(failure) if is_too_much(&failure.error) => return Ok(*b"SA"),
             Err(failure) => return Err(ended(failure)),
         };
         let data = area.map_or_else(Vec::new, |area| area.to_vec());
-        self.points.points.push(Point { token, savepoint, data });
+        self.points.points.push(Point { token, savepoint, mark, data });
         Ok(*b"  ")
     }
 
@@ -112,6 +118,9 @@ impl<S: Store> Schedule<S> {
         };
         let savepoint = self.points.points[at].savepoint;
         self.session.rollback_to(savepoint).map_err(ended)?;
+        if let (Some(messages), Some(mark)) = (&mut self.messages, self.points.points[at].mark) {
+            messages.return_to(mark);
+        }
         self.points.points.truncate(at + 1);
         let data = &self.points.points[at].data;
         let filled = match area {

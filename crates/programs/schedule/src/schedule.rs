@@ -6,7 +6,8 @@
 //! | GSAM | OPEN, CLSE, GN, GU, ISRT | `file` |
 //! | I/O | CHKP, XRST, SYNC, ROLB, ROLL | `sync` |
 //! | I/O | SETS, SETU, ROLS | `points` |
-//! | I/O, or none with an AIB | INIT, INQY, LOG, DEQ, GSCD, messages | `service` |
+//! | I/O, or none with an AIB | INIT, INQY, LOG, DEQ, GSCD | `service` |
+//! | I/O, alternate | GU, GN, ISRT, PURG, CHNG, SETO, AUTH | `terminal`; without messages `service` |
 //! | I/O or database | STAT | `statistics` |
 //!
 //! Invariants:
@@ -38,12 +39,14 @@ use crate::haldb;
 use crate::intents::{Claimed, Conflict, Intents};
 use crate::limits::Limits;
 use crate::load::Loads;
+use crate::messages::Messages;
 use crate::moment::Moment;
 use crate::points::Points;
 use crate::shapes;
 use crate::statistics::Pools;
 use crate::sync::{Restart, step_name, wanted_checkpoint};
 use crate::tally::Tally;
+use crate::terminal::{Terminals, io_of};
 use crate::userlog::UserLog;
 
 /// Who runs a program.
@@ -55,11 +58,63 @@ pub struct User {
     pub group: String,
 }
 
+/// The kind of region that a program runs in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RegionKind {
+    /// Alone with its databases: types DLI and DBB.
+    #[default]
+    Batch,
+    /// Beside other programs, started by somebody.
+    Bmp,
+    /// Beside other programs, started for messages.
+    Mpp,
+    /// The same, for messages of Fast Path.
+    Ifp,
+}
+
+impl RegionKind {
+    /// Beside other programs, with locks, and always with an I/O PCB.
+    #[must_use]
+    pub fn is_online(self) -> bool {
+        self != RegionKind::Batch
+    }
+
+    /// Started for messages.
+    #[must_use]
+    pub fn is_for_messages(self) -> bool {
+        matches!(self, RegionKind::Mpp | RegionKind::Ifp)
+    }
+
+    /// As programs see it.
+    pub(crate) fn name(self) -> Name {
+        match self {
+            RegionKind::Batch => *b"BATCH   ",
+            RegionKind::Bmp => *b"BMP     ",
+            RegionKind::Mpp => *b"MPP     ",
+            RegionKind::Ifp => *b"IFP     ",
+        }
+    }
+}
+
+/// When a program that reads messages commits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// MODE=SNGL: at every GU of the I/O PCB.
+    #[default]
+    Single,
+    /// MODE=MULT: at checkpoints and at its end.
+    Multiple,
+}
+
 /// How a PSB is scheduled.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// As a BMP: beside other programs, with locks, and always with an I/O PCB.
-    pub online: bool,
+    /// The kind of region.
+    pub kind: RegionKind,
+    /// The transaction whose messages the program reads; empty if there is none.
+    pub transaction: String,
+    /// When it commits if it reads messages.
+    pub mode: Mode,
     /// Whom to name in messages about locks.
     pub owner: u64,
     /// The program's name, for INQY.
@@ -81,7 +136,9 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            online: false,
+            kind: RegionKind::Batch,
+            transaction: String::new(),
+            mode: Mode::Single,
             owner: 0,
             program: String::new(),
             step: String::new(),
@@ -154,6 +211,9 @@ pub struct Schedule<S: Store> {
     /// Which database PCBs had BA or BB: ROLS on them ends the program (DLI-12.55).
     pub(crate) had_none: Vec<bool>,
     pub(crate) limits: Limits,
+    /// Its messages, if it has any.
+    pub(crate) messages: Option<Box<dyn Messages<S>>>,
+    pub(crate) terminals: Terminals,
     /// The subpool that the next STAT of a function and form tells of.
     pub(crate) subpools: BTreeMap<([u8; 4], u8), usize>,
     tally: Tally,
@@ -177,11 +237,11 @@ impl<S: Store> Schedule<S> {
             ScheduleError::Intent { psb: psb.name, dbd, holder }
         })?;
         let loads = Loads::of(store, psb, open)?;
-        if let (true, Some(dbd)) = (options.online, loads.first()) {
+        let online = options.kind.is_online();
+        if let (true, Some(dbd)) = (online, loads.first()) {
             return Err(ScheduleError::LoadOnline { psb: psb.name, dbd });
         }
-        let engine =
-            SessionOptions { shared: options.online, online: options.online, owner: options.owner };
+        let engine = SessionOptions { shared: online, online, owner: options.owner };
         let seen = haldb::limits(&*seam.disk, files(haldb::DD), psb, open)?;
         let mut session = Session::open(store, psb, definitions, open, engine)?;
         for (slot, partitions) in seen {
@@ -189,7 +249,7 @@ impl<S: Store> Schedule<S> {
         }
         let mut pcbs = vec![Pcb::Io];
         let io = shapes::io_feedback(psb, &options, Moment::now(&*seam.clock));
-        let mut shapes = vec![shapes::of_io(psb, options.online, io)];
+        let mut shapes = vec![shapes::of_io(psb, online, io)];
         for (slot, pcb) in psb.pcbs.iter().enumerate() {
             let ours = match &pcb.kind {
                 ResolvedKind::Terminal(_) => Pcb::Alternate,
@@ -221,7 +281,9 @@ impl<S: Store> Schedule<S> {
             records: Records::new(psb.name, step_name(&options.step)?),
             user_log: UserLog::new(psb.name),
             group: Group::None,
-            limits: Limits::of(source.as_deref(), options.online, has_files),
+            limits: Limits::of(source.as_deref(), online, has_files),
+            messages: None,
+            terminals: Terminals::of(psb),
             subpools: BTreeMap::new(),
             tally: Tally::default(),
             _claimed: claimed,
@@ -238,7 +300,7 @@ impl<S: Store> Schedule<S> {
 
     /// Whether it runs as real batch without what a log makes possible (DLI-12.56).
     pub(crate) fn is_without_log(&self) -> bool {
-        !self.options.online && self.options.batch_log == BatchLog::None
+        !self.options.kind.is_online() && self.options.batch_log == BatchLog::None
     }
 
     /// The files of the GSAM PCBs.
@@ -262,6 +324,9 @@ impl<S: Store> Schedule<S> {
             None => self.without_pcb(&request, reply),
             Some(None) => return Err(abend("U0476", format!("there is no PCB {number}"))),
             Some(Some(Pcb::Io)) => return self.service(request, reply),
+            Some(Some(Pcb::Alternate)) if self.messages.is_some() => {
+                return self.terminal(number, request, reply);
+            }
             Some(Some(Pcb::Alternate)) => {
                 let status = self.alternate(request.function);
                 reply.pcb(number, Feedback::status(status));
@@ -284,7 +349,14 @@ impl<S: Store> Schedule<S> {
     /// Shows a database PCB with this status: level, segment and key as the engine has them.
     pub(crate) fn show(&self, number: usize, status: [u8; 2], reply: &mut Reply) {
         let Some(mask) = number.checked_sub(1).and_then(|slot| self.session.mask(slot)) else {
-            return reply.pcb(number, Feedback::status(status));
+            return match self.pcbs.get(number) {
+                Some(Pcb::Io) => reply.pcb(number, io_of(status, self.terminals.io.as_ref())),
+                Some(Pcb::Alternate) => {
+                    let segment = self.destination(number);
+                    reply.pcb(number, Feedback { segment, ..Feedback::status(status) });
+                }
+                _ => reply.pcb(number, Feedback::status(status)),
+            };
         };
         let (level, segment, key) = (mask.level, mask.segment, mask.key());
         reply.pcb(number, Feedback { status, level, segment, key, io: None });
@@ -299,12 +371,13 @@ impl<S: Store> Schedule<S> {
             }
         }
         self.put_end()?;
-        self.session.commit().map_err(crate::error::ended)?;
+        self.commit_all()?;
         self.loads.end(&self.store)
     }
 
     fn abnormal_end(&mut self) -> Result<(), Abend> {
         let backed_out = self.session.backout().map_err(crate::error::ended);
+        self.messages_backed_out(false);
         for file in self.files() {
             // What a sequential file holds beyond the checkpoint is cut at the restart (DLI-12.63).
             let _ = file.close();
@@ -321,8 +394,11 @@ impl<S: Store> Server for Schedule<S> {
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
         self.tally.count(request.function);
-        if let Err(Abend { code, text }) = self.route(request, reply) {
-            reply.abend(&code, text);
+        if let Err(abend) = self.route(request, reply) {
+            if let Some(messages) = &mut self.messages {
+                messages.abends(&abend);
+            }
+            reply.abend(&abend.code, abend.text);
         }
     }
 

@@ -1,6 +1,7 @@
-//! Calls through the I/O PCB, alternate PCBs, and AIB calls that name no PCB.
+//! Calls through the I/O PCB, AIB calls that name no PCB, and calls for messages where there are
+//! none.
 //!
-//! | call | batch | BMP |
+//! | call | batch | online, without messages |
 //! |---|---|---|
 //! | GU to the I/O PCB; GN | AL | QC; QD: there is no message |
 //! | ISRT; PURG; CHNG; SETO | AL | QH; A3; A1: there is no destination |
@@ -11,7 +12,7 @@
 //! 1. A function that is none, or none for this PCB, is AD.
 
 use definitions::Function;
-use region::{Abend, AibReply, Feedback, Reply, Request};
+use region::{Abend, AibReply, Reply, Request};
 use store::Store;
 
 use crate::error::{abend, ended};
@@ -27,9 +28,21 @@ impl<S: Store> Schedule<S> {
         let status = match request.function {
             Function::Xrst => return self.extended_restart(request, reply),
             Function::Init => return self.initialize(&request, reply),
-            Function::Chkp => self.checkpoint(request)?,
+            Function::Gu
+            | Function::Gn
+            | Function::Isrt
+            | Function::Purg
+            | Function::Seto
+            | Function::Auth
+                if self.messages.is_some() =>
+            {
+                return self.terminal(0, request, reply);
+            }
+            Function::Chkp => self.checkpoint(request, reply)?,
+            // Whose input comes as messages has its sync points with them.
+            Function::Sync if self.is_message_driven() => *b"AD",
             Function::Sync => self.sync()?,
-            Function::Rolb => self.roll_back()?,
+            Function::Rolb => self.roll_back(request, reply)?,
             Function::Roll => return Err(abend("U0778", "the program rolled itself back (ROLL)")),
             Function::Sets | Function::Setu => self.set_point(request)?,
             Function::Rols => {
@@ -43,7 +56,7 @@ impl<S: Store> Schedule<S> {
             }
             Function::Deq => self.dequeue(&request)?,
             Function::Stat => self.statistics(request, reply),
-            Function::Gscd if !self.options.online => addresses(request, reply),
+            Function::Gscd if !self.options.kind.is_online() => addresses(request, reply),
             Function::Gu
             | Function::Gn
             | Function::Isrt
@@ -75,11 +88,11 @@ impl<S: Store> Schedule<S> {
             | Function::Pcb
             | Function::Unknown(_) => *b"AD",
         };
-        reply.pcb(0, Feedback::status(status));
+        self.show(0, status, reply);
         Ok(())
     }
 
-    /// A call through an alternate PCB.
+    /// A call through an alternate PCB, without messages.
     pub(crate) fn alternate(&self, function: Function) -> [u8; 2] {
         match function {
             Function::Isrt | Function::Purg | Function::Chng | Function::Seto | Function::Auth => {
@@ -91,7 +104,7 @@ impl<S: Store> Schedule<S> {
 
     /// A call that concerns messages, of which there are none here.
     fn message(&self, function: Function) -> [u8; 2] {
-        let online = self.options.online;
+        let online = self.options.kind.is_online();
         match function {
             Function::Gu if online => *b"QC",
             Function::Gn if online => *b"QD",

@@ -3,7 +3,7 @@
 //!
 //! | call | files | databases | positions in databases |
 //! |---|---|---|---|
-//! | CHKP, basic or symbolic; SYNC | synced, stay where they are | committed | lost |
+//! | CHKP, SYNC; in mode SNGL GU of the I/O PCB | synced, stay where they are | committed | lost |
 //! | ROLB | stay as they are | backed out to the last sync point | lost |
 //! | ROLL | stay as they are | backed out, the program ends with U0778 | - |
 //! | XRST with an id | go back to where they were | - | sought again, by key |
@@ -16,7 +16,7 @@
 //! 2. The record of a normal end is in the unit of work that the end commits.
 //! 3. A restart that cannot find everything the checkpoint kept ends the program, U0102.
 
-use region::{Abend, Feedback, Reply, Request};
+use region::{Abend, Reply, Request};
 use store::Store;
 
 use crate::checkpoint::{AREAS_MAX, Checkpoint, Event, STEP_BYTES_MAX, Sought, Spot, Stood};
@@ -75,25 +75,33 @@ impl<S: Store> Schedule<S> {
         }
     }
 
-    /// CHKP.
-    pub(crate) fn checkpoint(&mut self, request: Request<'_>) -> Result<[u8; 2], Abend> {
+    /// CHKP; a program whose input comes as messages gets the next one with it.
+    pub(crate) fn checkpoint(
+        &mut self,
+        request: Request<'_>,
+        reply: &mut Reply,
+    ) -> Result<[u8; 2], Abend> {
         self.need_restart()?;
-        let Request { area, more, .. } = request;
-        let Some(id) = area.as_deref().and_then(|area| area.first_chunk::<8>()) else {
+        let Request { area, more, aib, .. } = request;
+        let Some(id) = area.as_deref().and_then(|area| area.first_chunk::<8>()).copied() else {
             return Ok(*b"AB");
         };
         if more.len() > AREAS_MAX {
             return Ok(*b"AP");
         }
-        if !self.restart.issued && !more.is_empty() {
+        let is_symbolic = !more.is_empty();
+        if is_symbolic && (!self.restart.issued || self.options.kind.is_for_messages()) {
             return Ok(*b"AD");
         }
         self.sync_files()?;
         if self.restart.issued {
             let areas = more.iter().map(|area| area.to_vec()).collect();
-            self.put_record(*id, areas)?;
+            self.put_record(id, areas)?;
         }
         self.commit()?;
+        if self.is_message_driven() {
+            return self.next_message(area, false, aib.is_some(), reply);
+        }
         Ok(*b"  ")
     }
 
@@ -106,28 +114,35 @@ impl<S: Store> Schedule<S> {
     }
 
     /// ROLB.
-    pub(crate) fn roll_back(&mut self) -> Result<[u8; 2], Abend> {
+    pub(crate) fn roll_back(
+        &mut self,
+        request: Request<'_>,
+        reply: &mut Reply,
+    ) -> Result<[u8; 2], Abend> {
         if self.is_without_log() {
             return Ok(*b"AL");
         }
         self.back_out()?;
-        Ok(*b"  ")
+        let Request { area, aib, .. } = request;
+        let again = area.and_then(|area| self.again(area, aib.is_some(), reply));
+        Ok(again.unwrap_or(*b"  "))
     }
 
     /// Goes back to the last sync point; files stay as they are.
     pub(crate) fn back_out(&mut self) -> Result<(), Abend> {
         self.session.backout().map_err(ended)?;
+        self.messages_backed_out(true);
         self.points.clear();
         self.limits.sync();
         Ok(())
     }
 
-    fn sync_files(&mut self) -> Result<(), Abend> {
+    pub(crate) fn sync_files(&mut self) -> Result<(), Abend> {
         self.files().try_for_each(|file| file.sync()).map_err(|error| because("U0844", &error))
     }
 
-    fn commit(&mut self) -> Result<(), Abend> {
-        self.session.commit().map_err(ended)?;
+    pub(crate) fn commit(&mut self) -> Result<(), Abend> {
+        self.commit_all()?;
         self.points.clear();
         self.limits.sync();
         self.loads.committed();
@@ -189,15 +204,15 @@ impl<S: Store> Schedule<S> {
         reply: &mut Reply,
     ) -> Result<(), Abend> {
         if self.restart.issued || self.restart.too_late {
-            reply.pcb(0, Feedback::status(*b"AD"));
+            self.show(0, *b"AD", reply);
             return Ok(());
         }
         let Request { area: Some(area), more, .. } = request else {
-            reply.pcb(0, Feedback::status(*b"AB"));
+            self.show(0, *b"AB", reply);
             return Ok(());
         };
         if more.len() > AREAS_MAX {
-            reply.pcb(0, Feedback::status(*b"AP"));
+            self.show(0, *b"AP", reply);
             return Ok(());
         }
         self.restart.issued = true;
@@ -206,7 +221,7 @@ impl<S: Store> Schedule<S> {
         let wanted = match self.restart.wanted.take() {
             Some(wanted) => wanted,
             None if is_blank => {
-                reply.pcb(0, Feedback::status(*b"  "));
+                self.show(0, *b"  ", reply);
                 return Ok(());
             }
             None => wanted_of(area),
@@ -219,7 +234,7 @@ impl<S: Store> Schedule<S> {
         let id = shown.min(checkpoint.id.len());
         area[..id].copy_from_slice(&checkpoint.id[..id]);
         reply.fill(shown);
-        reply.pcb(0, Feedback::status(*b"  "));
+        self.show(0, *b"  ", reply);
         Ok(())
     }
 

@@ -17,16 +17,15 @@ use region::shape::{PcbKind, PcbShape};
 use region::{Dd, Files, Link as _, Preprocessor, RECORDS, Server as _, without_dd};
 use seam::disk::Disk;
 use serde_json::json;
-use system::SystemConfig;
 
 use super::{Context, guest};
 use crate::cancel::Cancel;
 use crate::failure::{Failure, Result};
-use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
+use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, READ, SOCKET, absolute, named};
 use crate::left::{self, Tells};
 use crate::output::{say, warn};
 use crate::passphrase::{self, PassphraseArgs};
-use crate::standard::check_written;
+use crate::standard::{Guarded, is_special};
 
 /// Run a program with its PSB, as a job step does
 ///
@@ -103,12 +102,9 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     }
     let cancel = Cancel::watch()?;
     let json = context.output.is_json();
-    let dds = dds_of_step(&args.dds, json)?;
-    if let Some(trace) = &args.trace {
-        check_written("--trace", trace, json)?;
-    }
     // What is no system is said before anything is compiled.
-    SystemConfig::read_any(context.seam.disk.as_ref(), &args.system)?;
+    let guarded = Guarded::of(&context.seam, &args.system, json)?;
+    let dds = dds_of_step(&args.dds, &guarded, args.trace.as_deref())?;
     let mut job = job_of(args, &dds)?;
     left::clear(&*context.seam.disk, &job.system, Tells::OfRemoved);
     let prepared = prepare(&*context.seam.disk, &job)?;
@@ -151,16 +147,33 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// DDs that are only read.
-const READ: [&str; 3] = ["STEPLIB", "SYSIN", "SYSIN2"];
+/// DDs that are written before the program's first call.
+const WRITTEN: [&str; 2] = ["SYSOUT", "PUNCHDD"];
 
-/// The DDs of a step; `json`: standard output is for its report.
-pub(super) fn dds_of_step(operands: &[String], json: bool) -> Result<Vec<Dd>> {
+/// The DDs of a step, of which none is what nobody may write to; the same for its trace.
+pub(super) fn dds_of_step(
+    operands: &[String],
+    guarded: &Guarded<'_>,
+    trace: Option<&Path>,
+) -> Result<Vec<Dd>> {
     let dds = dds_of(operands)?;
     for dd in dds.iter().filter(|dd| !READ.contains(&dd.name.as_str())) {
-        check_written(&format!("--dd {}", dd.name), &dd.path, json)?;
+        guarded.check(&format!("--dd {}", dd.name), &dd.path)?;
     }
+    trace.map_or(Ok(()), |trace| guarded.check("--trace", trace))?;
+    let files = dds.iter().filter(|dd| dd.name != "STEPLIB");
+    let files = files.map(|dd| (dd.name.as_str(), dd.path.as_path()));
+    let (mut all, mut written) = (named(files.clone()), named(files.filter(is_written)));
+    let trace = trace.filter(|trace| !is_special(trace));
+    all.extend(trace.map(|trace| ("--trace".to_owned(), trace.to_owned())));
+    written.extend(trace.map(|trace| ("--trace".to_owned(), trace.to_owned())));
+    schedule::refuse_same_files(guarded.disk, &written, &all)
+        .map_err(|error| Failure::Error(Box::new(error)))?;
     Ok(dds)
+}
+
+fn is_written((name, _): &(&str, &Path)) -> bool {
+    WRITTEN.contains(name)
 }
 
 pub(super) fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {

@@ -19,7 +19,7 @@ use super::{Context, batch, guest, unload};
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, absolute};
 use crate::passphrase::PassphraseArgs;
-use crate::standard::is_special;
+use crate::standard::{Guarded, is_special};
 
 /// Issue the DL/I calls on control statements, and report each
 ///
@@ -289,10 +289,9 @@ impl From<Abend> for Abended {
 
 pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> {
     let is = |wanted: &'static str| move |dd: &Dd| dd.name.eq_ignore_ascii_case(wanted);
-    let (punch_dd, dds): (Vec<Dd>, Vec<Dd>) =
-        batch::dds_of_step(&args.dds, context.output.is_json())?
-            .into_iter()
-            .partition(is(PUNCH_DD));
+    let guarded = Guarded::of(&context.seam, &args.system, context.output.is_json())?;
+    let dds = batch::dds_of_step(&args.dds, &guarded, None)?;
+    let (punch_dd, dds): (Vec<Dd>, Vec<Dd>) = dds.into_iter().partition(is(PUNCH_DD));
     let (merged_dd, dds): (Vec<Dd>, Vec<Dd>) = dds.into_iter().partition(is(MERGED_DD));
     let job = job_of(args, &dds)?;
     let cards = read(std::io::stdin(), "standard input")?;

@@ -25,6 +25,10 @@ use crate::passphrase;
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
 
+/// What leads to the process of a message region, which a started system starts for itself: the
+/// system is at the other end of its standard input.
+pub(crate) const REGION: &str = "region-process";
+
 /// The process of a program
 #[derive(Args, Debug)]
 pub(crate) struct GuestArgs {
@@ -47,6 +51,12 @@ pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
         Ok((link, task)) => guest::run(link, task),
         Err(failure) => guest::refuse(&Told::from(failure)),
     }
+}
+
+pub(super) fn run_region() -> ! {
+    // What a session holds is not for programs. A kernel without keyrings holds nothing.
+    let _ = seam::keyring::leave();
+    region::worker::run()
 }
 
 fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Link>> {
@@ -77,7 +87,8 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
                 job::schedule(seam, Arc::new(NoPools), &databases, job, &terms)?
             }
             AnySystem::Kernel(system) => {
-                let terms = Terms { authoriser: Some(system.authoriser()), ..terms };
+                let places = Some(Arc::new(system.places()));
+                let terms = Terms { authoriser: Some(system.authoriser()), places, ..terms };
                 let pools = Arc::new(KernelPools(Arc::clone(system.kernel())));
                 let scheduled = job::schedule(seam, pools, &databases, job, &terms)?;
                 register(system, &databases);

@@ -10,9 +10,10 @@ mod db;
 mod demo;
 mod dltest;
 mod doctor;
+mod drive;
 mod engine;
 mod r#gen;
-mod guest;
+pub(crate) mod guest;
 mod image_copy;
 mod index;
 mod init;
@@ -36,6 +37,7 @@ mod sets;
 mod start;
 mod status;
 mod stop;
+mod transactions;
 mod unload;
 mod verify;
 
@@ -90,6 +92,12 @@ enum Command {
     Batch(batch::BatchArgs),
     Dltest(dltest::DltestArgs),
     Start(start::StartArgs),
+    Cmd(transactions::CmdArgs),
+    Tran(transactions::TranArgs),
+    Pgm(transactions::PgmArgs),
+    Define(transactions::DefineArgs),
+    User(transactions::UserArgs),
+    Drive(drive::DriveArgs),
     Stop(stop::StopArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
@@ -106,6 +114,9 @@ enum Command {
     Worker(demo::WorkerArgs),
     #[command(hide = true, name = guest::NAME)]
     Guest(guest::GuestArgs),
+    /// The process of a message region
+    #[command(hide = true, name = guest::REGION)]
+    RegionProcess,
 }
 
 /// What every subcommand is given.
@@ -160,6 +171,12 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Batch(args) => batch::run(context, &args),
         Command::Dltest(args) => dltest::run(context, &args),
         Command::Start(args) => start::run(context, &args),
+        Command::Cmd(args) => transactions::command(context, &args),
+        Command::Tran(args) => transactions::transactions(context, &args),
+        Command::Pgm(args) => transactions::programs(context, &args),
+        Command::Define(args) => transactions::define(context, &args),
+        Command::User(args) => transactions::user(context, &args),
+        Command::Drive(args) => drive::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
         Command::Load(args) => load::run(context, &args),
         Command::Unload(args) => unload::run(context, &args),
@@ -174,6 +191,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Completions(args) => manual::completions(context, &args),
         Command::Worker(args) => demo::work(context, &args),
         Command::Guest(args) => guest::run(context, &args),
+        Command::RegionProcess => guest::run_region(),
     }
 }
 

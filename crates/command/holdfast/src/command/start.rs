@@ -1,5 +1,6 @@
 //! `holdfast start`: a system that many programs use at once.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use operations::Databases;
 use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
-use schedule::{NoPools, claims_of};
+use schedule::{Intents, NoPools, claims_of};
 use seam::Seam;
 use seam::socket::Peer;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -24,6 +25,7 @@ use super::{Context, DONE};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
+use crate::online::{self, Online};
 use crate::operate::any_options;
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
@@ -124,7 +126,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     if let AnySystem::Kernel(system) = &system {
         register_databases(system);
     }
-    let door = match open_door(context, &system) {
+    let intents = Arc::default();
+    let door = match open_door(context, &system, &intents) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -133,31 +136,66 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    say(context, &args.system, "started")?;
+    let online = match open_online(context, &system, &intents) {
+        Ok(online) => online,
+        Err(failure) => {
+            door.close();
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            return Err(failure);
+        }
+    };
+    let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
+    if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
+        online.close(system);
+    }
     let programs = door.close();
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
     }
     system.close()?;
-    say(context, &args.system, "stopped")?;
+    say(context, &args.system, "stopped", &[])?;
     DONE
 }
 
-fn open_door(context: &Context, system: &AnySystem) -> Result<Door> {
+/// The terms on which all programs of a started system run.
+fn terms(system: &AnySystem, intents: &Arc<Intents>) -> Terms {
     let compat = system.config().placement_settings().compat;
-    let (ground, authoriser) = match system {
+    let intents = Arc::clone(intents);
+    let (authoriser, places) = match system {
+        AnySystem::Kernel(system) => (Some(system.authoriser()), Some(Arc::new(system.places()))),
+        AnySystem::Engine(_) => (None, None),
+    };
+    Terms { compat, authoriser, intents, places, owner: 0 }
+}
+
+/// Transactions are processed where the kernel keeps the databases.
+fn open_online(
+    context: &Context,
+    system: &AnySystem,
+    intents: &Arc<Intents>,
+) -> Result<Option<Online>> {
+    let terms = terms(system, intents);
+    let AnySystem::Kernel(system) = system else { return Ok(None) };
+    let databases = Databases::for_programs(system)?;
+    Online::open(online::Parts { seam: &context.seam, system, databases, terms })
+}
+
+fn open_door(context: &Context, system: &AnySystem, intents: &Arc<Intents>) -> Result<Door> {
+    let ground = match system {
         AnySystem::Kernel(system) => {
             let databases = Box::new(Databases::for_programs(system)?);
-            let ground = Ground::Kernel(Arc::clone(system.kernel()), databases);
-            (ground, Some(system.authoriser()))
+            Ground::Kernel(Arc::clone(system.kernel()), databases)
         }
-        AnySystem::Engine(system) => (Ground::Engine(system.share()), None),
+        AnySystem::Engine(system) => Ground::Engine(system.share()),
     };
     let regions = Regions {
         seam: context.seam.clone(),
         ground,
-        terms: Terms { compat, authoriser, ..Terms::default() },
+        terms: terms(system, intents),
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
     };
@@ -165,14 +203,28 @@ fn open_door(context: &Context, system: &AnySystem) -> Result<Door> {
 }
 
 /// Says what the system does now, at once: somebody may wait for it.
-fn say(context: &mut Context, dir: &std::path::Path, what: &str) -> Result<()> {
+fn say(
+    context: &mut Context,
+    dir: &std::path::Path,
+    what: &str,
+    addresses: &[(&str, SocketAddr)],
+) -> Result<()> {
     let process = std::process::id();
     let dir = dir.display().to_string();
     match context.output.is_json() {
-        true => context
-            .output
-            .value(&serde_json::json!({ "system": dir, "state": what, "process": process }))?,
-        false => context.output.line(format_args!("system {dir} {what}, process {process}"))?,
+        true => {
+            let mut said = serde_json::json!({ "system": dir, "state": what, "process": process });
+            for (door, address) in addresses {
+                said[*door] = address.to_string().into();
+            }
+            context.output.value(&said)?;
+        }
+        false => {
+            context.output.line(format_args!("system {dir} {what}, process {process}"))?;
+            for (door, address) in addresses {
+                context.output.line(format_args!("{door} at {address}"))?;
+            }
+        }
     }
     context.output.flush()
 }

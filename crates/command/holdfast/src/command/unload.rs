@@ -26,7 +26,7 @@ use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
 use crate::output::{count, warn};
 use crate::progress::Progress;
-use crate::standard::is_special;
+use crate::standard::{Guarded, is_special};
 
 /// Unload a database into an HD unload file
 ///
@@ -55,6 +55,8 @@ pub(crate) struct UnloadArgs {
 }
 
 pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> {
+    let guarded = Guarded::of(&context.seam, &args.system.system, false)?;
+    guarded.check("the unload file", &args.file)?;
     if !args.replace && args.file.exists() {
         return Err(taken(&args.file));
     }

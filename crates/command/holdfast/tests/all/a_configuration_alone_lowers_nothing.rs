@@ -30,6 +30,16 @@ fn set(dir: &Path, from: &str, to: &str) {
     fs::write(path, text.replacen(from, to, 1)).unwrap();
 }
 
+/// Has the configuration of a system that was made plain ask for a sealed log.
+fn seal_log(dir: &Path) {
+    let path = dir.join("holdfast.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, log) = text.split_once("[log]\n").unwrap();
+    let sealed = log.replacen("format = \"plain\"", "format = \"sealed\"", 1);
+    assert_ne!(sealed, log);
+    fs::write(path, format!("{before}[log]\n{sealed}")).unwrap();
+}
+
 #[test]
 fn whatever_a_configuration_lowers_is_refused_and_named() {
     let folder = Folder::new("lowered");
@@ -82,17 +92,30 @@ fn what_is_accepted_with_the_passphrase_is_bound_and_more_is_bound_by_a_start() 
     set(&dir, "[log]\n", "[log]\nformat = \"plain\"\n");
     set(&dir, "[data]\n", "[data]\nformat = \"plain\"\n");
     on(SECRET, &["restart"], &dir, &[]).failed("HFU013", &["[log] format", "[data] format"]);
+    // What is sealed has no place in a plain log.
+    on(SECRET, &["protect", "--accept", "-s"], &dir, &[])
+        .failed("HFU017", &["ONE", "--set ONE --to plain"]);
+    assert_eq!(bound()["log"], "sealed");
+    set(&dir, "[log]\nformat = \"plain\"\n", "[log]\n");
+    set(&dir, "[data]\nformat = \"plain\"\n", "[data]\n");
+    on(SECRET, &["convert", "--set", "ONE", "--to", "plain", "-s"], &dir, &[]).done();
+    set(&dir, "[log]\n", "[log]\nformat = \"plain\"\n");
+    set(&dir, "[data]\n", "[data]\nformat = \"plain\"\n");
     let accepted = on(SECRET, &["protect", "--accept", "-s"], &dir, &[]).done();
     assert!(accepted.out.contains("is bound now"), "{}", accepted.out);
     on(SECRET, &["sets", "create"], &dir, &["TWO"]).done();
     assert_eq!(bound()["log"], "plain");
     let status = on(SECRET, &["status", "--json"], &dir, &[]).done().json();
     assert_eq!(status["protection"]["log"], "plain");
+    on(SECRET, &["convert", "--set", "ONE", "--to", "sealed", "-s"], &dir, &[])
+        .failed("HFU016", &["ONE", "[log] format"]);
 
-    // Both go back: a start is enough, and the plain piece of the log is still believed.
-    set(&dir, "[log]\nformat = \"plain\"\n", "[log]\n");
+    // The log goes back: a start is enough, and its plain piece is still believed.
     set(&dir, "[data]\nformat = \"plain\"\n", "[data]\n");
+    on(SECRET, &["sets", "create"], &dir, &["THREE"]).failed("HFU016", &["THREE", "[log] format"]);
+    set(&dir, "[log]\nformat = \"plain\"\n", "[log]\n");
     on(SECRET, &["sets", "create"], &dir, &["THREE"]).done();
+    on(SECRET, &["convert", "--set", "ONE", "--to", "sealed", "-s"], &dir, &[]).done();
     assert_eq!(bound()["log"], "sealed");
     assert_eq!(bound()["new_sets"], "sealed");
     assert!(bound()["plain_until"].as_u64().unwrap() > 0);
@@ -132,7 +155,7 @@ fn a_control_file_from_before_a_change_of_protection_is_refused() {
     on(SECRET, &["sets", "create"], &dir, &["ONE"]).done();
     let (control, config) = (dir.join("control"), dir.join("holdfast.toml"));
     let of_then = (fs::read(&control).unwrap(), fs::read(&config).unwrap());
-    set(&dir, "format = \"plain\"", "format = \"sealed\"");
+    seal_log(&dir);
     on(SECRET, &["sets", "create"], &dir, &["TWO"]).done();
     fs::write(&control, &of_then.0).unwrap();
     fs::write(&config, &of_then.1).unwrap();
@@ -154,7 +177,10 @@ fn a_database_that_is_to_be_sealed_is_sealed_where_others_are_plain() {
     let sources = folder.join("sources");
     fs::write(&sources, SHOP).unwrap();
     on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
-    issue(&dir, &["--psb", "CLERK"], "L        ISRT  CUST\nL        DATA  0001TOWN\n").done();
+    let insert = "L        ISRT  CUST\nL        DATA  0001TOWN\n";
+    issue(&dir, &["--psb", "CLERK"], insert).failed("HFU016", &["SHOP", "[log] format"]);
+    seal_log(&dir);
+    issue(&dir, &["--psb", "CLERK"], insert).done();
     let status = on(SECRET, &["status", "--json"], &dir, &[]).done().json();
     let sets = status["data_sets"].as_array().unwrap();
     let form = |name: &str| sets.iter().find(|set| set["name"] == name).unwrap()["format"].clone();

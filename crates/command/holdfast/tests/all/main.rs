@@ -3,7 +3,7 @@
 mod common;
 #[path = "../../../../kernel/token/tests/softhsm/mod.rs"]
 mod softhsm;
-#[path = "../../../../store/store-postgres/tests/common/server.rs"]
+#[path = "../../../../store/store-postgres/tests/all/common/server.rs"]
 mod postgresql;
 
 mod a_changed_definition_keeps_its_data;
@@ -22,6 +22,7 @@ mod a_stale_log_copy_is_never_taken_for_a_good_one;
 mod a_system_comes_back_on_a_bare_machine;
 mod a_system_in_use_is_verified_and_mended;
 mod a_system_on_an_engine;
+mod a_system_keeps_to_its_own_places;
 mod a_system_that_was_put_back_is_refused;
 mod a_token_opens_a_system;
 mod a_truncated_file_is_named_and_nothing_is_changed;
@@ -52,6 +53,7 @@ mod pools_change_while_the_bank_runs;
 mod programs_run_as_job_steps;
 mod recon_says_who_has_what_open;
 mod secrets_come_from_elsewhere;
+mod tellers_work_over_the_network;
 mod the_bank_runs;
 mod the_bank_survives_damage;
 mod the_command_line_is_polite;

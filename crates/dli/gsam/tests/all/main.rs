@@ -4,6 +4,7 @@
 
 mod calls;
 mod files;
+mod held;
 mod random;
 mod restart;
 

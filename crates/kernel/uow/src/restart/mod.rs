@@ -155,7 +155,13 @@ impl Kernel {
         if !planted(Plant::ProtectionNotCompared) {
             bound.refuse_older(analysis.catalog.protection(), &parts.home)?;
         }
+        refuse_active(&parts, block, &checkpoint)?;
         prove_plain(&parts, &config, &analysis.catalog)?;
+        // Where a log that was plain becomes sealed, the first start begins in its plain piece.
+        let begins_plain = bound.log == Format::Plain || block.checkpoint < bound.plain.until;
+        if config.sealed_needs_sealed_log && begins_plain {
+            refuse_sealed(&analysis.catalog)?;
+        }
         let offline = put_offline(&parts, &mut analysis.catalog);
         let kernel = assemble(parts, config, stop, log, control, &analysis, lock)?;
         let times = (start, redo_start);
@@ -328,9 +334,39 @@ const TOPMOST_MAP: base::CiNumber = base::CiNumber(3);
 pub(crate) const CONTROL: &str = "control";
 const AREA: &str = "double-write";
 const LOCK: &str = "lock";
+const FORGED: &str = "Somebody may have forged the log, if it is or was plain. Put control file \
+                      and log of the same moment back, or restore the system in a new folder from \
+                      its archives and image copies.";
 
 fn folder(path: &std::path::Path, source: std::io::Error) -> UowError {
     UowError::Io { what: format!("folder {}", path.display()), source }
+}
+
+/// Refuses a checkpoint that has units of work where nobody was active.
+fn refuse_active(
+    parts: &Parts,
+    block: ControlBlock,
+    checkpoint: &Checkpoint,
+) -> Result<(), UowError> {
+    let Some(active) = checkpoint.active.first().filter(|_| block.orderly) else { return Ok(()) };
+    let why = format!(
+        "it says that the system was stopped in order, and the log's checkpoint at {} has unit of \
+         work {} in flight",
+        block.checkpoint, active.uow
+    );
+    Err(UowError::Control { path: parts.home.join(CONTROL), why, remedy: FORGED })
+}
+
+/// Refuses what is sealed, and what is being converted: undo and splits of nodes would write what
+/// it holds into a plain log.
+fn refuse_sealed(catalog: &Catalog) -> Result<(), UowError> {
+    for definition in catalog.existing() {
+        let state = if definition.conversion.is_some() { "being converted" } else { "sealed" };
+        if !definition.is_all_plain() && !planted(Plant::SealedUnderPlainLog) {
+            return Err(UowError::SealedUnderPlainLog { name: definition.name.clone(), state });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses definitions of plain data sets that nobody with the system's key has made: the log may

@@ -14,6 +14,7 @@ mod edit;
 mod engine;
 mod online;
 mod template;
+mod warn;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,13 +33,13 @@ use store_kernel::StoreDefaults;
 use uow::{AnchorPlan, KernelConfig, PoolPlan};
 
 use crate::SystemError;
-use crate::room::WarnSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
 pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
+pub use warn::WarnSettings;
 
 /// The name of the configuration within a system's folder.
 pub const CONFIG_FILE: &str = "holdfast.toml";
@@ -528,7 +529,7 @@ impl SystemConfig {
         kernel.read_ahead_threads = self.read_ahead.threads;
         kernel.anchor = (!self.anchor.file.as_os_str().is_empty())
             .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
-        kernel.asked = self.asked_above();
+        (kernel.asked, kernel.sealed_needs_sealed_log) = (self.asked_above(), true);
         kernel
     }
 

@@ -6,10 +6,9 @@ use std::fmt::Write as _;
 
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
-    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, databases, online,
+    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings,
+    databases, online,
 };
-
-use crate::room::WarnSettings;
 
 pub(super) struct Text(pub(super) String);
 

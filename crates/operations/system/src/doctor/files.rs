@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 use base::SystemId;
 use base::bytes::get_u16;
 use seam::disk::{Disk, Open};
+use seam::owner::MARK;
 use serde::{Deserialize, Serialize};
 
-use crate::restore::RESTORING;
+use crate::places::RESTORING;
 
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +118,7 @@ fn by_name(path: &Path) -> &'static str {
         "write-ahead.hfw" => "write-ahead data set, empty or spoilt",
         "holdfast.archive" => "mark of a folder of archives",
         "holdfast.copies" => "mark of a folder of image copies",
+        MARK => "mark of a folder of the system",
         RESTORING => "of a restore that is not over",
         "recon.1" | "recon.2" => "copy of RECON, spoilt",
         "lock" | "operator.sock" | "regions.sock" => "of the process that has the system open",

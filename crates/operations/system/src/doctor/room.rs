@@ -1,8 +1,8 @@
 //! Devices of a system that are full, and what frees them.
 
 use super::{Doctor, Health};
-use crate::SystemConfig;
 use crate::room::{self, FullDevice};
+use crate::{SystemConfig, places};
 
 impl Doctor {
     /// Names each device that is full: there programs end, and what stands there cannot grow.
@@ -24,12 +24,12 @@ impl Doctor {
     fn freed_by(&self, device: &FullDevice) -> String {
         let dir = self.dir.display();
         let mut ways = vec!["remove or move away what is not the system's".to_owned()];
-        if device.holds.contains(&room::ARCHIVES) {
+        if device.holds.contains(&places::ARCHIVES) {
             ways.push(format!(
                 "`holdfast archive delete -s {dir}` deletes archives that no recovery needs"
             ));
         }
-        if device.holds.contains(&room::DATA_SETS) {
+        if device.holds.contains(&places::DATA_SETS) {
             ways.push(format!(
                 "`holdfast db empty -s {dir} DB --yes` and `holdfast sets drop {dir} SET` give up \
                  data, and its space"

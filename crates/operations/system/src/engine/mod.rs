@@ -31,6 +31,7 @@ use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::{HeldLock, make_dir};
 use seam::fresh::replace_small;
+use seam::made::MadeHere;
 use serde_json::Value;
 use store_postgres::{EngineOptions, EngineStore, Sealing};
 
@@ -39,8 +40,8 @@ pub use verbs::{EngineRun, EngineVerb, EngineVerified, VerifiedSet};
 
 use crate::config::{CONFIG_FILE, EngineSettings};
 use crate::operator::{Listener, Refusal, Request, Served, Server, Talk};
-use crate::system::{LABELS, absolute, clean_up, free_place, lock, open_keys};
-use crate::{Guests, InitOptions, OpenOptions, SystemConfig, SystemError, hygiene};
+use crate::system::{LABELS, absolute, lock, open_keys};
+use crate::{Guests, InitOptions, OpenOptions, Places, SystemConfig, SystemError, hygiene};
 
 /// The label whose keys seal values.
 const LABEL: &str = LABELS[2];
@@ -88,11 +89,20 @@ impl EngineSystem {
                        it in PGPASSWORD, or in the file that PGPASSFILE names";
             return Err(SystemError::Unusable { why: why.into() });
         }
-        free_place(seam.disk.as_ref(), dir, &config)?;
-        let made = make(seam, dir, passphrase, options, (&config, settings));
+        let places = Places::of(&config, dir);
+        // What is refused at once leaves no trace.
+        places.free(seam.disk.as_ref())?;
+        let (seam, here) = MadeHere::over(seam);
+        make_dir(seam.disk.as_ref(), dir).map_err(|error| SystemError::io("make", dir, error))?;
+        let lock = lock(&seam, dir)?;
+        // Again: somebody may have been faster.
+        let made = places
+            .free(seam.disk.as_ref())
+            .and_then(|()| make(&seam, dir, passphrase, options, (&config, settings)));
         if made.is_err() {
-            clean_up(seam.disk.as_ref(), dir, &config);
+            here.undo();
         }
+        drop(lock);
         made.map(|()| config.system)
     }
 
@@ -219,7 +229,6 @@ fn make(
     (config, settings): (&SystemConfig, &EngineSettings),
 ) -> Result<(), SystemError> {
     let disk = seam.disk.as_ref();
-    make_dir(disk, dir).map_err(|error| SystemError::io("make", dir, error))?;
     let (path, id) = (config.key_file(dir), config.system);
     let keys = match &options.token {
         None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,

@@ -47,12 +47,14 @@ use seal::{KeyProvider, PageSealer, Passphrase, SealError};
 use seam::Seam;
 use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
+use seam::owner::MARK;
 use seam::stop::StopSwitch;
 use space::{DataSet, Definition, Environment, SpaceError};
 use uow::{Kernel, Lowered, Parts, Protection, UowError};
 
 use crate::protection::{self, ProtectionStatus};
 use crate::shadow::ShadowDisk;
+use crate::status::paused_note;
 use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
 pub use data_set::SetReport;
 use double_write::Area;
@@ -147,6 +149,7 @@ impl Verifier {
         });
         self.strangers(stopped, &survey);
         survey.catalog.offline().for_each(|definition| self.offline(definition));
+        survey.catalog.existing().filter_map(paused_note).for_each(|paused| self.note(paused));
         watch.step(Phase { object: "restart", done: 0, total: 1, unit: "dry runs" }, 0);
         let restarted = seam::thread::catch(|| dry_run(stopped, &[]));
         match restarted {
@@ -322,8 +325,8 @@ impl Verifier {
         folders.extend(stopped.config.data.folders.iter().map(|folder| stopped.dir.join(folder)));
         for folder in folders {
             for name in stopped.seam.disk.list(&folder).unwrap_or_default() {
-                let path = folder.join(name);
-                if !known.contains(&path) {
+                let path = folder.join(&name);
+                if !known.contains(&path) && name != Path::new(MARK) {
                     self.note(format!("{} belongs to no data set", path.display()));
                 }
             }

@@ -20,6 +20,7 @@ use super::recovery_files::Site;
 use super::{Finding, Phase, Verifier, VerifyReport, Watch, plain_finding};
 use crate::operator::{Refusal, Talk};
 use crate::shadow::ShadowDisk;
+use crate::status::paused_note;
 use crate::verify::double_write::Area;
 use crate::{System, SystemConfig};
 
@@ -189,6 +190,7 @@ impl Verifier {
                 break;
             }
             let before = self.report.findings.len();
+            paused_note(&set.definition()).into_iter().for_each(|paused| self.note(paused));
             self.misplaced(system, set);
             self.data_set(set, None, true, watch);
             if kernel.set(set.id()).is_none() {

@@ -3,9 +3,13 @@
 //! Invariants:
 //! 1. A program's library is loaded with local names only: every COBOL program may export the name
 //!    `DLITCBL`, and none may see another's.
-//! 2. Libraries are never unloaded: their exit handlers run at the end of the process.
+//! 2. Libraries whose exit handlers are to run at the end of the process are never unloaded; those
+//!    of programs that are no COBOL programs are, where a process runs one program after the other:
+//!    their static storage begins anew.
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +49,11 @@ impl Module {
         let is_own = file_of(found).as_deref() == Some(self.1.as_path());
         let is_brought = || elsewhere && exported_at(name) != Some(found);
         (is_own || is_brought()).then_some(Entry(found))
+    }
+
+    /// Whether it is a COBOL program, or has brought one: whether it needs the run-time library.
+    pub(crate) fn needs_cobol(&self) -> bool {
+        address(&self.0, "cob_init").is_some()
     }
 
     /// Keeps the library until the process ends.
@@ -180,6 +189,28 @@ impl Cobol {
         usize::try_from(unsafe { (self.count)() }).unwrap_or_default()
     }
 
+    /// Loads the run-time library, if there is one, before a program needs it.
+    pub(crate) fn load_ahead() {
+        // SAFETY: loading runs the library's own initialisers, as a COBOL program would have it.
+        let open = |name: &&str| unsafe { Library::open(Some(OsStr::new(name)), RTLD_NOW) }.ok();
+        if let Some(library) = LIBCOB.iter().find_map(open) {
+            std::mem::forget(library);
+        }
+    }
+
+    /// Has a program begin anew when it is entered again: its storage gets its values, its files
+    /// are closed. One that was never entered stays as it is.
+    pub(crate) fn cancel(&self, name: &str) {
+        type Cancel = unsafe extern "C" fn(*const c_char);
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: libcob declares `void cob_cancel (const char *)`, and no program runs.
+        unsafe {
+            if let Ok(cancel) = self.runtime.get::<Cancel>(b"cob_cancel") {
+                cancel(name.as_ptr());
+            }
+        }
+    }
+
     /// Closes the files of a program that has returned.
     pub(crate) fn tidy(&self) {
         type Tidy = unsafe extern "C" fn() -> c_int;
@@ -190,6 +221,27 @@ impl Cobol {
             }
         }
     }
+}
+
+/// A file that every process has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standard {
+    Input = 0,
+    Output = 1,
+}
+
+/// Puts an open file in the place of a standard one.
+pub(crate) fn stand_in(file: &OwnedFd, place: Standard) -> rustix::io::Result<()> {
+    // SAFETY: the number stays open, as whatever stands there, for as long as the process lives,
+    // and this owner of it is never dropped.
+    let mut standard = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(place as i32) });
+    rustix::io::dup2(file, &mut standard)
+}
+
+/// Sets a variable of this process's environment, which has one thread.
+pub(crate) fn set_variable(name: &str, value: &OsStr) {
+    // SAFETY: a region's process calls this before it enters a program, and has no other thread.
+    unsafe { std::env::set_var(name, value) };
 }
 
 /// Has every fatal signal end the process as the system does it. libcob, and perhaps a program's

@@ -45,6 +45,15 @@ impl Rooms {
         self.start + room * ROOM_BYTES
     }
 
+    /// Zeroes all rooms; `false` if there are fewer than are wanted.
+    pub(crate) fn clear_for(&self, wanted: usize) -> bool {
+        if wanted > self.count {
+            return false;
+        }
+        (0..self.count).for_each(|room| self.write(room, 0, &[0; ROOM_BYTES]));
+        true
+    }
+
     /// Which room begins at an address.
     pub(crate) fn at(&self, address: usize) -> Option<usize> {
         let offset = address.checked_sub(self.start)?;

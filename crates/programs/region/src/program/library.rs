@@ -25,6 +25,8 @@ const EXTENSIONS: [&str; 3] = ["CBL", "COB", "C"];
 pub struct Library {
     /// The folder of the shared objects, if there are any.
     pub folder: Option<PathBuf>,
+    /// The programs in it, by the names under which they are called.
+    pub programs: Vec<String>,
     /// The files of the programs that it calls, as far as names tell.
     pub files: Vec<CobolFile>,
     /// The files of the others in STEPLIB, which it calls only if a name comes from elsewhere.
@@ -101,6 +103,7 @@ impl Workshop<'_> {
             let files = if is_called { &mut library.files } else { &mut library.other_files };
             files.extend(prepared.facts.files);
         }
+        library.programs = objects.keys().cloned().collect();
         library.folder = self.shelve(&objects)?;
         Ok(library)
     }

@@ -22,6 +22,7 @@ mod foreign;
 mod kept;
 mod library;
 mod messages;
+mod shelf;
 mod storage;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
 pub(crate) use self::kept::is_gone;
 pub use self::kept::{Cleared, clear};
 pub use self::library::Library;
+pub use self::shelf::Shelf;
 use crate::error::RegionError;
 use crate::masks::Order;
 
@@ -117,6 +119,12 @@ impl Prepared {
             Language::Cobol | Language::Object => Order::Big,
             Language::C => Order::Native,
         }
+    }
+
+    /// The COBOL programs in it, by name.
+    #[must_use]
+    pub fn programs(&self) -> Vec<String> {
+        self.facts.entries.iter().map(|entry| entry.name.clone()).collect()
     }
 
     /// The names at which it may be entered, the preferred one first.

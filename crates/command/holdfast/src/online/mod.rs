@@ -1,0 +1,239 @@
+//! The online side of a started system: its transaction manager, message regions and doors.
+//!
+//! ```text
+//!  clients --> IMS Connect --> transaction manager --> regions --> programs' processes
+//!                                     \---- one unit of work ----/
+//! ```
+//!
+//! | question | where |
+//! |---|---|
+//! | what runs in a region, and how is it scheduled? | [`regions`] |
+//! | where are programs found and compiled? | [`programs`] |
+//! | what do metrics say? | [`pages`] |
+//!
+//! Invariants:
+//! 1. Doors open last and close first: nobody is served by half a system.
+//! 2. A program that runs when the system stops has so long for its message, and is backed out
+//!    then; its input waits for the next start.
+
+mod pages;
+mod programs;
+mod regions;
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use control::{Checkpoint, DatabaseState};
+use http_door::HttpServer;
+use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
+use operations::transactions::{self, TransactionManager};
+use operations::Databases;
+use rustix::process::{Signal, getpid, kill_process};
+use seam::Seam;
+use seam::sync::{Condvar, Mutex};
+use seam::thread::JoinHandle;
+use store_any::AnyStore;
+use system::{Guests, OnlineSettings, System};
+use uow::Kernel;
+
+use self::pages::StatusPages;
+use self::regions::{Hall, Regions};
+use crate::failure::{Failure, Result};
+use crate::job::Terms;
+use crate::output::warn;
+
+/// How often what has expired is looked for, and operators' news are told.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The names of the doors, as `start` tells them.
+const IMS_CONNECT: &str = "ims_connect";
+const METRICS: &str = "metrics";
+
+/// What the online side is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) seam: &'a Seam,
+    pub(crate) system: &'a System,
+    pub(crate) databases: Databases<AnyStore>,
+    pub(crate) terms: Terms,
+}
+
+/// The online side, open.
+pub(crate) struct Online {
+    manager: TransactionManager,
+    door: Option<ImsConnect>,
+    pages: Option<HttpServer>,
+    regions: Option<Regions>,
+    ticker: Option<Ticker>,
+}
+
+/// What operators' commands reach of the system.
+struct Machine {
+    kernel: Arc<Kernel>,
+    databases: Vec<DatabaseState>,
+}
+
+impl control::System for Machine {
+    fn databases(&self) -> Vec<DatabaseState> {
+        self.databases.clone()
+    }
+
+    fn set_database(&self, name: &str, _started: bool) -> std::result::Result<(), String> {
+        match self.databases.iter().any(|one| one.name == name) {
+            true => Err(format!("DATABASE {name} IS ALWAYS STARTED HERE")),
+            false => Err(format!("DATABASE {name} NOT FOUND")),
+        }
+    }
+
+    fn checkpoint(&self, form: Checkpoint, _quiesce: bool) -> std::result::Result<(), String> {
+        self.kernel.checkpoint_now(false).map_err(|error| error.to_string())?;
+        if form != Checkpoint::Simple {
+            // As `holdfast stop` does: the system ends in order.
+            kill_process(getpid(), Signal::TERM).map_err(|errno| errno.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+impl Online {
+    /// Opens the online side of a system, if there is one: transactions are defined, or a door is
+    /// asked for.
+    pub(crate) fn open(parts: Parts<'_>) -> Result<Option<Online>> {
+        let Parts { seam, system, databases, terms } = parts;
+        let settings = &system.config().online;
+        let wanted = !settings.ims_connect.is_empty() || !settings.metrics.is_empty();
+        if !wanted && !transactions::are_there(system)? {
+            return Ok(None);
+        }
+        let machine = Machine {
+            kernel: Arc::clone(system.kernel()),
+            databases: transactions::database_states(&databases),
+        };
+        let options = transactions::options(settings);
+        let manager = transactions::start(system, Arc::new(machine), options)?;
+        let hall = Hall::new(seam, system, databases, terms, manager.clone());
+        let regions = Regions::start(&Arc::new(hall), &settings.regions)?;
+        let ticker = Ticker::start(&manager, seam)?;
+        let mut online = Online {
+            manager,
+            door: None,
+            pages: None,
+            regions: Some(regions),
+            ticker: Some(ticker),
+        };
+        online.open_doors(system, settings)?;
+        Ok(Some(online))
+    }
+
+    fn open_doors(&mut self, system: &System, settings: &OnlineSettings) -> Result<()> {
+        if !settings.metrics.is_empty() {
+            let pages = StatusPages::new(system, self.manager.clone());
+            let server = HttpServer::start(&settings.metrics, Arc::new(pages));
+            self.pages = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
+        }
+        if settings.ims_connect.is_empty() {
+            return Ok(());
+        }
+        let options = door_options(system.dir(), settings)?;
+        let manager: Arc<dyn otma::Manager> = Arc::new(self.manager.clone());
+        let server = ImsConnect::start(options, manager);
+        self.door = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
+        Ok(())
+    }
+
+    /// Where clients come in: each door's name, and its address.
+    pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let door = self.door.iter().flat_map(ImsConnect::addresses);
+        let pages = self.pages.iter().map(HttpServer::address);
+        door.map(|address| (IMS_CONNECT, *address)).chain(pages.map(|at| (METRICS, at))).collect()
+    }
+
+    /// Closes the doors, lets programs end their messages, and ends them.
+    pub(crate) fn close(mut self, system: &System) {
+        if let Some(door) = self.door.take() {
+            door.close();
+        }
+        self.pages = None;
+        self.manager.shut_down();
+        if let Some(regions) = self.regions.take() {
+            let ended = regions.close();
+            if ended > 0 {
+                warn(format!("message programs that were running are backed out: {ended}"));
+            }
+        }
+        self.ticker = None;
+        self.manager.take_notices().iter().for_each(warn);
+        transactions::stop(system);
+    }
+}
+
+fn door_options(dir: &Path, settings: &OnlineSettings) -> Result<DoorOptions> {
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for address in &settings.ims_connect {
+        let found = address.to_socket_addrs().map_err(|error| {
+            let what = format!("{address} is no address to listen at: {error}");
+            Failure::other(what, "Correct ims_connect in the section [online] of holdfast.toml.")
+        })?;
+        addresses.extend(found);
+    }
+    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path)));
+    let tls = match (read(&settings.tls_certificate), read(&settings.tls_key)) {
+        (Some(certificates), Some(key)) => {
+            let client_roots = read(&settings.tls_clients).transpose()?;
+            let client_required = client_roots.is_some();
+            Some(Tls { certificates: certificates?, key: key?, client_roots, client_required })
+        }
+        _ => None,
+    };
+    let public_without_users = settings.anonymous;
+    Ok(DoorOptions { addresses, public_without_users, tls, ..DoorOptions::default() })
+}
+
+/// A file of the door's TLS.
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn pem(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| {
+        let what = format!("{} cannot be read: {error}", path.display());
+        Failure::other(what, "Correct the section [online] of holdfast.toml.")
+    })
+}
+
+/// Looks for what has expired, and tells operators' news, until it is dropped.
+struct Ticker {
+    over: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle>,
+}
+
+impl Ticker {
+    fn start(manager: &TransactionManager, _seam: &Seam) -> Result<Ticker> {
+        let over = Arc::new((Mutex::new(false), Condvar::new()));
+        let (own, manager) = (Arc::clone(&over), manager.clone());
+        let thread = seam::thread::spawn("ticker", move || {
+            let (over, changed) = &*own;
+            let mut is_over = over.lock();
+            while !*is_over {
+                changed.wait_for(&mut is_over, TICK);
+                drop(is_over);
+                manager.tick();
+                manager.take_notices().iter().for_each(warn);
+                is_over = over.lock();
+            }
+        });
+        Ok(Ticker { over, thread: Some(thread.map_err(Failure::from)?) })
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        let (over, changed) = &*self.over;
+        *over.lock() = true;
+        changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            thread.join();
+        }
+    }
+}
+
+/// The programs that a system serves.
+pub(crate) type Served = Arc<Guests>;

@@ -1,0 +1,260 @@
+//! Message regions: threads that take scheduled programs from the transaction manager and have
+//! them run, each in its process.
+//!
+//! Invariants:
+//! 1. Whatever becomes of a program, its region hears of it once and goes on.
+//! 2. What a program has claimed it gives back before its region takes the next one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use control::{AlternatePcb, Ending, Region, Scheduled};
+use definitions::resolve::{ResolvedKind, ResolvedPsb};
+use operations::Databases;
+use operations::transactions::TransactionManager;
+use otma::Name;
+use region::host::{Ended, Report};
+use region::{Abend, Files, Limit, MessageRegion, ProgramToRun, Reserve, Server, Stopper};
+use resources::Mode as CommitMode;
+use schedule::{Mode, Options, RegionKind};
+use seam::Seam;
+use seam::sync::{Condvar, Mutex};
+use seam::thread::JoinHandle;
+use store_any::AnyStore;
+use system::{Authorised, RegionSettings, System};
+use uow::Kernel;
+
+use super::programs::Programs;
+use crate::command::guest;
+use crate::failure::{Failure, Result};
+use crate::job::{self, KernelPools, Place, Terms};
+use crate::output::{say, warn};
+
+/// Processes that are started ahead.
+const RESERVE: usize = 2;
+/// How long programs have for their present message when the system stops.
+const LAST_MESSAGE: Duration = Duration::from_secs(5);
+/// PROCLIM's time if nobody gives one.
+const HUNDREDTHS_UNLIMITED: u32 = 6_553_500;
+/// Programs that call the system have numbers from here on, so that messages about locks tell them
+/// from programs that were started by somebody.
+const OWNERS_FROM: u64 = 1 << 32;
+
+/// What all regions share.
+pub(super) struct Hall {
+    seam: Seam,
+    kernel: Arc<Kernel>,
+    databases: Databases<AnyStore>,
+    terms: Terms,
+    manager: TransactionManager,
+    programs: Programs,
+    guests: super::Served,
+    last_owner: AtomicU64,
+    /// What RECON was told of PSBs that were scheduled; it stays told until the system stops.
+    authorised: Mutex<BTreeMap<String, Option<Authorised>>>,
+}
+
+impl Hall {
+    pub(super) fn new(
+        seam: &Seam,
+        system: &System,
+        databases: Databases<AnyStore>,
+        terms: Terms,
+        manager: TransactionManager,
+    ) -> Hall {
+        Hall {
+            seam: seam.clone(),
+            kernel: Arc::clone(system.kernel()),
+            databases,
+            terms,
+            manager,
+            programs: Programs::new(&seam.disk, system.dir(), &system.config().online),
+            guests: Arc::clone(system.guests()),
+            last_owner: AtomicU64::new(OWNERS_FROM),
+            authorised: Mutex::default(),
+        }
+    }
+
+    /// Makes a program ready that was scheduled: what runs, and what answers its calls.
+    fn prepare(
+        &self,
+        region: &Region<AnyStore>,
+        scheduled: &Scheduled<AnyStore>,
+    ) -> Result<(ProgramToRun, Box<dyn Server>)> {
+        let (name, psb) = (scheduled.program.name.text(), scheduled.psb.text());
+        let (program, library) = self.programs.ready(&name)?;
+        let resolved = job::psb_of(&self.databases, &psb)?;
+        let terms = Terms {
+            owner: self.last_owner.fetch_add(1, Ordering::Relaxed) + 1,
+            ..self.terms.clone()
+        };
+        let place = Place {
+            seam: &self.seam,
+            pools: Arc::new(KernelPools(Arc::clone(&self.kernel))),
+            databases: &self.databases,
+            terms: &terms,
+        };
+        let options = Options {
+            kind: RegionKind::Mpp,
+            transaction: scheduled.transaction.name.text(),
+            mode: match scheduled.transaction.mode {
+                CommitMode::Single => Mode::Single,
+                CommitMode::Multiple => Mode::Multiple,
+            },
+            owner: terms.owner,
+            program: name,
+            tell: |text| say(text),
+            ..Options::default()
+        };
+        let messages = region.messages(scheduled, &alternates(&resolved));
+        let schedule = place.schedule(&resolved, &|_| None, options)?;
+        let schedule = schedule.with_messages(Box::new(messages));
+        let server = place.converted(&resolved, schedule)?;
+        self.authorise(&resolved);
+        let limit = limit_of(scheduled.transaction.process_time);
+        let to_run = ProgramToRun { program, library, entry: None, order: None, psb, limit };
+        Ok((to_run, Box::new(server)))
+    }
+
+    fn authorise(&self, psb: &ResolvedPsb) {
+        let mut authorised = self.authorised.lock();
+        let name = psb.name.text().to_owned();
+        authorised.entry(name).or_insert_with(|| job::authorised(psb, &self.terms));
+    }
+
+    /// Runs what is scheduled in a region until the system stops.
+    fn serve(&self, region: &Region<AnyStore>, process: &mut MessageRegion) {
+        while let Some(scheduled) = region.next() {
+            let ending = match self.prepare(region, &scheduled) {
+                Ok((program, server)) => ending_of(&scheduled, &process.run(&program, server)),
+                Err(failure) => {
+                    let (code, text, remedy) = failure.parts();
+                    let name = scheduled.program.name;
+                    warn(format!("program {name} cannot run: {text} ({code}). {remedy}"));
+                    Ending::Abend { code: "U0456".to_owned(), text }
+                }
+            };
+            region.ended(scheduled, &ending);
+        }
+    }
+}
+
+/// How long a program may take for an input, by hundredths of a second; the usual amount is none.
+fn limit_of(hundredths: u32) -> Option<Limit> {
+    let is_limit = (1..HUNDREDTHS_UNLIMITED).contains(&hundredths);
+    is_limit.then(|| Limit::Processor(Duration::from_millis(u64::from(hundredths) * 10)))
+}
+
+/// The alternate PCBs of a PSB, by their numbers.
+fn alternates(psb: &ResolvedPsb) -> Vec<AlternatePcb> {
+    let all = psb.pcbs.iter().enumerate().filter_map(|(slot, pcb)| match &pcb.kind {
+        ResolvedKind::Terminal(terminal) => Some(AlternatePcb {
+            number: slot + 1,
+            destination: terminal
+                .destination
+                .and_then(|name| Name::new(name.text()))
+                .unwrap_or_default(),
+            modifiable: terminal.modifiable,
+            express: terminal.express,
+            response: terminal.alternate_response,
+            same_terminal: terminal.same_terminal,
+        }),
+        _ => None,
+    });
+    all.collect()
+}
+
+/// How a program ended, as the transaction manager hears it; people hear of abends.
+fn ending_of(scheduled: &Scheduled<AnyStore>, report: &Report) -> Ending {
+    report.notes.iter().for_each(warn);
+    match &report.ended {
+        Ended::Normal { .. } => Ending::Normal,
+        Ended::Abend(Abend { code, text })
+        | Ended::InDoubt(Abend { code, text })
+        | Ended::NotStarted(Abend { code, text }) => {
+            let (program, transaction) = (scheduled.program.name, scheduled.transaction.name);
+            warn(format!(
+                "program {program} of transaction {transaction} ended with abend {code}: {text}"
+            ));
+            Ending::Abend { code: code.clone(), text: text.clone() }
+        }
+    }
+}
+
+/// The message regions of a started system.
+pub(super) struct Regions {
+    threads: Vec<JoinHandle>,
+    stoppers: Vec<Stopper>,
+    running: Arc<(Mutex<usize>, Condvar)>,
+}
+
+impl Regions {
+    /// Starts regions as they are configured.
+    pub(super) fn start(hall: &Arc<Hall>, settings: &[RegionSettings]) -> Result<Regions> {
+        let own = std::env::current_exe().map_err(|error| {
+            Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
+        })?;
+        let guests = Arc::clone(&hall.guests);
+        let reserve = Reserve::start(
+            RESERVE,
+            Box::new(move || command(&own)),
+            Box::new(move |process| Box::new(guests.enter(process))),
+        )?;
+        let reserve = Arc::new(reserve);
+        let running = Arc::new((Mutex::new(0), Condvar::new()));
+        let mut regions = Regions { threads: Vec::new(), stoppers: Vec::new(), running };
+        let all = settings.iter().flat_map(|one| std::iter::repeat_n(one, usize::from(one.count)));
+        for (number, settings) in all.enumerate() {
+            regions.add(hall, &reserve, number + 1, settings)?;
+        }
+        Ok(regions)
+    }
+
+    fn add(
+        &mut self,
+        hall: &Arc<Hall>,
+        reserve: &Arc<Reserve>,
+        number: usize,
+        settings: &RegionSettings,
+    ) -> Result<()> {
+        let mut process = MessageRegion::start(reserve, &hall.seam.clock, &Files::default())?;
+        self.stoppers.push(process.stopper());
+        let region = hall.manager.region(&settings.classes, &format!("MPP{number}"), true);
+        let (hall, running) = (Arc::clone(hall), Arc::clone(&self.running));
+        *running.0.lock() += 1;
+        let thread = seam::thread::spawn("region", move || {
+            // A failure concerns the program that had it; the others go on.
+            while seam::thread::catch(|| hall.serve(&region, &mut process)).is_err() {}
+            drop(process);
+            *running.0.lock() -= 1;
+            running.1.notify_all();
+        });
+        self.threads.push(thread?);
+        Ok(())
+    }
+
+    /// Waits until all programs have ended their messages, and ends those that do not. The
+    /// transaction manager is shutting down by then. Answers how many were ended.
+    pub(super) fn close(self) -> usize {
+        let (count, changed) = &*self.running;
+        let mut left = count.lock();
+        if *left > 0 {
+            changed.wait_for(&mut left, LAST_MESSAGE);
+        }
+        drop(left);
+        let why = || Abend { code: "U0474".to_owned(), text: "the system stops".to_owned() };
+        let ended = self.stoppers.iter().filter(|stopper| stopper.end_program(why())).count();
+        self.threads.into_iter().for_each(JoinHandle::join);
+        ended
+    }
+}
+
+/// The command that leads to a region's process.
+fn command(own: &PathBuf) -> std::process::Command {
+    let mut command = seam::process::command(own);
+    command.arg(guest::REGION);
+    command
+}

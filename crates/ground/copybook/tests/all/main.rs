@@ -1,0 +1,4 @@
+//! Copybooks, held against the compiler.
+
+mod maps;
+mod places_are_those_of_the_compiler;

@@ -1,0 +1,331 @@
+//! Operators' commands of type 1.
+//!
+//! | command | does |
+//! |---|---|
+//! | `/DISPLAY` `TRAN`, `PGM`, `DB` names; `ACTIVE`; `Q`; `CONV`; `STATUS` | shows it (`display`) |
+//! | `/START`, `/STOP` `TRAN`, `PGM`, `DB` names | has it scheduled and queued, or not |
+//! | `/START`, `/STOP` `REGION` number | `/STOP` has a region end after its present message |
+//! | `/CHECKPOINT` `SIMPLE`, `FREEZE`, `DUMPQ`, `PURGE`, `QUIESCE` | is handed on |
+//! | `/EXIT` | ends the terminal's conversation |
+//!
+//! Verbs may be cut to three characters. A name may end in `*`; `ALL` is every one.
+//!
+//! Invariants:
+//! 1. Each name that cannot be found is told; the others are done.
+
+use std::sync::Arc;
+
+use otma::Name;
+use queues::Kind;
+use store::{Store, Unit, UnitOptions};
+
+use crate::commits::Then;
+use crate::dispatch::RegionId;
+use crate::error::ControlError;
+use crate::inner::Inner;
+use crate::options::Checkpoint;
+use crate::text::Moment;
+
+/// What a command answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The lines, as a terminal shows them.
+    pub lines: Vec<String>,
+    /// Whether it was carried out.
+    pub done: bool,
+}
+
+impl Answered {
+    pub(crate) fn good(lines: Vec<String>) -> Answered {
+        Answered { lines, done: true }
+    }
+
+    pub(crate) fn bad(line: String) -> Answered {
+        Answered { lines: vec![line], done: false }
+    }
+}
+
+/// What a command of type 1 can be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Transaction,
+    Program,
+    Database,
+    Active,
+    Queue,
+    Region,
+    Conversation,
+    Status,
+    Pool,
+}
+
+fn subject(word: &str) -> Option<Subject> {
+    Some(match word {
+        "TRAN" | "TRANSACTION" | "TRA" | "TRANS" => Subject::Transaction,
+        "PGM" | "PROGRAM" | "PROG" => Subject::Program,
+        "DB" | "DATABASE" => Subject::Database,
+        "A" | "ACT" | "ACTIVE" => Subject::Active,
+        "Q" | "QUEUE" => Subject::Queue,
+        "REG" | "REGION" => Subject::Region,
+        "CONV" | "CONVERSATION" => Subject::Conversation,
+        "STATUS" => Subject::Status,
+        "POOL" => Subject::Pool,
+        _ => return None,
+    })
+}
+
+/// A command's words: without the slash, in upper case.
+fn words(text: &str) -> Vec<String> {
+    let text = text.trim().trim_start_matches('/').trim_end_matches('.');
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '\0');
+    text.split(ends).filter(|word| !word.is_empty()).map(str::to_ascii_uppercase).collect()
+}
+
+/// Whether a text is the command that ends a conversation.
+pub(crate) fn is_exit(text: &str) -> bool {
+    words(text).first().is_some_and(|verb| verb.starts_with("EXI"))
+}
+
+impl<S: Store> Inner<S> {
+    /// Carries a command out.
+    pub(crate) fn command(&self, text: &str, terminal: Name) -> Answered {
+        let words = words(text);
+        let now = Moment::now(&*self.clock);
+        let Some((verb, rest)) = words.split_first() else {
+            return Answered::bad(format!("DFS165 {} COMMAND MISSING", now.time()));
+        };
+        let short: String = verb.chars().take(3).collect();
+        match short.as_str() {
+            "DIS" => self.display(rest, now),
+            "STA" | "STO" => self.set(short == "STA", rest, now),
+            "CHE" => self.checkpoint(rest, now),
+            "EXI" => self.exit_now(terminal, now),
+            _ => Answered::bad(format!("DFS165 {} COMMAND {verb} INVALID", now.time())),
+        }
+    }
+
+    pub(crate) fn wrong_keyword(&self, verb: &str, word: &str, now: Moment) -> Answered {
+        let time = now.time();
+        Answered::bad(format!("DFS165 {time} COMMAND {verb} KEYWORD {word} INVALID OR MISSING"))
+    }
+
+    fn set(&self, start: bool, rest: &[String], now: Moment) -> Answered {
+        let verb = if start { "START" } else { "STOP" };
+        let Some((word, names)) = rest.split_first() else {
+            return self.wrong_keyword(verb, "", now);
+        };
+        if names.is_empty() {
+            let time = now.time();
+            return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND {word}"));
+        }
+        let bad = match subject(word) {
+            Some(Subject::Transaction) => self.set_transactions(start, names),
+            Some(Subject::Program) => self.set_programs(start, names),
+            Some(Subject::Database) => self.set_databases(start, names),
+            Some(Subject::Region) => self.set_regions(start, names),
+            _ => return self.wrong_keyword(verb, word, now),
+        };
+        self.work.notify_all();
+        let mut lines: Vec<String> = Vec::new();
+        let done = bad.len() < names.len();
+        let time = now.time();
+        lines.extend(bad.iter().map(|name| format!("DFS121 {time} PARAMETER {name} INVALID")));
+        if done {
+            let except = if bad.is_empty() { "" } else { " EXCEPT AS SHOWN" };
+            lines.push(format!("DFS058I {time} {verb} COMMAND COMPLETED{except}"));
+        }
+        Answered { lines, done }
+    }
+
+    fn set_transactions(&self, start: bool, names: &[String]) -> Vec<String> {
+        let mut bad = Vec::new();
+        for mask in names {
+            let mut state = self.state.lock();
+            let all = state.dispatch.transactions.keys().copied();
+            let found: Vec<Name> = all.filter(|name| fits(mask, *name)).collect();
+            if found.is_empty() {
+                bad.push(mask.clone());
+            }
+            for name in found {
+                if let Some(one) = state.dispatch.transactions.get_mut(&name) {
+                    (one.no_queuing, one.no_scheduling) = (!start, !start);
+                    one.failures = 0;
+                }
+                self.touch(&mut state, name);
+            }
+        }
+        bad
+    }
+
+    fn set_programs(&self, start: bool, names: &[String]) -> Vec<String> {
+        let mut bad = Vec::new();
+        for mask in names {
+            let mut state = self.state.lock();
+            let all = state.dispatch.programs.keys().copied();
+            let found: Vec<Name> = all.filter(|name| fits(mask, *name)).collect();
+            if found.is_empty() {
+                bad.push(mask.clone());
+            }
+            for program in found {
+                if let Some(one) = state.dispatch.programs.get_mut(&program) {
+                    one.stopped = !start;
+                    one.failures = 0;
+                }
+                for name in state.dispatch.transactions_of(program) {
+                    self.touch(&mut state, name);
+                }
+            }
+        }
+        bad
+    }
+
+    fn set_databases(&self, start: bool, names: &[String]) -> Vec<String> {
+        let mut bad = Vec::new();
+        let known = self.system.databases();
+        for mask in names {
+            let of = known.iter().filter_map(|one| Name::new(&one.name));
+            let found: Vec<Name> = of.filter(|name| fits(mask, *name)).collect();
+            let set = |name: &Name| self.system.set_database(&name.text(), start);
+            if found.is_empty() || found.iter().any(|name| set(name).is_err()) {
+                bad.push(mask.clone());
+            }
+        }
+        bad
+    }
+
+    fn set_regions(&self, start: bool, names: &[String]) -> Vec<String> {
+        let mut state = self.state.lock();
+        let mut stop = |word: &String| {
+            let id = word.parse().ok().map(RegionId);
+            match id.and_then(|id| state.dispatch.regions.get_mut(&id)) {
+                // A region is started where programs are run, not here.
+                Some(region) if !start => region.stopped = true,
+                _ => return Some(word.clone()),
+            }
+            None
+        };
+        names.iter().filter_map(&mut stop).collect()
+    }
+
+    fn checkpoint(&self, rest: &[String], now: Moment) -> Answered {
+        let (mut form, mut quiesce) = (Checkpoint::Simple, false);
+        for word in rest {
+            match word.as_str() {
+                "SIMPLE" => form = Checkpoint::Simple,
+                "FREEZE" => form = Checkpoint::Freeze,
+                "DUMPQ" => form = Checkpoint::DumpQueues,
+                "PURGE" => form = Checkpoint::Purge,
+                "QUIESCE" => quiesce = true,
+                other => return self.wrong_keyword("CHECKPOINT", other, now),
+            }
+        }
+        match self.system.checkpoint(form, quiesce) {
+            Ok(()) => {
+                let line = format!("DFS058I {} CHECKPOINT COMMAND IN PROGRESS", now.time());
+                Answered::good(vec![line])
+            }
+            Err(why) => Answered::bad(format!("DFS165 {} CHECKPOINT: {why}", now.time())),
+        }
+    }
+
+    fn exited(&self, now: Moment) -> Answered {
+        Answered::good(vec![format!("DFS058I {} EXIT COMMAND COMPLETED", now.time())])
+    }
+
+    fn no_conversation(&self, now: Moment) -> Answered {
+        Answered::bad(format!("DFS577 {} TERMINAL NOT IN CONVERSATION", now.time()))
+    }
+
+    /// Takes a terminal's conversation out of memory, if it is not in its program's hands.
+    fn take_conversation(&self, terminal: Name) -> bool {
+        let mut state = self.state.lock();
+        let idle = state.conversations.get(&terminal).is_some_and(|one| !one.busy);
+        idle && state.conversations.remove(&terminal).is_some()
+    }
+
+    fn exit_unit(&self, terminal: Name) -> Result<S::Unit, ControlError> {
+        let mut unit = self.store.begin(UnitOptions::default())?;
+        self.queues.drop_record(&mut unit, Kind::Conversation, terminal)?;
+        Ok(unit)
+    }
+
+    fn exit_now(&self, terminal: Name, now: Moment) -> Answered {
+        if !self.take_conversation(terminal) {
+            return self.no_conversation(now);
+        }
+        let ended = self.exit_unit(terminal).and_then(|unit| Ok(unit.commit().map(drop)?));
+        match ended {
+            Ok(()) => self.exited(now),
+            Err(error) => Answered::bad(error.to_string()),
+        }
+    }
+
+    /// Ends a terminal's conversation; `then` is told when that is durable.
+    pub(crate) fn exit(
+        self: &Arc<Inner<S>>,
+        terminal: Name,
+        then: impl FnOnce(Answered) + Send + 'static,
+    ) {
+        let now = Moment::now(&*self.clock);
+        if !self.take_conversation(terminal) {
+            then(self.no_conversation(now));
+            return;
+        }
+        let good = self.exited(now);
+        match self.exit_unit(terminal) {
+            Ok(unit) => {
+                let done: Then = Box::new(move |outcome| match outcome {
+                    Ok(()) => then(good),
+                    Err(error) => then(Answered::bad(error.to_string())),
+                });
+                self.commits.queue(unit, done);
+            }
+            Err(error) => then(Answered::bad(error.to_string())),
+        }
+    }
+
+    /// A command that shows something.
+    fn display(&self, rest: &[String], now: Moment) -> Answered {
+        let Some((word, names)) = rest.split_first() else {
+            return self.wrong_keyword("DISPLAY", "", now);
+        };
+        let (mut lines, bad) = match subject(word) {
+            Some(Subject::Transaction) => self.show_transactions(names),
+            Some(Subject::Program) => self.show_programs(names),
+            Some(Subject::Database) => self.show_databases(names),
+            Some(Subject::Active) => (self.show_active(), Vec::new()),
+            Some(Subject::Queue) => (self.show_queues(), Vec::new()),
+            Some(Subject::Conversation) => (self.show_conversations(), Vec::new()),
+            Some(Subject::Status) => (self.show_status(), Vec::new()),
+            _ => return self.wrong_keyword("DISPLAY", word, now),
+        };
+        let done = names.is_empty() || bad.len() < names.len();
+        let time = now.time();
+        lines.extend(bad.iter().map(|name| format!("DFS121 {time} PARAMETER {name} INVALID")));
+        lines.push(format!("   {}", now.stamp()));
+        Answered { lines, done }
+    }
+}
+
+/// Whether a name fits what was written behind a keyword.
+pub(crate) fn fits(mask: &str, name: Name) -> bool {
+    match mask.strip_suffix('*') {
+        _ if mask == "ALL" => true,
+        Some(front) => name.text().starts_with(front),
+        None => name.text() == mask,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_masks_are_taken_as_they_are_written() {
+        assert_eq!(words("/dis tran PART, dspinv."), ["DIS", "TRAN", "PART", "DSPINV"]);
+        assert!(is_exit("/EXIT") && is_exit("/exi CONV 1") && !is_exit("/DIS A"));
+        let part = Name(*b"PART    ");
+        assert!(fits("ALL", part) && fits("PA*", part) && fits("PART", part));
+        assert!(!fits("PAR", part));
+    }
+}

@@ -1,0 +1,237 @@
+//! What becomes of an input whose program does not end well.
+//!
+//! | the program ended | its input |
+//! |---|---|
+//! | as a deadlock's victim, or for want of a lock | waits again, unseen by its client |
+//! | by an abend | goes to the dead letters, or waits again, as configured; its client is told |
+//! | with its region, with the system's end | waits again |
+//!
+//! Invariants:
+//! 1. An input that cannot be written to the dead letters waits again: it is never dropped.
+
+use std::sync::Arc;
+
+use otma::{Name, Outcome, Reason, Refusal};
+use queues::{Held, Kind};
+use store::{Store, Unit, UnitOptions};
+
+use crate::inner::{InHand, Inner};
+use crate::options::OnFailure;
+use crate::sync::REFUSED;
+use crate::text;
+
+/// Abends after which the same input may well be processed.
+const RETRIED: &[&str] = &["U0777", "U2478", "U2479"];
+
+/// The abend of an input whose region has ended too often.
+const LOST: &str = "U0113";
+/// The abend that an expired input is told with.
+const EXPIRED: &str = "U0243";
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Normally.
+    Normal,
+    /// By an abend, such as `U0778` or `S0C7`.
+    Abend {
+        /// The code.
+        code: String,
+        /// Why, for people.
+        text: String,
+    },
+    /// With its region, or because it was stopped from outside; the program is not to blame.
+    Lost,
+}
+
+impl<S: Store> Inner<S> {
+    /// A program has ended with inputs in its hands: those of its last unit of work.
+    pub(crate) fn decide(
+        self: &Arc<Inner<S>>,
+        transaction: Name,
+        program: Name,
+        inputs: Vec<InHand>,
+        ending: &Ending,
+    ) {
+        match ending {
+            Ending::Normal => self.retry(inputs),
+            Ending::Lost => {
+                let (again, failed) = self.count_retries(inputs);
+                self.retry(again);
+                if !failed.is_empty() {
+                    self.fail(transaction, program, failed, LOST, "its region ended with it");
+                }
+            }
+            Ending::Abend { code, text } if code == REFUSED => self.refuse(inputs, text),
+            Ending::Abend { code, .. } if RETRIED.contains(&code.as_str()) => {
+                let (again, failed) = self.count_retries(inputs);
+                self.retry(again);
+                if !failed.is_empty() {
+                    self.fail(transaction, program, failed, code, "");
+                }
+            }
+            Ending::Abend { code, text } => self.fail(transaction, program, inputs, code, text),
+        }
+    }
+
+    /// Inputs whose clients have refused the outputs; the program is not to blame.
+    fn refuse(self: &Arc<Inner<S>>, inputs: Vec<InHand>, why: &str) {
+        for InHand { held, envelope, ticket } in inputs {
+            self.idle_conversation(envelope.terminal, held.queue().name);
+            match self.bury(held, envelope, why, false) {
+                Ok(()) => {
+                    let refusal = Refusal::new(Reason::OutputRefused, why);
+                    self.end(ticket, Outcome::BackedOut(refusal));
+                }
+                Err((held, error)) => {
+                    self.notice(format!("{error}; an input waits again"));
+                    self.give_back(vec![held]);
+                }
+            }
+        }
+    }
+
+    fn retry(&self, inputs: Vec<InHand>) {
+        if inputs.is_empty() {
+            return;
+        }
+        self.state.lock().statistics.rescheduled += inputs.len() as u64;
+        self.give_back(inputs.into_iter().map(|input| input.held).collect());
+    }
+
+    fn count_retries(&self, inputs: Vec<InHand>) -> (Vec<InHand>, Vec<InHand>) {
+        let mut state = self.state.lock();
+        inputs.into_iter().partition(|input| {
+            let count = state.retries.entry(input.held.arrival()).or_default();
+            *count += 1;
+            *count <= self.options.retries_max
+        })
+    }
+
+    fn fail(
+        self: &Arc<Inner<S>>,
+        transaction: Name,
+        program: Name,
+        inputs: Vec<InHand>,
+        code: &str,
+        why: &str,
+    ) {
+        self.count_failure(transaction, program, code, why);
+        for input in inputs {
+            let InHand { held, envelope, ticket } = input;
+            let first = envelope.segments.data().next().unwrap_or_default();
+            let said = text::program_failed(transaction, code, first);
+            self.close_conversation(envelope.terminal, held.queue().name);
+            if self.options.on_failure == OnFailure::Requeue && !envelope.send_then_commit {
+                self.give_back(vec![held]);
+                continue;
+            }
+            let has_client = self.state.lock().clients.contains_key(&ticket);
+            match self.bury(held, envelope, &said, !has_client) {
+                Ok(()) => {
+                    let refusal = Refusal::new(Reason::ProgramFailed, said);
+                    self.end(ticket, Outcome::BackedOut(refusal));
+                }
+                Err((held, error)) => {
+                    self.notice(format!("{error}; the input of {transaction} waits again"));
+                    self.give_back(vec![held]);
+                }
+            }
+        }
+    }
+
+    fn count_failure(&self, transaction: Name, program: Name, code: &str, why: &str) {
+        let most = self.options.failures_max;
+        let mut state = self.state.lock();
+        let mut failures = 0;
+        if let Some(one) = state.dispatch.programs.get_mut(&program) {
+            one.failures += 1;
+            failures = one.failures;
+        }
+        if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
+            one.failures += 1;
+            failures = failures.max(one.failures);
+        }
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        state.notices.push(format!("DFS554A {program} {transaction} ABEND {code}{why}"));
+        if failures >= most {
+            if let Some(one) = state.dispatch.programs.get_mut(&program) {
+                one.stopped = true;
+            }
+            if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
+                one.no_scheduling = true;
+            }
+            state.notices.push(format!(
+                "program {program} and transaction {transaction} are stopped after {failures} \
+                 failures in a row. Mend the program, then /START PGM {program} and /START TRAN \
+                 {transaction}"
+            ));
+            for name in state.dispatch.transactions_of(program) {
+                self.touch(&mut state, name);
+            }
+        }
+    }
+
+    /// A conversation ends with the program that failed in it.
+    fn close_conversation(&self, terminal: Name, transaction: Name) {
+        let mut state = self.state.lock();
+        let of = &state.dispatch.transactions;
+        let is_one = of.get(&transaction).is_some_and(|one| one.definition.conversation);
+        if !is_one || state.conversations.remove(&terminal).is_none() {
+            return;
+        }
+        drop(state);
+        let dropped = self.store.begin(UnitOptions::default()).map_err(queues::QueueError::from);
+        let dropped = dropped.and_then(|mut unit| {
+            self.queues.drop_record(&mut unit, Kind::Conversation, terminal)?;
+            unit.commit()?;
+            Ok(())
+        });
+        if let Err(error) = dropped {
+            self.notice(format!("the conversation of {terminal} could not be ended: {error}"));
+        }
+    }
+
+    /// An input has waited for too long.
+    pub(crate) fn expire(self: &Arc<Inner<S>>, held: Held) {
+        let ticket = self.ticket_of(&held);
+        let transaction = held.queue().name;
+        let mut said = String::new();
+        let buried = match self.open(&held) {
+            Ok(envelope) => {
+                let first = envelope.segments.data().next().unwrap_or_default();
+                said = text::program_failed(transaction, EXPIRED, first);
+                self.idle_conversation(envelope.terminal, transaction);
+                self.bury(held, envelope, &said, false)
+            }
+            Err(error) => Err((held, error)),
+        };
+        match buried {
+            Ok(()) => {
+                self.state.lock().statistics.expired += 1;
+                self.end(ticket, Outcome::BackedOut(Refusal::new(Reason::Expired, said)));
+            }
+            Err((held, error)) => {
+                self.notice(format!("{error}; an expired input of {transaction} waits again"));
+                self.give_back(vec![held]);
+            }
+        }
+    }
+
+    /// The input of a conversation has gone without having been processed.
+    pub(crate) fn idle_conversation(&self, terminal: Name, transaction: Name) {
+        let mut state = self.state.lock();
+        let Some(one) = state.conversations.get_mut(&terminal) else { return };
+        if one.transaction == transaction && one.busy {
+            one.busy = false;
+            if one.spa.is_empty() {
+                state.conversations.remove(&terminal);
+            }
+        }
+    }
+
+    /// Something for the operators.
+    pub(crate) fn notice(&self, text: String) {
+        self.state.lock().notices.push(text);
+    }
+}

@@ -1,0 +1,61 @@
+//! The transaction manager: who gets which message, and what becomes of it.
+//!
+//! ```text
+//!  doors ---otma::Manager--> Control --Region::next--> a program's process
+//!                              |  ^                        |
+//!                       queues |  | Messages (GU, ISRT ..) |
+//!                              v  |                        v
+//!                            store <----- one unit of work --- databases
+//! ```
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | opening; regions, statistics | [`Control`] |
+//! | what doors call | `manager` |
+//! | who is scheduled next | `dispatch`, [`Region`] |
+//! | what programs call | [`ProgramMessages`], `intake`, `run` |
+//! | sync points; what follows them | `sync`, `aftermath`, `commits` |
+//! | failures, deadlocks, expiry | `fate` |
+//! | conversations | `conversation` |
+//! | operators' commands | `commands`, `display` |
+//! | users | `users` |
+//!
+//! Invariants:
+//! 1. An input of mode 0 that was accepted is processed exactly once: it leaves its queue in the
+//!    unit of work that its outputs and the database's changes are in.
+//! 2. An input of mode 1 is processed at most once, and its client is told which.
+//! 3. What clients are told of as committed is durable.
+//! 4. Everything durable is found again at the start; only a cold start, asked for by a person,
+//!    forgets.
+
+mod aftermath;
+mod commands;
+mod commits;
+mod control;
+mod conversation;
+mod dispatch;
+mod display;
+mod envelope;
+mod error;
+mod fate;
+mod inner;
+mod intake;
+mod manager;
+mod options;
+mod program;
+mod region;
+mod run;
+mod statistics;
+mod sync;
+mod text;
+mod users;
+
+pub use commands::Answered;
+pub use control::{Control, DeadLetter};
+pub use dispatch::RegionId;
+pub use error::ControlError;
+pub use fate::Ending;
+pub use options::{Checkpoint, DatabaseState, NoSystem, OnFailure, Options, System};
+pub use program::{AlternatePcb, ProgramMessages};
+pub use region::{Region, Scheduled};
+pub use statistics::{Statistics, TRANSIT_US};

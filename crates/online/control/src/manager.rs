@@ -1,0 +1,396 @@
+//! What doors call: the transaction manager as `otma` has it.
+//!
+//! Invariants:
+//! 1. A partner is told that its input is accepted before anything else of it.
+//! 2. An input of mode 0 appears in its queue when it is durable, and not before.
+
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use otma::{
+    Answer, Event, Identity, Input, Manager, Name, Outcome, Output, OutputId, Partner, Reason,
+    Refusal, Settlement, SyncLevel, Ticket,
+};
+use queues::{Held, Kind, QueueName};
+use resources::{MessageType, Transaction};
+use store::{Store, UnitOptions};
+
+use crate::commands::{Answered, is_exit};
+use crate::control::Control;
+use crate::conversation::Conversation;
+use crate::envelope::Envelope;
+use crate::error::{ControlError, refusal};
+use crate::inner::{Client, Coming, Inner};
+use crate::text;
+
+type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
+
+impl<S: Store> Manager for Control<S> {
+    fn data_store(&self, name: Name) -> Result<(), Refusal> {
+        let inner = &self.inner;
+        if !inner.options.data_stores.contains(&name) {
+            let text = format!("THERE IS NO DATA STORE {name}");
+            return Err(Refusal::new(Reason::UnknownDataStore, text));
+        }
+        let state = inner.state.lock();
+        if state.shutting_down {
+            return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));
+        }
+        if state.data_stores_stopped {
+            let text = format!("DATA STORE {name} IS STOPPED");
+            return Err(Refusal::new(Reason::DataStoreStopped, text));
+        }
+        Ok(())
+    }
+
+    fn authenticate(&self, user: Name, group: Name, password: &[u8]) -> Result<Identity, Refusal> {
+        self.inner.check_user(user, group, password)
+    }
+
+    fn allows_anonymous(&self) -> bool {
+        self.inner.options.anonymous
+    }
+
+    fn submit(&self, input: Input, partner: Arc<dyn Partner>) -> Result<Ticket, Refusal> {
+        let submitted = self.inner.submit(input, partner);
+        if submitted.is_err() {
+            self.inner.state.lock().statistics.refused += 1;
+        }
+        submitted
+    }
+
+    fn answer(&self, ticket: Ticket, answer: Answer) {
+        if let Some(client) = self.inner.state.lock().clients.get_mut(&ticket) {
+            client.answer = Some(answer);
+        }
+        self.inner.answers.notify_all();
+    }
+
+    fn abandon(&self, ticket: Ticket) {
+        self.inner.abandon(ticket);
+    }
+
+    fn queued(&self, tpipe: Name) -> u64 {
+        self.inner.queues.figures(QueueName::output(tpipe)).waiting
+    }
+
+    fn take(&self, tpipe: Name) -> Result<Option<Output>, Refusal> {
+        let held = self.inner.queues.take(QueueName::output(tpipe));
+        held.map_or(Ok(None), |held| self.inner.hand_out(tpipe, held).map(Some))
+    }
+
+    fn take_reply(&self, tpipe: Name, ticket: Ticket) -> Result<Option<Output>, Refusal> {
+        let mut state = self.inner.state.lock();
+        let mut held = None;
+        if let Entry::Occupied(mut entry) = state.replies.entry((tpipe, ticket)) {
+            while held.is_none() {
+                let Some(arrival) = entry.get_mut().pop_front() else { break };
+                held = self.inner.queues.take_arrival(QueueName::output(tpipe), arrival);
+            }
+            if entry.get().is_empty() {
+                entry.remove();
+            }
+        }
+        drop(state);
+        held.map_or(Ok(None), |held| self.inner.hand_out(tpipe, held).map(Some))
+    }
+
+    fn settle(
+        &self,
+        tpipe: Name,
+        output: OutputId,
+        settlement: Settlement,
+        done: Done,
+    ) -> Result<(), Refusal> {
+        let held = self.inner.state.lock().taken.remove(&(tpipe, output)).ok_or_else(|| {
+            let text = format!("OUTPUT {} OF {tpipe} IS NOT WAITING FOR AN ANSWER", output.0);
+            Refusal::new(Reason::NothingWaiting, text)
+        })?;
+        if settlement == Settlement::Kept {
+            self.inner.queues.put_back(held);
+            done(Ok(()));
+        } else {
+            self.inner.settle(held, settlement == Settlement::Refused, done);
+        }
+        Ok(())
+    }
+
+    fn watch(&self, tpipe: Name, partner: &Arc<dyn Partner>) {
+        self.inner.state.lock().watches.insert(tpipe, Arc::downgrade(partner));
+        if self.queued(tpipe) > 0 {
+            partner.arrived(tpipe);
+        }
+    }
+}
+
+/// The text of a message, for a command.
+fn text_of(envelope: &Envelope) -> String {
+    let data: Vec<_> = envelope.segments.data().map(String::from_utf8_lossy).collect();
+    let text = data.join(" ");
+    let begins = text.trim_start().starts_with('/');
+    // The transaction's code may stand in front of the data, or in their place.
+    if begins { text } else { format!("{} {text}", envelope.transaction) }
+}
+
+impl<S: Store> Inner<S> {
+    fn submit(
+        self: &Arc<Inner<S>>,
+        input: Input,
+        partner: Arc<dyn Partner>,
+    ) -> Result<Ticket, Refusal> {
+        let lives = input.options.expires_in;
+        let mut envelope = Envelope::of_input(input);
+        if envelope.transaction.0[0] == b'/' {
+            return self.submit_command(&envelope, partner);
+        }
+        let transaction = self.admit(&mut envelope)?;
+        let own = u64::from(transaction.expires_in);
+        let own = (own > 0).then(|| std::time::Duration::from_secs(own));
+        let lives = [lives, own].into_iter().flatten().min();
+        let terminal = envelope.terminal;
+        let client = Client {
+            partner,
+            transaction: transaction.name,
+            direct: envelope.send_then_commit,
+            confirm: envelope.sync_level == SyncLevel::Confirm,
+            since_us: self.now_us(),
+            answer: None,
+            gone: false,
+        };
+        let volatile = envelope.send_then_commit || !transaction.recoverable;
+        let put = if volatile {
+            self.put_volatile(&transaction, &envelope, lives, client)
+        } else {
+            self.put_durable(&transaction, &envelope, lives, client)
+        };
+        put.map_err(|error| {
+            self.idle_conversation(terminal, transaction.name);
+            refusal(&error)
+        })
+    }
+
+    /// Whether an input is taken in, and for which transaction.
+    fn admit(&self, envelope: &mut Envelope) -> Result<Transaction, Refusal> {
+        let mut state = self.state.lock();
+        if state.shutting_down {
+            return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));
+        }
+        let going_on = state.conversations.get(&envelope.terminal);
+        if let Some(conversation) = going_on {
+            if conversation.busy {
+                let text = "THE CONVERSATION WAITS FOR ITS PROGRAM";
+                return Err(Refusal::new(Reason::Conversation, text));
+            }
+            envelope.transaction = conversation.transaction;
+        }
+        let name = envelope.transaction;
+        let Some(one) = state.dispatch.transactions.get(&name) else {
+            return Err(Refusal::new(Reason::UnknownTransaction, text::no_destination(name)));
+        };
+        if one.no_queuing {
+            return Err(Refusal::new(Reason::TransactionStopped, text::stopped(name)));
+        }
+        let of = one.definition.clone();
+        if state.dispatch.programs.get(&of.program).is_none_or(|program| program.stopped)
+            && envelope.send_then_commit
+        {
+            // Nobody would answer who waits.
+            return Err(Refusal::new(Reason::TransactionStopped, text::stopped(name)));
+        }
+        if of.message_type == MessageType::Single && envelope.segments.count() > 1 {
+            let text = format!("TRAN {name} TAKES ONE SEGMENT");
+            return Err(Refusal::new(Reason::TooLarge, text));
+        }
+        if of.conversation {
+            let new = Conversation { transaction: name, spa: Vec::new(), busy: true };
+            let of_terminal = state.conversations.entry(envelope.terminal).or_insert(new);
+            of_terminal.busy = true;
+        }
+        state.terminals.insert(envelope.terminal);
+        state.terminals.insert(envelope.tpipe);
+        state.statistics.submitted += 1;
+        Ok(of)
+    }
+
+    fn put_volatile(
+        self: &Arc<Inner<S>>,
+        of: &Transaction,
+        envelope: &Envelope,
+        lives: Option<std::time::Duration>,
+        client: Client,
+    ) -> Result<Ticket, ControlError> {
+        let queue = QueueName::input(of.name);
+        let pending = self.queues.put_volatile(queue, lives, &envelope.encode())?;
+        let ticket = Ticket(pending.arrival());
+        self.state.lock().clients.insert(ticket, client);
+        self.tell(ticket, Event::Accepted);
+        self.arrived(vec![Coming { pending, answers: 0 }]);
+        Ok(ticket)
+    }
+
+    fn put_durable(
+        self: &Arc<Inner<S>>,
+        of: &Transaction,
+        envelope: &Envelope,
+        lives: Option<std::time::Duration>,
+        client: Client,
+    ) -> Result<Ticket, ControlError> {
+        let mut unit = self.store.begin(UnitOptions::default())?;
+        let queue = QueueName::input(of.name);
+        let pending = self.queues.put(&mut unit, queue, lives, &envelope.encode())?;
+        let ticket = Ticket(pending.arrival());
+        self.state.lock().clients.insert(ticket, client);
+        let (inner, terminal, transaction) = (Arc::clone(self), envelope.terminal, of.name);
+        self.commits.queue(
+            unit,
+            Box::new(move |outcome| match outcome {
+                Ok(()) => {
+                    inner.tell(ticket, Event::Accepted);
+                    inner.arrived(vec![Coming { pending, answers: 0 }]);
+                }
+                Err(error) => {
+                    inner.queues.forget(pending);
+                    inner.idle_conversation(terminal, transaction);
+                    let refusal = Refusal::new(Reason::Store, error.to_string());
+                    inner.end(ticket, Outcome::BackedOut(refusal));
+                }
+            }),
+        );
+        Ok(ticket)
+    }
+
+    fn submit_command(
+        self: &Arc<Inner<S>>,
+        envelope: &Envelope,
+        partner: Arc<dyn Partner>,
+    ) -> Result<Ticket, Refusal> {
+        let number = self.queues.number().map_err(|error| refusal(&ControlError::from(error)))?;
+        let ticket = Ticket(number);
+        let client = Client {
+            partner,
+            transaction: Name::BLANK,
+            direct: true,
+            confirm: false,
+            since_us: self.now_us(),
+            answer: None,
+            gone: false,
+        };
+        self.state.lock().clients.insert(ticket, client);
+        self.tell(ticket, Event::Accepted);
+        let text = text_of(envelope);
+        let (inner, model) = (Arc::clone(self), envelope.clone());
+        let then = move |answered: Answered| {
+            let mut reply = model.reply(ticket.0, Name::BLANK, text::message(&answered.lines));
+            reply.in_conversation = false;
+            let output = inner.direct_output(&reply, false);
+            inner.tell(ticket, Event::Output(output));
+            inner.end(ticket, Outcome::Answered);
+        };
+        if is_exit(&text) {
+            self.exit(envelope.terminal, then);
+        } else {
+            then(self.command(&text, envelope.terminal));
+        }
+        Ok(ticket)
+    }
+
+    fn abandon(self: &Arc<Inner<S>>, ticket: Ticket) {
+        let mut state = self.state.lock();
+        let Some(client) = state.clients.get_mut(&ticket) else { return };
+        client.gone = true;
+        let (direct, name) = (client.direct, client.transaction);
+        if !direct {
+            // The input goes on; nobody hears of it any more.
+            state.clients.remove(&ticket);
+        }
+        drop(state);
+        self.answers.notify_all();
+        if !direct {
+            return;
+        }
+        if let Some(held) = self.queues.take_arrival(QueueName::input(name), ticket.0) {
+            if let Ok(envelope) = self.open(&held) {
+                self.idle_conversation(envelope.terminal, name);
+            }
+            self.queues.gone(held);
+            let mut state = self.state.lock();
+            state.clients.remove(&ticket);
+            self.touch(&mut state, name);
+        }
+    }
+
+    /// Gives an output that was taken to whoever asked.
+    fn hand_out(&self, tpipe: Name, held: Held) -> Result<Output, Refusal> {
+        let envelope = match self.open(&held) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                self.queues.put_back(held);
+                return Err(refusal(&error));
+            }
+        };
+        let id = OutputId(held.arrival());
+        let mut state = self.state.lock();
+        let key = (tpipe, Ticket(envelope.answers));
+        if let Entry::Occupied(mut entry) = state.replies.entry(key) {
+            entry.get_mut().retain(|arrival| *arrival != id.0);
+            if entry.get().is_empty() {
+                entry.remove();
+            }
+        }
+        state.taken.insert((tpipe, id), held);
+        drop(state);
+        Ok(Output {
+            id,
+            segments: envelope.segments,
+            mod_name: envelope.mod_name,
+            encoding: envelope.encoding,
+            in_conversation: envelope.in_conversation,
+            wants_answer: true,
+            more_queued: self.queues.figures(QueueName::output(tpipe)).waiting > 0,
+            correlator: envelope.correlator,
+        })
+    }
+
+    /// An output leaves its tpipe; if it was refused, for the dead letters.
+    fn settle(self: &Arc<Inner<S>>, held: Held, refused: bool, done: Done) {
+        let mut letter = None;
+        let written = self.store.begin(UnitOptions::default()).map_err(ControlError::from);
+        let written = written.and_then(|mut unit| {
+            if refused {
+                let mut envelope = self.open(&held)?;
+                "the client has refused it".clone_into(&mut envelope.reason);
+                let to = QueueName { kind: Kind::DeadLetter, name: held.queue().name };
+                let pending = self.queues.put(&mut unit, to, None, &envelope.encode())?;
+                letter = Some(Coming { pending, answers: 0 });
+            }
+            self.queues.remove(&mut unit, &held)?;
+            Ok(unit)
+        });
+        match written {
+            Ok(unit) => {
+                let inner = Arc::clone(self);
+                self.commits.queue(
+                    unit,
+                    Box::new(move |outcome| match outcome {
+                        Ok(()) => {
+                            inner.queues.gone(held);
+                            inner.state.lock().statistics.delivered += u64::from(!refused);
+                            inner.arrived(letter.into_iter().collect());
+                            done(Ok(()));
+                        }
+                        Err(error) => {
+                            letter.into_iter().for_each(|one| inner.queues.forget(one.pending));
+                            inner.queues.put_back(held);
+                            done(Err(Refusal::new(Reason::Store, error.to_string())));
+                        }
+                    }),
+                );
+            }
+            Err(error) => {
+                letter.into_iter().for_each(|one| self.queues.forget(one.pending));
+                self.queues.put_back(held);
+                done(Err(refusal(&error)));
+            }
+        }
+    }
+}

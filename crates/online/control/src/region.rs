@@ -1,0 +1,192 @@
+//! A region as the transaction manager sees it: something that takes one program after another.
+//!
+//! Invariants:
+//! 1. What a region was given and has not ended is given back when the region goes.
+
+use std::sync::Arc;
+
+use otma::Name;
+use queues::QueueName;
+use resources::{Program, Transaction};
+use seam::sync::Mutex;
+use store::Store;
+
+use crate::dispatch::RegionId;
+use crate::fate::Ending;
+use crate::inner::Inner;
+use crate::program::{AlternatePcb, ProgramMessages};
+use crate::run::{Run, give_all_back, take_all};
+
+/// A region that takes message programs.
+pub struct Region<S: Store> {
+    inner: Arc<Inner<S>>,
+    id: RegionId,
+    classes: Vec<u16>,
+    pseudo_wait: bool,
+}
+
+/// A program that is to run, with an input that waits for it.
+pub struct Scheduled<S: Store> {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// The program.
+    pub program: Program,
+    /// The PSB; it has the program's name.
+    pub psb: Name,
+    inner: Arc<Inner<S>>,
+    run: Arc<Mutex<Run>>,
+    region: RegionId,
+    ended: bool,
+}
+
+impl<S: Store> Region<S> {
+    pub(crate) fn new(
+        inner: &Arc<Inner<S>>,
+        classes: &[u16],
+        job: &str,
+        pseudo_wait: bool,
+    ) -> Region<S> {
+        let now = inner.now_us();
+        let id = inner.state.lock().dispatch.add_region(classes.to_vec(), job.to_owned(), now);
+        Region { inner: Arc::clone(inner), id, classes: classes.to_vec(), pseudo_wait }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> RegionId {
+        self.id
+    }
+
+    /// Waits until there is a program to run; `None` when the region is to end.
+    #[must_use]
+    pub fn next(&self) -> Option<Scheduled<S>> {
+        let inner = &self.inner;
+        let mut state = inner.state.lock();
+        loop {
+            let stopped = state.dispatch.regions.get(&self.id).is_none_or(|one| one.stopped);
+            if stopped || state.shutting_down {
+                return None;
+            }
+            let picked = state.dispatch.pick(&self.classes, |name| inner.waiting(name));
+            let Some(name) = picked else {
+                inner.work.wait(&mut state);
+                continue;
+            };
+            let held = inner.queues.take(QueueName::input(name));
+            inner.touch(&mut state, name);
+            let Some(held) = held else { continue };
+            let definition = state.dispatch.transactions.get(&name);
+            let definition = definition.map(|one| one.definition.clone());
+            let now = inner.now_us();
+            let program = state.dispatch.begin(self.id, name, now);
+            let program = program.and_then(|name| state.dispatch.programs.get(&name));
+            let program = program.map(|one| one.definition.clone());
+            let (Some(transaction), Some(program)) = (definition, program) else {
+                // It was deleted in this moment; nothing else removes a ready one.
+                inner.queues.put_back(held);
+                state.dispatch.undefine(name);
+                continue;
+            };
+            state.statistics.schedules += 1;
+            let run = Run { first: Some(held), pseudo_wait: self.pseudo_wait, ..Run::default() };
+            return Some(Scheduled {
+                psb: program.name,
+                transaction,
+                program,
+                inner: Arc::clone(inner),
+                run: Arc::new(Mutex::new(run)),
+                region: self.id,
+                ended: false,
+            });
+        }
+    }
+
+    /// The messages of a program that was scheduled, whose PSB has those alternate PCBs.
+    #[must_use]
+    pub fn messages(
+        &self,
+        scheduled: &Scheduled<S>,
+        alternates: &[AlternatePcb],
+    ) -> ProgramMessages<S> {
+        ProgramMessages::new(
+            &self.inner,
+            Arc::clone(&scheduled.run),
+            Some(self.id),
+            Some(scheduled.transaction.clone()),
+            scheduled.program.name,
+            alternates,
+        )
+    }
+
+    /// The program has ended, and its last unit of work is committed or backed out. Decides what
+    /// becomes of inputs that it did not get through.
+    pub fn ended(&self, mut scheduled: Scheduled<S>, ending: &Ending) {
+        scheduled.end(ending);
+    }
+
+    /// A handle that has the region end from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Box<dyn Fn() + Send + Sync> {
+        let (inner, id) = (Arc::clone(&self.inner), self.id);
+        Box::new(move || {
+            if let Some(region) = inner.state.lock().dispatch.regions.get_mut(&id) {
+                region.stopped = true;
+            }
+            inner.work.notify_all();
+        })
+    }
+}
+
+impl<S: Store> Drop for Region<S> {
+    fn drop(&mut self) {
+        let now = self.inner.now_us();
+        let mut state = self.inner.state.lock();
+        state.dispatch.end(self.id, now);
+        state.dispatch.regions.remove(&self.id);
+    }
+}
+
+impl<S: Store> Scheduled<S> {
+    fn end(&mut self, ending: &Ending) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let (first, inputs) = take_all(&self.run);
+        let failed = matches!(ending, Ending::Abend { .. });
+        let inner = &self.inner;
+        match first {
+            // It ended before it asked for its input: by an abend, that input is to blame as any.
+            Some(held) if failed && inputs.is_empty() => match inner.open(&held) {
+                Ok(envelope) => {
+                    let ticket = inner.ticket_of(&held);
+                    let own = vec![crate::inner::InHand { held, envelope, ticket }];
+                    inner.decide(self.transaction.name, self.program.name, own, ending);
+                }
+                Err(error) => {
+                    inner.notice(error.to_string());
+                    inner.give_back(vec![held]);
+                }
+            },
+            first => {
+                inner.give_back(first.into_iter().collect());
+                inner.decide(self.transaction.name, self.program.name, inputs, ending);
+            }
+        }
+        let now = inner.now_us();
+        let mut state = inner.state.lock();
+        let took = state.dispatch.end(self.region, now);
+        state.statistics.occupied_us = state.statistics.occupied_us.saturating_add(took);
+        inner.touch(&mut state, self.transaction.name);
+        drop(state);
+        inner.work.notify_all();
+    }
+}
+
+impl<S: Store> Drop for Scheduled<S> {
+    fn drop(&mut self) {
+        if !self.ended {
+            give_all_back(&self.inner, &self.run);
+            self.end(&Ending::Lost);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! control: tried from outside.
+
+mod common;
+mod exactly_once;
+mod transactions;

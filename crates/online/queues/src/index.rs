@@ -1,0 +1,275 @@
+//! Who gets which message: the places of waiting messages, in memory.
+//!
+//! Invariants:
+//! 1. The places of a queue ascend.
+//! 2. A queue's counters agree with its places; the totals agree with the queues.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::layout::{Kind, QueueName, arrival_of};
+
+/// A message that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub(crate) place: u64,
+    pub(crate) put_at_ms: u64,
+    pub(crate) expires_s: u32,
+    pub(crate) bytes: u32,
+}
+
+const _: () = assert!(size_of::<Waiting>() <= 32);
+
+/// A message that was put, in a unit of work that is not committed yet. It is to be given to
+/// [`Queues::appear`](crate::Queues::appear) or [`Queues::forget`](crate::Queues::forget).
+#[derive(Debug)]
+#[must_use]
+pub struct Pending {
+    pub(crate) queue: QueueName,
+    pub(crate) waiting: Waiting,
+}
+
+impl Pending {
+    /// Its queue.
+    #[must_use]
+    pub fn queue(&self) -> QueueName {
+        self.queue
+    }
+
+    /// Its number; no other message of the queues ever has it.
+    #[must_use]
+    pub fn arrival(&self) -> u64 {
+        arrival_of(self.waiting.place)
+    }
+}
+
+/// A message that somebody has taken. It is to be given to
+/// [`Queues::gone`](crate::Queues::gone) or [`Queues::put_back`](crate::Queues::put_back).
+#[derive(Debug)]
+#[must_use]
+pub struct Held {
+    pub(crate) queue: QueueName,
+    pub(crate) waiting: Waiting,
+}
+
+impl Held {
+    /// Its queue.
+    #[must_use]
+    pub fn queue(&self) -> QueueName {
+        self.queue
+    }
+
+    /// Its number; no other message of the queues ever has it.
+    #[must_use]
+    pub fn arrival(&self) -> u64 {
+        arrival_of(self.waiting.place)
+    }
+
+    /// When it was put, in milliseconds since 1970 UTC.
+    #[must_use]
+    pub fn put_at_ms(&self) -> u64 {
+        self.waiting.put_at_ms
+    }
+
+    /// Whether it is worth nothing any more.
+    #[must_use]
+    pub fn is_expired(&self, now_ms: u64) -> bool {
+        self.waiting.is_expired(now_ms)
+    }
+}
+
+impl Waiting {
+    pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
+        self.expires_s != 0 && u64::from(self.expires_s) * 1_000 <= now_ms
+    }
+}
+
+/// What is known of a queue without looking at its messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Messages that wait.
+    pub waiting: u64,
+    /// Messages that somebody has taken and not removed yet.
+    pub taken: u64,
+    /// Messages in units of work that are not committed yet.
+    pub coming: u64,
+    /// Bytes of those that wait.
+    pub bytes: u64,
+    /// When the first of those that wait was put, in milliseconds since 1970 UTC.
+    pub oldest_ms: Option<u64>,
+    /// Messages that have appeared since the queues were opened.
+    pub appeared: u64,
+    /// Messages that have gone since.
+    pub gone: u64,
+    /// The most that ever waited since.
+    pub waiting_max: u64,
+}
+
+/// What is known of all queues together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Messages that wait, are taken or are coming.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Messages that have appeared since the queues were opened.
+    pub appeared: u64,
+    /// Messages that have gone since.
+    pub gone: u64,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    figures: Figures,
+    expiring: u64,
+}
+
+impl Queue {
+    fn insert(&mut self, one: Waiting) {
+        if self.waiting.back().is_none_or(|last| last.place < one.place) {
+            self.waiting.push_back(one);
+        } else {
+            let at = self.waiting.partition_point(|other| other.place < one.place);
+            self.waiting.insert(at, one);
+        }
+        self.figures.waiting += 1;
+        self.figures.bytes += u64::from(one.bytes);
+        self.expiring += u64::from(one.expires_s != 0);
+        self.figures.waiting_max = self.figures.waiting_max.max(self.figures.waiting);
+    }
+
+    fn remove(&mut self, at: usize) -> Option<Waiting> {
+        let one = if at == 0 { self.waiting.pop_front() } else { self.waiting.remove(at) }?;
+        self.figures.waiting -= 1;
+        self.figures.bytes -= u64::from(one.bytes);
+        self.expiring -= u64::from(one.expires_s != 0);
+        self.figures.taken += 1;
+        if self.waiting.is_empty() {
+            // What a flood has left is given back.
+            self.waiting.shrink_to(64);
+        }
+        Some(one)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.figures.waiting + self.figures.taken + self.figures.coming == 0
+    }
+}
+
+/// The places of all waiting messages.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    queues: BTreeMap<QueueName, Queue>,
+    pub(crate) totals: Totals,
+}
+
+impl Index {
+    /// A message that is found at the start.
+    pub(crate) fn found(&mut self, queue: QueueName, one: Waiting) {
+        self.queues.entry(queue).or_default().insert(one);
+        self.totals.messages += 1;
+        self.totals.bytes += u64::from(one.bytes);
+    }
+
+    pub(crate) fn coming(&mut self, queue: QueueName, one: &Waiting) {
+        self.queues.entry(queue).or_default().figures.coming += 1;
+        self.totals.messages += 1;
+        self.totals.bytes += u64::from(one.bytes);
+    }
+
+    fn less(&mut self, one: &Waiting) {
+        self.totals.messages -= 1;
+        self.totals.bytes -= u64::from(one.bytes);
+    }
+
+    pub(crate) fn appear(&mut self, pending: &Pending) {
+        self.totals.appeared += 1;
+        if let Some(queue) = self.queues.get_mut(&pending.queue) {
+            queue.figures.coming -= 1;
+            queue.figures.appeared += 1;
+            queue.insert(pending.waiting);
+        }
+    }
+
+    pub(crate) fn forget(&mut self, pending: &Pending) {
+        self.less(&pending.waiting);
+        if let Some(queue) = self.queues.get_mut(&pending.queue) {
+            queue.figures.coming -= 1;
+        }
+        self.tidy(pending.queue);
+    }
+
+    pub(crate) fn take(&mut self, queue: QueueName) -> Option<Held> {
+        let waiting = self.queues.get_mut(&queue)?.remove(0)?;
+        Some(Held { queue, waiting })
+    }
+
+    /// Takes the message at that place.
+    pub(crate) fn take_place(&mut self, queue: QueueName, place: u64) -> Option<Held> {
+        let of = self.queues.get_mut(&queue)?;
+        let at = of.waiting.binary_search_by_key(&place, |one| one.place).ok()?;
+        let waiting = of.remove(at)?;
+        Some(Held { queue, waiting })
+    }
+
+    /// Takes those that are worth nothing any more, at most `most`.
+    pub(crate) fn take_expired(&mut self, now_ms: u64, most: usize) -> Vec<Held> {
+        let mut taken = Vec::new();
+        for (name, queue) in self.queues.iter_mut().filter(|(_, queue)| queue.expiring > 0) {
+            let mut at = 0;
+            while at < queue.waiting.len() && taken.len() < most {
+                if queue.waiting[at].is_expired(now_ms) {
+                    let one = queue.remove(at);
+                    taken.extend(one.map(|waiting| Held { queue: *name, waiting }));
+                } else {
+                    at += 1;
+                }
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn gone(&mut self, held: &Held) {
+        self.totals.gone += 1;
+        self.less(&held.waiting);
+        if let Some(queue) = self.queues.get_mut(&held.queue) {
+            queue.figures.taken -= 1;
+            queue.figures.gone += 1;
+        }
+        self.tidy(held.queue);
+    }
+
+    pub(crate) fn put_back(&mut self, held: &Held) {
+        if let Some(queue) = self.queues.get_mut(&held.queue) {
+            queue.figures.taken -= 1;
+            queue.insert(held.waiting);
+        }
+    }
+
+    /// Forgets a queue that has nothing, so that clients that come and go leave nothing behind.
+    fn tidy(&mut self, name: QueueName) {
+        let idle = self.queues.get(&name).is_some_and(Queue::is_idle);
+        if idle && name.kind != Kind::Input {
+            self.queues.remove(&name);
+        }
+    }
+
+    pub(crate) fn figures(&self, queue: QueueName) -> Figures {
+        self.queues.get(&queue).map(figures_of).unwrap_or_default()
+    }
+
+    pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = (QueueName, Figures)> {
+        let of_kind = self.queues.iter().filter(move |(name, _)| name.kind == kind);
+        of_kind.map(|(name, queue)| (*name, figures_of(queue)))
+    }
+
+    /// Waiting messages of a queue, at most `most`.
+    pub(crate) fn peek(&self, queue: QueueName, most: usize) -> Vec<Waiting> {
+        let of = self.queues.get(&queue);
+        of.map(|of| of.waiting.iter().take(most).copied().collect()).unwrap_or_default()
+    }
+}
+
+fn figures_of(queue: &Queue) -> Figures {
+    Figures { oldest_ms: queue.waiting.front().map(|one| one.put_at_ms), ..queue.figures }
+}

@@ -1,0 +1,10 @@
+//! Scheduled PSBs: calls, checkpoints, loads.
+
+mod calls_of_the_io_pcb;
+mod checkpoints_and_restarts;
+mod loads;
+mod partitions;
+mod programs_beside_each_other;
+mod support;
+mod message_regions;
+mod messages;

@@ -1,0 +1,10 @@
+//! store-postgres: tried from outside.
+
+mod a_commit_is_never_guessed;
+mod a_lost_engine_is_told_clearly;
+mod an_engine_can_be_certified;
+mod common;
+mod round_trips_are_few;
+mod the_engine_is_a_store;
+mod values_leave_the_process_sealed;
+mod what_two_units_do_is_serializable;

@@ -1,0 +1,18 @@
+//! Sweeps and swarms of the whole kernel in the simulator.
+
+mod anchor;
+mod archive;
+mod backout;
+mod care;
+mod dli_programs_survive_crashes;
+mod full;
+mod media;
+mod operations;
+mod plain;
+mod plants;
+mod protection;
+mod recon;
+mod recovery;
+mod sweeps;
+mod two_thousand_random_seeds_lose_nothing;
+mod whole;
