@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use super::in_time::{EndInTime as _, RunInTime as _};
 
 /// The script that makes it, watches it and ends it.
-const SCRIPT: &str = include_str!("../../../../../store/store-postgres/tests/common/server.sh");
+const SCRIPT: &str = include_str!("../../../../../store/store-postgres/tests/all/common/server.sh");
 
 /// A server on a Unix socket in a folder of its own.
 pub(crate) struct Server {
