@@ -144,6 +144,14 @@ impl Gsam {
         }
     }
 
+    /// Closes it as it is: of an output nothing is written that is not in the file. For the end of
+    /// a program that is gone, whose output another run may go on with.
+    pub fn abandon(&mut self) {
+        self.state = State::Closed;
+        self.records = 0;
+        self.failed = false;
+    }
+
     /// GN: puts the next record into the area.
     pub fn get_next(&mut self, area: &mut [u8]) -> Outcome {
         if self.output {

@@ -43,6 +43,7 @@ mod record;
 mod relate;
 pub mod relation;
 pub mod repository;
+pub mod replaced;
 pub mod schema;
 pub mod shown;
 pub mod state;

@@ -8,7 +8,8 @@
 //! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading, `N` in a numbering or `B` to be built (indexes), then the layout as text |
 //! | that, and the name of a partition | version 1, then `O`: it is offline |
 //!
-//! The set has the forms of the past, too ([`crate::form`]).
+//! The set has the forms of the past, too ([`crate::form`]), and when data was replaced
+//! ([`crate::replaced`]).
 //!
 //! Between `N` and the layout, which is the one that the numbering makes, stands how far it is
 //! ([`crate::number`]): one byte, so many segment codes, two bytes (big endian), a path of that
@@ -36,6 +37,7 @@ use crate::form;
 pub use crate::layout::{compare, compare_to_read, layout, layout_of, unnumbered};
 use crate::record::{Numbering, VERSION, put, put_value};
 pub use crate::record::{Record, SET, State, holds_something, state_of};
+use crate::replaced;
 use crate::schema::TypeAt;
 
 /// Takes a database into use: compares its recorded layout with what the system says now. Answers
@@ -156,7 +158,8 @@ pub fn begin_load<S: Store>(store: &S, database: &Database) -> Result<()> {
             _ => HierarchyError::NotEmpty(database.name()),
         });
     }
-    record(store, database, State::Loading)
+    record(store, database, State::Loading)?;
+    replaced::note(store, database.name(), 0)
 }
 
 /// Ends a load: everything is there.
@@ -188,6 +191,7 @@ pub(crate) fn record_empty<S: Store>(store: &S, database: &Database) -> Result<(
     for at in 0..emptied.schema.types.len() {
         emptied.schema.types[at].has_identity = database.needs_identity(TypeAt(at as u8));
     }
+    replaced::note(store, database.name(), 0)?;
     record(store, &emptied, State::Ready)
 }
 

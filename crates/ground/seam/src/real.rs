@@ -85,7 +85,22 @@ impl Disk for RealDisk {
                 Err(errno) => return Err(named(errno, "open", path)),
             }
         }
-        let fd = self.open_as(path, flags).map_err(|errno| named(errno, "open", path))?;
+        // The files of people. To open a pipe would wait for its other end, perhaps for ever.
+        let opened = match self.open_as(path, flags | OFlags::NONBLOCK) {
+            // Somebody gives up a lease on the file: that takes a moment.
+            Err(Errno::AGAIN) => self.open_as(path, flags),
+            opened => opened,
+        };
+        let fd = opened.map_err(|errno| named(errno, "open", path))?;
+        let stat = fs::fstat(&fd)?;
+        if fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::Fifo {
+            let why = format!(
+                "cannot open {}: it is a pipe, and a file is needed that has places",
+                path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        fs::fcntl_setfl(&fd, flags & OFlags::DSYNC)?;
         Ok(Arc::new(RealFile { fd, urings: None }))
     }
 
@@ -408,6 +423,29 @@ mod tests {
         assert!(disk.lock(&dir.join("lock")).is_ok());
         disk.remove(&path).unwrap();
         disk.remove(&dir.join("lock")).unwrap();
+    }
+
+    /// Whoever opened one waited until somebody came to its other end.
+    #[test]
+    fn a_pipe_is_refused_at_once() {
+        let disk = RealDisk::new();
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-pipe-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        let path = dir.join("pipe");
+        let mode = Mode::RUSR | Mode::WUSR;
+        fs::mknodat(fs::CWD, &path, fs::FileType::Fifo, mode, 0).unwrap();
+        for write in [false, true] {
+            let how = Open { write, create: Create::Never, direct: false, dsync: false };
+            let error = disk.open(&path, how).map(drop).unwrap_err();
+            assert!(error.to_string().contains("it is a pipe"), "{error}");
+        }
+        disk.remove(&path).unwrap();
+        let file = disk.open(&path, Open { direct: false, ..Open::DATA.create(Create::New) });
+        let file = file.unwrap();
+        let file = (file.as_ref() as &dyn Any).downcast_ref::<RealFile>().unwrap();
+        let flags = fs::fcntl_getfl(&file.fd).unwrap();
+        assert!(!flags.contains(OFlags::NONBLOCK), "{flags:?}");
+        disk.remove(&path).unwrap();
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | `TRUNC(BIN)` | they hold what their bytes have room for, and show all of it |
 //! | `TRUNC(OPT)`, `NOTRUNC` | they hold what their bytes have room for |
 //! | `DISPSIGN(SEP)` | DISPLAY puts signs in front, in a place of their own |
+//! | `NUMCHECK`, `ZONECHECK` | zoned numbers are looked at before they are used, as packed ones always |
 //! | `APOST` | QUOTE is an apostrophe |
 //! | `ARITH` | numbers of up to 31 digits are taken in any case |
 //! | `DYNAM`, `NODYNAM` | what is called is found when it is called, in any case |
@@ -29,6 +30,8 @@ pub struct CompilerOptions {
     pub shows_all_digits: bool,
     /// Whether DISPLAY puts signs in places of their own.
     pub separate_signs: bool,
+    /// Whether zoned numbers that are none end the program, as packed ones do.
+    pub checks_zoned: bool,
     /// Whether QUOTE is an apostrophe.
     pub apostrophe: bool,
     /// The options without effect here that may change what the program does, as they were written,
@@ -42,6 +45,7 @@ impl Default for CompilerOptions {
             truncates: true,
             shows_all_digits: false,
             separate_signs: false,
+            checks_zoned: false,
             apostrophe: false,
             without_effect: Vec::new(),
         }
@@ -60,7 +64,7 @@ const HARMLESS: &str = "\
     SXREF SYM SYMDMP SYST SZ TERM TERMINAL TEST TUNE VB VBREF VBSUM VERB X XP XREF";
 
 /// These may; what holds instead.
-const WITHOUT_EFFECT: [(&str, &str); 34] = [
+const WITHOUT_EFFECT: [(&str, &str); 33] = [
     ("NUMPROC", "any valid sign of a number is taken, and those that are made are C, D and F"),
     ("NOADV", "records of files for printers have no byte for control characters"),
     ("BUFOFF", "there are no ASCII tapes"),
@@ -77,7 +81,6 @@ const WITHOUT_EFFECT: [(&str, &str); 34] = [
     ("INTDATE", "FUNCTION INTEGER-OF-DATE counts from 1601"),
     ("INVDATA", "digits and signs that are none are not mended as by that option"),
     ("JAVAIOP", "there is no Java"),
-    ("NUMCHECK", "numbers that are none are not found when they are used"),
     ("OUTDD", "DISPLAY writes to SYSOUT"),
     ("PARMCHECK", "areas that a called program writes beyond are not found"),
     ("PGMNAME", "names of programs are folded to upper case"),
@@ -156,6 +159,8 @@ impl CompilerOptions {
             }
             ("DISPSIGN" | "DS", "SEP" | "S") => self.separate_signs = true,
             ("DISPSIGN" | "DS", "COMPAT" | "C") => self.separate_signs = false,
+            ("NUMCHECK" | "NC" | "ZONECHECK" | "ZC", _) => self.checks_zoned = true,
+            ("NONUMCHECK" | "NONC" | "NOZONECHECK" | "NOZC", _) => self.checks_zoned = false,
             ("APOST" | "APOS", _) => self.apostrophe = true,
             ("QUOTE" | "Q", _) => self.apostrophe = false,
             _ => self.weigh(name, argument),
@@ -258,6 +263,8 @@ mod tests {
         assert_eq!(bin.configuration(), "binary-truncate: no\n");
         let opt = options("000100 PROCESS APOST TRUNC (OPT)\nCBL DISPSIGN(SEP)");
         assert!(!opt.truncates && !opt.shows_all_digits && opt.apostrophe && opt.separate_signs);
+        assert!(options("CBL NUMCHECK(ZON,PAC)").checks_zoned);
+        assert!(!options("CBL NUMCHECK,NONUMCHECK").checks_zoned);
         let last = options("CBL TRUNC(BIN)\n PROCESS TRUNC(STD)");
         assert_eq!(last, CompilerOptions::default());
     }

@@ -19,6 +19,9 @@
 //! 1. A program that goes away without a word is backed out.
 //! 2. What a program sends can end its own connection, and nothing else.
 //! 3. Only processes of the system's own user get in, and none that a program has started.
+//! 4. A step's next run is scheduled when what is left of an earlier one has ended whose process is
+//!    gone: it finds that one's last checkpoint, or none that comes later.
+//! 5. What a process asks for that is gone is not committed.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -29,6 +32,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use base::bytes::{Reader, push_string16};
+use definitions::Function;
 use rustix::net::{RecvFlags, SendFlags};
 use seam::socket::{InTime, Peer};
 use seam::sync::{Condvar, Mutex};
@@ -39,7 +43,7 @@ use crate::link::Link;
 use crate::mailbox::Mailbox;
 use crate::server::{Ending, Failure, Server};
 use crate::shape::{self, PcbShape};
-use crate::wire::{Served, Work, serve};
+use crate::wire::{ENDS, Served, Work, last_call, serve};
 
 /// The version of the call interface between a program's process and a system.
 pub const VERSION: u32 = 2;
@@ -63,6 +67,12 @@ pub trait Schedule: Send + Sync {
     /// # Errors
     /// Why it cannot run.
     fn schedule(&self, job: &[u8]) -> Result<Box<dyn Server>, Failure>;
+
+    /// What tells the step of a job from others, empty if that cannot be known.
+    fn step(&self, job: &[u8]) -> Vec<u8> {
+        let _ = job;
+        Vec::new()
+    }
 
     /// Lets a program's process in. What is answered is kept until it has gone.
     ///
@@ -92,6 +102,52 @@ struct Hall {
     processes: Mutex<Vec<i32>>,
     /// One of them is done with.
     done: Condvar,
+    /// The programs that are scheduled, or are being.
+    runs: Mutex<Runs>,
+    /// One of them has ended.
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Runs {
+    last: u64,
+    all: Vec<Run>,
+}
+
+/// A run of a step.
+struct Run {
+    number: u64,
+    step: Vec<u8>,
+    stream: UnixStream,
+}
+
+/// That a step runs, until it is dropped.
+struct Running<'h> {
+    hall: &'h Hall,
+    number: u64,
+}
+
+impl Hall {
+    /// Says that a step runs, once nothing of it runs on whose process has gone.
+    fn run(&self, step: Vec<u8>, stream: &UnixStream) -> Result<Running<'_>, RegionError> {
+        let ours = stream.try_clone().map_err(lost)?;
+        let is_left = |run: &Run| !step.is_empty() && run.step == step && !lives(&run.stream);
+        let mut runs = self.runs.lock();
+        while runs.all.iter().any(is_left) && !self.closing.load(SeqCst) && lives(stream) {
+            self.ended.wait_for(&mut runs, std::time::Duration::from_millis(200));
+        }
+        runs.last += 1;
+        let number = runs.last;
+        runs.all.push(Run { number, step, stream: ours });
+        Ok(Running { hall: self, number })
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.hall.runs.lock().all.retain(|run| run.number != self.number);
+        self.hall.ended.notify_all();
+    }
 }
 
 /// A connection, from when it is accepted until nothing is left of it.
@@ -122,7 +178,9 @@ impl Door {
         let (closing, sent_away) = (AtomicBool::new(false), AtomicUsize::new(0));
         let programs = Mutex::new(Vec::new());
         let (processes, done) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Hall { schedule, closing, sent_away, programs, processes, done });
+        let (runs, ended) = (Mutex::default(), Condvar::new());
+        let hall = Hall { schedule, closing, sent_away, programs, processes, done, runs, ended };
+        let shared = Arc::new(hall);
         let hall = shared.clone();
         let acceptor = seam::thread::spawn("door", move || accept(&listener, &hall));
         let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
@@ -210,6 +268,8 @@ fn receive(mut stream: UnixStream, peer: &Peer, hall: &Hall) -> Result<(), Regio
         }
         Hello::Other => return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None),
     };
+    // Let go of behind the server, which may be long in backing out.
+    let _running = hall.run(hall.schedule.step(&job), &stream)?;
     // From here on it is known as a program: before it is loaded.
     let scheduled = hall.schedule.admit(peer).and_then(|pass| {
         let server = hall.schedule.schedule(&job)?;
@@ -222,7 +282,7 @@ fn receive(mut stream: UnixStream, peer: &Peer, hall: &Hall) -> Result<(), Regio
     let served = seam::thread::catch(|| attend(&mut stream, hall, &mut *server));
     let served = served.unwrap_or_else(|panic| Err(RegionError::Broken(panic)));
     if !matches!(served, Ok(true)) {
-        let _ = server.end(Ending::Abend);
+        let _ = server.end(if lives(&stream) { Ending::Abend } else { Ending::Gone });
     }
     served.map(|_| ())
 }
@@ -240,6 +300,9 @@ fn attend(
     let stays = || !hall.closing.load(SeqCst) && lives(stream);
     // A program that calls without a pause never makes `receive` ask whether it may stay.
     while !hall.closing.load(SeqCst) && mailbox.receive(&mut message, stays)? {
+        if commits(&message) && !lives(stream) {
+            break;
+        }
         let served = serve(&message, &mut work, server, &mut answer);
         let served = served.map_err(|_| RegionError::Protocol("a call"))?;
         mailbox.send(&answer)?;
@@ -252,6 +315,12 @@ fn attend(
         hall.sent_away.fetch_add(1, SeqCst);
     }
     Ok(false)
+}
+
+/// Whether a message asks for a commit, or says that the program ends.
+fn commits(message: &[u8]) -> bool {
+    let last = last_call(message);
+    last.is_some_and(|(function, _)| [Function::Chkp, Function::Sync, ENDS].contains(&function))
 }
 
 /// Returns when nothing is left of a process's connections; what it had not committed is backed

@@ -77,6 +77,7 @@ impl Translate for Preprocessor {
         let display = [
             (asked.shows_all_digits, "HF_ALL_DIGITS"),
             (asked.separate_signs, "HF_SEPARATE_SIGNS"),
+            (asked.checks_zoned, "HF_CHECK_ZONED"),
         ];
         let display = display.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name);
         Ok(Translated {

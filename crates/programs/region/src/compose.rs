@@ -4,12 +4,13 @@
 //! 1. Of each parameter as many bytes are taken as it has: an AIB says it of the area, its first
 //!    two bytes of a counted area, the syntax of a search argument, the PCB of the rest.
 //! 2. A counted area begins with LL in a message, however the program's language counts it.
-//! 3. An address that leads nowhere ends the program; nothing has been sent then.
+//! 3. An address that leads nowhere ends the program; nothing has been sent then. So do areas of a
+//!    checkpoint that are too long: none is cut.
 
 use definitions::Function;
 
 use crate::calls::{AreaLen, Behind, Plan, Way, statistics_len};
-use crate::interface::out_of_reach;
+use crate::interface::{abend, out_of_reach};
 use crate::masks::Order;
 use crate::memory::Reach;
 use crate::parameters::Parameters;
@@ -28,6 +29,8 @@ const COUNTED_MAX: usize = 32_767;
 const COUNTED_MIN: usize = 5;
 /// What is taken of a counted area whose count makes no sense in either byte order.
 const UNCOUNTED: usize = 64;
+/// The most that the areas of a checkpoint may have together: what goes with a call, with lengths.
+const SAVED_BYTES_MAX: usize = AREA_BYTES_MAX - 4 * MORE_MAX;
 /// Bytes of LLLL.
 const FULL_COUNT_BYTES: usize = 4;
 
@@ -85,8 +88,10 @@ impl Composer<'_> {
                 self.item(first, usize::from(gsam.rsa_len), Way::Both, &mut places)?;
             }
             (Behind::Pairs(way), _) => {
+                let longest = self.length_bytes(1).ok();
+                let mut all = 0;
                 for index in (first..self.parameters.count()).step_by(2) {
-                    let len = self.length(index)?;
+                    let len = self.length(index, longest, &mut all)?;
                     self.item(index + 1, len, way, &mut places)?;
                 }
             }
@@ -146,15 +151,39 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// The 4 bytes of length in front of an area of CHKP or XRST.
-    fn length(&mut self, index: usize) -> Result<usize, Abend> {
+    /// The 4 bytes of length in front of an area of CHKP or XRST, in the program's order of bytes
+    /// and in the other one.
+    fn length_bytes(&mut self, index: usize) -> Result<[usize; 2], Abend> {
         let address = self.parameters.get(index).unwrap_or_default();
         let bytes = self.reach.array(address).ok_or_else(|| self.nowhere(index))?;
-        let usual = self.order.number(bytes) as usize;
-        let other = usual.swap_bytes() >> (usize::BITS - 32);
-        // A length that makes sense in the other byte order alone was meant so.
-        let len = if usual > AREA_BYTES_MAX { other } else { usual };
-        Ok(len.min(AREA_BYTES_MAX / MORE_MAX))
+        let usual = self.order.number(bytes);
+        Ok([usual, usual.swap_bytes()].map(|len| len as usize))
+    }
+
+    /// The length of an area of CHKP or XRST. `all` is that of the areas in front of it.
+    fn length(
+        &mut self,
+        index: usize,
+        longest: Option<[usize; 2]>,
+        all: &mut usize,
+    ) -> Result<usize, Abend> {
+        let given = self.length_bytes(index)?;
+        let len = length_of_area(given, longest).unwrap_or(usize::MAX);
+        *all = all.saturating_add(len);
+        if *all <= SAVED_BYTES_MAX {
+            return Ok(len);
+        }
+        let function = self.parameters.function;
+        let parameter = index + 2;
+        Err(abend(
+            "U0474",
+            &format!(
+                "{function}: the areas have more than {SAVED_BYTES_MAX} bytes together with the \
+                 length in parameter {parameter} of the call, {} or in the other order of bytes \
+                 {}. Save less, or correct the length",
+                given[0], given[1]
+            ),
+        ))
     }
 
     fn area(&mut self, address: usize, plan: Plan, places: &mut Places) -> Result<(), Abend> {
@@ -270,6 +299,22 @@ impl Composer<'_> {
     }
 }
 
+/// The length of an area that is saved, in the order of bytes that makes sense; if both do, that
+/// which fits the length of the longest area, and else the smaller one: nothing of the program's
+/// storage that may not be the area is written.
+fn length_of_area(given: [usize; 2], longest: Option<[usize; 2]>) -> Option<usize> {
+    let makes_sense = |len: &usize| *len <= SAVED_BYTES_MAX;
+    let [usual, other] = given.map(|len| Some(len).filter(makes_sense));
+    let (Some(usual), Some(other)) = (usual, other) else { return usual.or(other) };
+    let longest = longest.unwrap_or_default();
+    let fits = |at: usize, len: usize| makes_sense(&longest[at]) && len <= longest[at];
+    match (fits(0, usual), fits(1, other)) {
+        (true, false) => Some(usual),
+        (false, true) => Some(other),
+        _ => Some(usual.min(other)),
+    }
+}
+
 /// The length that a count says: in the program's order of bytes, or in the other one if it makes
 /// sense there alone. One that is too small is no length in the other order: it is too small.
 fn length_of(usual: usize, other: usize, max: usize) -> Option<usize> {
@@ -305,6 +350,23 @@ mod tests {
         assert_eq!((of(2), of(4)), (Some(2), Some(4)), "too small, not 512 or 1024");
         assert_eq!((of(0), of(0xffff)), (None, None));
         assert_eq!(length_of(0x900, 9, 64), Some(9), "an area of 64 has no record of 2304");
+    }
+
+    #[test]
+    fn the_length_of_a_saved_area_is_taken_in_the_order_that_fits_the_longest_one() {
+        let of = |len: u32, longest: Option<u32>| {
+            let both = |len: u32| [len as usize, len.swap_bytes() as usize];
+            length_of_area(both(len), longest.map(both))
+        };
+        assert_eq!((of(20, Some(30)), of(20, None)), (Some(20), Some(20)));
+        assert_eq!(of(20_u32.swap_bytes(), Some(30)), Some(20), "in the other order");
+        assert_eq!(of(60_000, Some(60_000)), Some(60_000), "more than an equal share");
+        // 256 in the other order is 65,536 in the usual one.
+        assert_eq!(of(65_536, Some(65_536)), Some(256), "both make sense");
+        assert_eq!(of(65_536, Some(300_u32.swap_bytes())), Some(256));
+        assert_eq!(of(65_536, Some(70_000)), Some(65_536));
+        assert_eq!((of(256, Some(300)), of(256, None)), (Some(256), Some(256)));
+        assert_eq!((of(0, None), of(0x7fff_ffff, None)), (Some(0), None));
     }
 
     #[test]

@@ -297,6 +297,9 @@ pub(crate) fn left(status: i32) {
             let help = "name the folder of its source or shared object by --dd STEPLIB=";
             End::Abend(abend("U4038", &format!("{text}; {help}")))
         }
+        Some(text) if status != 0 && text.contains(" not numeric: ") => {
+            End::Abend(abend("S0C7", &text))
+        }
         Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
         _ => End::Normal(status),
     };

@@ -10,6 +10,7 @@
 //!
 //! Invariants:
 //! 1. A line that is longer than the longest record is an error; nothing is cut off.
+//! 2. A record becomes one line: one that has the end of a line in it is an error.
 
 use crate::program::FileForm;
 
@@ -66,15 +67,23 @@ pub(crate) fn lines_of(
     record_bytes: usize,
     form: FileForm,
 ) -> Result<Vec<u8>, String> {
-    // Text has no line ends within its records; where some are, ADVANCING has written them.
+    let record_bytes = record_bytes.max(1);
     let pieces: Vec<&[u8]> = match form {
         FileForm::Lines | FileForm::Keyed => return Ok(records.to_vec()),
         FileForm::Variable(_) => variable(records)?,
-        FileForm::Fixed if records.contains(&b'\n') => {
-            records.strip_suffix(b"\n").unwrap_or(records).split(|byte| *byte == b'\n').collect()
-        }
-        FileForm::Fixed => records.chunks(record_bytes.max(1)).collect(),
+        FileForm::Fixed => match advanced(records, record_bytes) {
+            Some(lines) => lines,
+            None => records.chunks(record_bytes).collect(),
+        },
     };
+    let broken = pieces.iter().position(|piece| piece.contains(&b'\n'));
+    if let Some(index) = broken {
+        let record = index + 1;
+        return Err(format!(
+            "record {record} has X'0A' in it, which ends a line: it would become two. Give the \
+             file without ,text"
+        ));
+    }
     let mut lines = Vec::with_capacity(records.len());
     for record in pieces {
         let end = record.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
@@ -82,6 +91,22 @@ pub(crate) fn lines_of(
         lines.push(b'\n');
     }
     Ok(lines)
+}
+
+/// The lines of a file that was written with ADVANCING: line ends and form feeds stand between its
+/// records, and none within one.
+fn advanced(records: &[u8], record_bytes: usize) -> Option<Vec<&[u8]>> {
+    if !records.contains(&b'\n') {
+        return None;
+    }
+    let text = records.strip_suffix(b"\n").unwrap_or(records);
+    let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let is_whole = |line: &&[u8]| {
+        let moves = line.iter().filter(|byte| matches!(byte, b'\r' | b'\x0c')).count();
+        let len = line.len();
+        len.is_multiple_of(record_bytes) || (len - moves).is_multiple_of(record_bytes)
+    };
+    lines.iter().all(is_whole).then_some(lines)
 }
 
 /// The variable records of a file, without their lengths.
@@ -112,6 +137,17 @@ mod tests {
         assert_eq!(lines(b"ab      abcd"), b"ab\n\nabcd\n");
         assert_eq!(lines(b"\n\nab  \n\nabcd"), b"\n\nab\n\nabcd\n", "AFTER ADVANCING 2");
         assert_eq!(lines(b"ab  \nabcd\n"), b"ab\nabcd\n", "BEFORE ADVANCING 1");
+        assert_eq!(lines(b"\x0cab  \nabcd"), b"\x0cab\nabcd\n", "AFTER ADVANCING PAGE");
+    }
+
+    #[test]
+    fn a_record_with_the_end_of_a_line_in_it_is_no_line() {
+        for records in [&b"abcdef\nh"[..], b"\nbcdefgh", b"abcdefg\n", b"abcd\n\n\nh"] {
+            let error = lines_of(records, 4, FileForm::Fixed).expect_err("two lines");
+            assert!(error.contains("X'0A'"), "{error}");
+        }
+        let error = lines_of(b"\0\x01\0\0a\0\x03\0\0a\nb", 4, FileForm::Variable(1));
+        assert!(error.expect_err("two lines").starts_with("record 2 has X'0A'"));
     }
 
     #[test]

@@ -69,6 +69,9 @@ pub enum Ending {
     Normal,
     /// By an abend: back out to the last commit.
     Abend,
+    /// Without a word: its process is gone. As an abend, but nothing more is written to its files:
+    /// they may be another run's by now.
+    Gone,
 }
 
 /// Why something did not happen, for people.

@@ -49,6 +49,9 @@ pub const SSAS_MAX: usize = 16;
 /// The most further parameters of a call.
 pub const MORE_MAX: usize = 18;
 
+/// What stands in place of a function where a program ends.
+pub(crate) const ENDS: Function = Function::of(*b"    ");
+
 const HEADER: usize = 24;
 const WITH_AIB: u8 = 1;
 const WITH_AREA: u8 = 2;
@@ -99,7 +102,7 @@ impl<'a> Writer<'a> {
 
     /// The end of the program in place of a call.
     pub(crate) fn end(out: &'a mut Vec<u8>, ending: Ending) {
-        let writer = Writer::call(out, Function::of([b' '; 4]), None, None);
+        let writer = Writer::call(out, ENDS, None, None);
         let flag = if ending == Ending::Normal { END_NORMAL } else { END_ABEND };
         writer.out[writer.start + 10] |= flag;
         writer.finish();
@@ -211,6 +214,9 @@ pub(crate) fn last_call(message: &[u8]) -> Option<(Function, Option<usize>)> {
     let mut rest = message;
     loop {
         let len = u32::from_le_bytes(*rest.first_chunk::<4>()?) as usize;
+        if len < HEADER {
+            return None;
+        }
         let (call, others) = rest.split_at_checked(len)?;
         if others.is_empty() {
             let mut reader = Reader::new(call.get(4..)?);

@@ -146,11 +146,11 @@ fn checkpoints_carry_areas_out_and_back() {
             "XRST pcb 0 area 14 ",
             "LOG  pcb 0 area 10 ",
             r"logged \x00\n\x00\x00\xa0HELLO",
-            "CHKP pcb 0 area 8 ",
+            "CHKP pcb 0 area 64 ",
             "saved 2",
             "  SAVED BY THE SHOP   ",
             "  43",
-            "CHKP pcb 0 area 8 ",
+            "CHKP pcb 0 area 64 ",
             "saved 0",
             "end Normal",
         ];
@@ -289,7 +289,7 @@ fn a_killed_program_and_one_whose_server_broke_are_backed_out_by_the_system() {
     let killed = play("killed", Play { program: "styles.c", entry, far: true, ..Play::default() });
     assert_eq!(abend(&killed).0, "S222");
     assert_eq!(killed.report.last_calls[0].key, "000001");
-    assert_eq!(killed.log.last().map(String::as_str), Some("end Abend"));
+    assert_eq!(killed.log.last().map(String::as_str), Some("end Gone"));
     let input = "PANI\n";
     let broken =
         play("broken-far", Play { program: "fails.cbl", input, far: true, ..Play::default() });
@@ -373,6 +373,22 @@ fn words_that_the_language_gives_a_meaning_keep_it() {
 }
 
 #[test]
+fn packed_numbers_that_are_none_end_the_program_and_zoned_ones_if_asked() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("invalid", Play { program: "invalid.cbl", ..Play::default() });
+    let (code, text) = abend(&outcome);
+    assert_eq!(code, "S0C7");
+    assert!(text.contains("'PACKED'") && text.contains("not numeric"), "{text}");
+    assert!(outcome.output.contains("ZONED 000000012\n"), "{}", outcome.output);
+    assert!(!outcome.output.contains("BEHIND"), "{}", outcome.output);
+    let outcome = play("checked", Play { program: "checked.cbl", ..Play::default() });
+    let (code, text) = abend(&outcome);
+    assert!(code == "S0C7" && text.contains("'ZONED'"), "{code} {text}");
+}
+
+#[test]
 fn a_trace_has_every_call() {
     if !have("cobc") {
         return;
@@ -441,7 +457,31 @@ fn a_program_that_goes_without_a_word_is_backed_out() {
     while door.programs() > 0 {
         seam::thread::yield_now();
     }
-    assert_eq!(shop::stage::read(&folder.join("log")), "end Abend\n");
+    assert_eq!(shop::stage::read(&folder.join("log")), "end Gone\n");
+    door.close();
+}
+
+/// What was left of a killed run committed its checkpoint when the restart had looked for the last
+/// one already.
+#[test]
+fn a_step_is_not_run_again_before_what_is_left_of_it_has_ended() {
+    let folder = folder("again");
+    let socket = folder.join("socket");
+    let gate = std::sync::Arc::new(seam::sync::Mutex::new(()));
+    let door = shop::stage::slow_door(&folder, &gate);
+    let held = gate.lock();
+    drop(bmp::Connection::open(&socket, b"the shop").expect("a connection"));
+    let (ours, path) = (socket.clone(), folder.join("log"));
+    let again = seam::thread::spawn("again", move || {
+        drop(bmp::Connection::open(&ours, b"the shop").expect("a connection"));
+        assert!(shop::stage::read(&path).starts_with("end Gone\n"), "the first one had ended");
+    });
+    let other = bmp::Connection::open(&socket, b"the other shop").expect("another step waits not");
+    seam::Seam::real().clock.sleep(std::time::Duration::from_millis(300));
+    assert_eq!(shop::stage::read(&folder.join("log")), "");
+    drop(held);
+    again.expect("a thread").join();
+    drop(other);
     door.close();
 }
 

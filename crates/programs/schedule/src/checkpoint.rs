@@ -9,9 +9,10 @@
 //!
 //! | value | bytes, integers little-endian |
 //! |---|---|
-//! | version, 2; 1 has neither kind nor step, and is a checkpoint | 1 |
+//! | version, 3; 2 has no position, and 1 neither kind nor step either, and is a checkpoint | 1 |
 //! | kind: `C` checkpoint, `E` normal end | 1 |
 //! | name of the step: length, bytes | 1, ... |
+//! | where the store's log stood right before it was committed | 8 |
 //! | id; of an end blanks | 8 |
 //! | time stamp: 0000, day of the year, HHMMSST | 14 |
 //! | of a checkpoint: number of areas | 1 |
@@ -33,12 +34,15 @@
 use std::collections::VecDeque;
 
 use base::bytes::Reader;
-use definitions::PsbName;
+use definitions::{DbdName, PsbName};
 use dli::Place;
+use hierarchy::replaced::Replaced;
 use region::shape::Name;
 use store::{
     Cursor, KeyRange, Position, Read, SetAttributes, SetId, Store, StoreError, Unit, UnitOptions,
 };
+
+use crate::search::{Search, Sought};
 
 /// The set that holds checkpoints.
 pub const SET: &str = "HOLDFAST.CHECKPOINTS";
@@ -51,7 +55,9 @@ pub(crate) const AREAS_MAX: usize = 7;
 /// Bytes that the name of a step has at most.
 pub const STEP_BYTES_MAX: usize = 64;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// The version whose records do not say where the log stood.
+const WITHOUT_POSITION: u8 = 2;
 /// The version whose records name no step.
 const WITHOUT_STEP: u8 = 1;
 const CHECKPOINT: u8 = b'C';
@@ -92,13 +98,13 @@ pub struct Checkpoint {
 
 impl Checkpoint {
     /// Whether somebody who asks for `wanted` means this one.
-    fn is(&self, wanted: &str) -> bool {
+    pub(crate) fn is(&self, wanted: &str) -> bool {
         let id = String::from_utf8_lossy(&self.id);
         id.trim_end() == wanted || self.stamp == wanted.as_bytes()
     }
 
     /// Its id and its time stamp, for people.
-    fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let id = region::shape::text(&self.id);
         format!("{id} ({})", String::from_utf8_lossy(&self.stamp))
     }
@@ -118,6 +124,8 @@ pub enum Event {
 pub struct Record {
     /// The step's name; none in a record of version 1.
     pub step: Option<String>,
+    /// Where the store's log stood right before the record was committed; none before version 3.
+    pub position: Option<u64>,
     /// What happened.
     pub event: Event,
 }
@@ -133,6 +141,7 @@ impl Record {
         let step = self.step.as_deref().unwrap_or_default().as_bytes();
         let mut out = vec![VERSION, kind, step.len() as u8];
         out.extend_from_slice(step);
+        out.extend_from_slice(&self.position.unwrap_or_default().to_le_bytes());
         match &self.event {
             Event::Checkpoint(checkpoint) => encode_checkpoint(checkpoint, &mut out),
             Event::End(stamp) => {
@@ -147,13 +156,14 @@ impl Record {
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Record> {
         let mut reader = Reader::new(bytes);
-        let (kind, step) = match reader.u8()? {
-            VERSION => {
+        let (kind, step, position) = match reader.u8()? {
+            version @ (VERSION | WITHOUT_POSITION) => {
                 let (kind, len) = (reader.u8()?, reader.u8()?);
                 let step = std::str::from_utf8(reader.take(usize::from(len))?).ok()?;
-                (kind, Some(step.to_owned()))
+                let position = if version == VERSION { Some(reader.u64()?) } else { None };
+                (kind, Some(step.to_owned()), position)
             }
-            WITHOUT_STEP => (CHECKPOINT, None),
+            WITHOUT_STEP => (CHECKPOINT, None, None),
             _ => return None,
         };
         let (id, stamp) = (reader.array()?, reader.array()?);
@@ -162,16 +172,16 @@ impl Record {
             END if id == region::shape::NO_NAME => Event::End(stamp),
             _ => return None,
         };
-        reader.is_empty().then_some(Record { step, event })
+        reader.is_empty().then_some(Record { step, position, event })
     }
 
     /// Whether a step of this name sees it.
-    fn is_of(&self, step: &str) -> bool {
+    pub(crate) fn is_of(&self, step: &str) -> bool {
         self.step.as_deref().is_none_or(|own| own == step)
     }
 
     /// A checkpoint of another step, for people.
-    fn title(&self) -> Option<String> {
+    pub(crate) fn title(&self) -> Option<String> {
         match (&self.event, &self.step) {
             (Event::Checkpoint(checkpoint), Some(step)) => {
                 Some(format!("{} of step {step}", checkpoint.title()))
@@ -247,17 +257,6 @@ fn decode_spot(reader: &mut Reader<'_>) -> Option<Spot> {
     Some(Spot { slot, dbd, stood })
 }
 
-/// What a search for a checkpoint came to.
-pub(crate) enum Sought {
-    Found(Box<Checkpoint>),
-    /// There is none; those that there are, the newest first, for people.
-    Absent(Vec<String>),
-    /// The step has ended normally since: its last checkpoint, if there is one, for people.
-    Ended(Option<String>),
-    /// Its record cannot be read.
-    Damaged,
-}
-
 /// The records of a step under its PSB.
 pub(crate) struct Records {
     psb: PsbName,
@@ -304,9 +303,11 @@ impl Records {
         &mut self,
         unit: &mut U,
         (set, number): (SetId, u64),
+        position: u64,
         event: Event,
     ) -> Result<(), StoreError> {
-        let record = Record { step: Some(self.step.clone()), event };
+        let (step, position) = (Some(self.step.clone()), Some(position));
+        let record = Record { step, position, event };
         unit.put(set, &self.key(number), &record.encode())?;
         let mut numbers = self.numbers.take().unwrap_or_default();
         numbers.push_back(number);
@@ -332,10 +333,16 @@ impl Records {
     }
 
     /// Looks for a checkpoint of the step: the newest of that id or time stamp, or with `LAST` the
-    /// newest of all, unless the step has ended normally since.
-    pub(crate) fn find<S: Store>(&self, store: &S, wanted: &str) -> Result<Sought, StoreError> {
+    /// newest of all, unless the step has ended normally since, or databases that it updates do not
+    /// stand there.
+    pub(crate) fn find<S: Store>(
+        &self,
+        store: &S,
+        wanted: &str,
+        updated: &[(DbdName, Vec<Replaced>)],
+    ) -> Result<Sought, StoreError> {
         let Some(set) = store.set(SET)? else { return Ok(Sought::Absent(Vec::new())) };
-        let mut search = Search { wanted, step: &self.step, ..Search::default() };
+        let mut search = Search::new(wanted, &self.step, updated);
         self.each(store, set, |_, record| search.goes_on(record))?;
         Ok(search.outcome())
     }
@@ -359,50 +366,6 @@ impl Records {
             }
         }
         unit.commit().map(drop)
-    }
-}
-
-/// A search for a checkpoint, from the newest record of a PSB on.
-#[derive(Default)]
-struct Search<'a> {
-    wanted: &'a str,
-    step: &'a str,
-    found: Option<Sought>,
-    /// The step has ended behind all that is still to come.
-    has_ended: bool,
-    titles: Vec<String>,
-}
-
-impl Search<'_> {
-    fn goes_on(&mut self, record: Option<Record>) -> bool {
-        const SHOWN: usize = 5;
-        let is_last = self.wanted == "LAST";
-        match record {
-            None if is_last && !self.has_ended => self.found = Some(Sought::Damaged),
-            None => {}
-            Some(record) if !record.is_of(self.step) => {
-                self.titles.extend(record.title().filter(|_| self.titles.len() < SHOWN));
-            }
-            Some(Record { event: Event::End(_), .. }) => self.has_ended |= is_last,
-            Some(Record { event: Event::Checkpoint(one), .. }) => {
-                if self.has_ended {
-                    self.found = Some(Sought::Ended(Some(one.title())));
-                } else if is_last || one.is(self.wanted) {
-                    self.found = Some(Sought::Found(one));
-                } else if self.titles.len() < SHOWN {
-                    self.titles.push(one.title());
-                }
-            }
-        }
-        self.found.is_none()
-    }
-
-    fn outcome(self) -> Sought {
-        match self.found {
-            Some(found) => found,
-            None if self.has_ended => Sought::Ended(None),
-            None => Sought::Absent(self.titles),
-        }
     }
 }
 
@@ -438,8 +401,11 @@ mod tests {
 
     fn records() -> [Record; 2] {
         let checkpoint = Event::Checkpoint(Box::new(sample()));
-        [checkpoint, Event::End(sample().stamp)]
-            .map(|event| Record { step: Some("TELLER".to_owned()), event })
+        [checkpoint, Event::End(sample().stamp)].map(|event| Record {
+            step: Some("TELLER".to_owned()),
+            position: Some(7),
+            event,
+        })
     }
 
     #[test]
@@ -455,6 +421,16 @@ mod tests {
                 damaged[at] ^= 0xFF;
                 let _ = Record::decode(&damaged);
             }
+        }
+    }
+
+    #[test]
+    fn a_record_of_version_2_says_not_where_the_log_stood() {
+        for record in records() {
+            let mut bytes = record.encode();
+            bytes[0] = WITHOUT_POSITION;
+            bytes.drain(9..17);
+            assert_eq!(Record::decode(&bytes), Some(Record { position: None, ..record }));
         }
     }
 

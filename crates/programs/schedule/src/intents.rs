@@ -104,6 +104,12 @@ pub fn claims_of(psb: &ResolvedPsb) -> Vec<(DbdName, &'static str)> {
     wanted(psb).into_iter().map(|(dbd, intent)| (dbd, word(intent))).collect()
 }
 
+/// The databases that a PSB updates.
+pub(crate) fn updates_of(psb: &ResolvedPsb) -> Vec<DbdName> {
+    let updated = wanted(psb).into_iter().filter(|(_, intent)| *intent != Intent::Read);
+    updated.map(|(dbd, _)| dbd).collect()
+}
+
 /// The strongest intent of a PSB for each database that it uses.
 fn wanted(psb: &ResolvedPsb) -> Vec<(DbdName, Intent)> {
     let mut wanted: Vec<(DbdName, Intent)> = Vec::new();

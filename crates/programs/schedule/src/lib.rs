@@ -50,6 +50,7 @@ mod moment;
 mod offline;
 mod points;
 mod schedule;
+mod search;
 mod service;
 mod shapes;
 mod statistics;

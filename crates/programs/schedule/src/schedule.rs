@@ -36,7 +36,7 @@ use crate::checkpoint::Records;
 use crate::error::{ScheduleError, abend};
 use crate::file::FilePcb;
 use crate::haldb;
-use crate::intents::{Claimed, Conflict, Intents};
+use crate::intents::{Claimed, Conflict, Intents, updates_of};
 use crate::limits::Limits;
 use crate::load::Loads;
 use crate::messages::Messages;
@@ -211,6 +211,8 @@ pub struct Schedule<S: Store> {
     /// Which database PCBs had BA or BB: ROLS on them ends the program (DLI-12.55).
     pub(crate) had_none: Vec<bool>,
     pub(crate) limits: Limits,
+    /// The databases that it updates.
+    pub(crate) updates: Vec<DbdName>,
     /// Its messages, if it has any.
     pub(crate) messages: Option<Box<dyn Messages<S>>>,
     pub(crate) terminals: Terminals,
@@ -278,6 +280,7 @@ impl<S: Store> Schedule<S> {
             points: Points::of(psb),
             loads,
             restart,
+            updates: updates_of(psb),
             records: Records::new(psb.name, step_name(&options.step)?),
             user_log: UserLog::new(psb.name),
             group: Group::None,
@@ -375,12 +378,17 @@ impl<S: Store> Schedule<S> {
         self.loads.end(&self.store)
     }
 
-    fn abnormal_end(&mut self) -> Result<(), Abend> {
+    fn abnormal_end(&mut self, is_there: bool) -> Result<(), Abend> {
         let backed_out = self.session.backout().map_err(crate::error::ended);
         self.messages_backed_out(false);
         for file in self.files() {
-            // What a sequential file holds beyond the checkpoint is cut at the restart (DLI-12.63).
-            let _ = file.close();
+            match is_there {
+                // What a sequential file holds beyond the checkpoint is cut at the restart
+                // (DLI-12.63).
+                true => drop(file.close()),
+                // The restart may be over already.
+                false => file.abandon(),
+            }
         }
         backed_out?;
         self.loads.give_up(&self.store)
@@ -407,9 +415,10 @@ impl<S: Store> Server for Schedule<S> {
             return Ok(());
         }
         let ended = match ending {
-            Ending::Abend => self.abnormal_end(),
+            Ending::Abend => self.abnormal_end(true),
+            Ending::Gone => self.abnormal_end(false),
             Ending::Normal => self.normal_end().inspect_err(|_| {
-                let _ = self.abnormal_end();
+                let _ = self.abnormal_end(true);
             }),
         };
         ended.map_err(|Abend { code, text }| Failure { code, text, remedy: String::new() })

@@ -14,15 +14,17 @@
 //! Invariants:
 //! 1. A checkpoint's record is in the unit of work that it ends, and files are durable before it.
 //! 2. The record of a normal end is in the unit of work that the end commits.
-//! 3. A restart that cannot find everything the checkpoint kept ends the program, U0102.
+//! 3. A restart that cannot find everything the checkpoint kept ends the program, U0102. So does one
+//!    from where the databases do not stand.
 
 use region::{Abend, Reply, Request};
 use store::Store;
 
-use crate::checkpoint::{AREAS_MAX, Checkpoint, Event, STEP_BYTES_MAX, Sought, Spot, Stood};
+use crate::checkpoint::{AREAS_MAX, Checkpoint, Event, STEP_BYTES_MAX, Spot, Stood};
 use crate::error::{ScheduleError, abend, because, ended, refused};
 use crate::moment::Moment;
 use crate::schedule::{Pcb, Schedule};
+use crate::search::Sought;
 
 /// The abend of a restart that is not possible.
 const NO_RESTART: &str = "U0102";
@@ -157,8 +159,9 @@ impl<S: Store> Schedule<S> {
 
     fn put_event(&mut self, event: Event) -> Result<(), Abend> {
         let place = self.records.prepare(&self.store).map_err(|error| refused(&error))?;
+        let position = self.store.position();
         let unit = self.session.unit().map_err(ended)?;
-        self.records.put(unit, place, event).map_err(|error| refused(&error))
+        self.records.put(unit, place, position, event).map_err(|error| refused(&error))
     }
 
     /// Puts into the last unit of work that the step has ended: nobody goes back to its
@@ -239,7 +242,13 @@ impl<S: Store> Schedule<S> {
     }
 
     fn sought(&self, wanted: &str) -> Result<Checkpoint, Abend> {
-        let found = self.records.find(&self.store, wanted).map_err(|error| refused(&error))?;
+        let mut updated = Vec::new();
+        for name in &self.updates {
+            let replaced = hierarchy::replaced::all(&self.store, *name);
+            updated.push((*name, replaced.map_err(|error| because(NO_RESTART, &error))?));
+        }
+        let found = self.records.find(&self.store, wanted, &updated);
+        let found = found.map_err(|error| refused(&error))?;
         let (psb, step) = (self.psb, &self.options.step);
         let text = match found {
             Sought::Found(checkpoint) => return Ok(*checkpoint),
@@ -254,11 +263,42 @@ impl<S: Store> Schedule<S> {
                 let last = last.map_or(String::new(), |last| format!(" behind checkpoint {last}"));
                 format!(
                     "step {step} of PSB {psb} has ended normally{last}: there is nothing to \
-                     restart. Start it without --ckptid, or name a checkpoint by its id"
+                     restart. Start it without --ckptid"
+                )
+            }
+            Sought::Older { newest } => {
+                let since = match newest {
+                    Some(newest) => format!(
+                        "has gone on to checkpoint {newest}, where the databases stand. Restart \
+                         it with LAST"
+                    ),
+                    None => "has ended normally since, and the databases stand there. Start it \
+                             without --ckptid"
+                        .to_owned(),
+                };
+                let dbd = self.updates.first().map_or("DB", |dbd| dbd.text());
+                format!(
+                    "step {step} of PSB {psb} {since}. To go back to checkpoint {wanted}, first \
+                     take back what it committed behind it: `holdfast backout --list --db {dbd}` \
+                     shows the units of work, `holdfast backout UOW...` takes them back"
+                )
+            }
+            Sought::Replaced { database, fits } => {
+                let what = match fits {
+                    Some(fits) => format!("The newest checkpoint that fits is {fits}"),
+                    None => "No checkpoint fits: start it without --ckptid".to_owned(),
+                };
+                format!(
+                    "database {database} has no more what it had at checkpoint {wanted} of step \
+                     {step} of PSB {psb}: it was recovered to a point before that, or emptied or \
+                     loaded since. {what}"
                 )
             }
             Sought::Damaged => {
-                format!("the last checkpoint of PSB {psb} cannot be read. Name one by its id")
+                format!(
+                    "the last checkpoint of PSB {psb} cannot be read: where the databases stand \
+                     is not known. Recover HOLDFAST.CHECKPOINTS, or name a checkpoint by its id"
+                )
             }
         };
         Err(abend(NO_RESTART, text))

@@ -39,6 +39,9 @@ const TRANSLATION: &str = "program.c";
 const HEADER: &str = "display.h";
 const RUNTIME: &str = "#include <libcob.h>\n";
 const DISPLAY: &str = include_str!("display.h");
+const NUMBERS: &str = include_str!("numbers.h");
+/// Asks of each number whether it is one before it is used (`numbers.h`).
+const CHECKS_NUMBERS: &str = "-fec=EC-DATA-INCOMPATIBLE";
 
 /// A text with an end to its last line, which the compiler would remark upon at every step.
 fn ended(text: &[u8]) -> Cow<'_, [u8]> {
@@ -52,10 +55,10 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
 }
 
-/// What DISPLAY is to be.
+/// What DISPLAY is to be, and what becomes of numbers that are none.
 fn header(work: &Compilation<'_>) -> String {
     let defined = work.translated.display.iter().map(|name| format!("#define {name}\n"));
-    defined.chain([DISPLAY.to_owned()]).collect()
+    defined.chain([DISPLAY, NUMBERS].map(str::to_owned)).collect()
 }
 
 /// A source on its way through the compiler.
@@ -128,6 +131,7 @@ impl Workshop<'_> {
         digest.add(&compiler);
         digest.add(header(work).as_bytes());
         digest.add(KEEPS_ORDER.as_bytes());
+        digest.add(CHECKS_NUMBERS.as_bytes());
         digest.add(self.configuration(work).as_bytes());
         let options = self.options.iter().map(String::as_str);
         let options = options.chain(work.translated.options.iter().copied());
@@ -171,6 +175,7 @@ impl Workshop<'_> {
         }
         let mut translate = self.compiler(folder);
         translate.args(["-C", "-ffold-copy=UPPER", "-ffold-call=UPPER"]);
+        translate.arg(CHECKS_NUMBERS);
         translate.args(["-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
         translate.args(&work.translated.options);

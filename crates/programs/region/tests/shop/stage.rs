@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use holdfast_region::bmp::{Connection, Door, Schedule};
 use holdfast_region::program::{Library, Prepared, Workshop};
+use holdfast_region::shape::PcbShape;
 use holdfast_region::{
-    Dd, Embedded, ExecDli, Failure, Files, Link, Order, Preprocessor, RegionError, Server, Trace,
-    guest, host,
+    Dd, Embedded, Ending, ExecDli, Failure, Files, Link, Order, Preprocessor, RegionError, Reply,
+    Request, Server, Trace, guest, host,
 };
 use seam::disk::{Disk, read_small};
 use seam::real::RealDisk;
+use seam::sync::Mutex;
 
 use crate::shop::server::Shop;
 
@@ -92,6 +94,41 @@ impl Schedule for Shops {
         }
         Ok(Box::new(Shop::new(&self.0)))
     }
+}
+
+/// A server whose end takes as long as somebody holds the gate.
+struct Slow(Shop, Arc<Mutex<()>>);
+
+impl Server for Slow {
+    fn pcbs(&self) -> &[PcbShape] {
+        self.0.pcbs()
+    }
+
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        self.0.call(request, reply);
+    }
+
+    fn end(&mut self, ending: Ending) -> Result<(), Failure> {
+        drop(self.1.lock());
+        self.0.end(ending)
+    }
+}
+
+struct SlowShops(PathBuf, Arc<Mutex<()>>);
+
+impl Schedule for SlowShops {
+    fn schedule(&self, _job: &[u8]) -> Result<Box<dyn Server>, Failure> {
+        Ok(Box::new(Slow(Shop::new(&self.0), self.1.clone())))
+    }
+
+    fn step(&self, job: &[u8]) -> Vec<u8> {
+        job.to_vec()
+    }
+}
+
+pub(crate) fn slow_door(folder: &Path, gate: &Arc<Mutex<()>>) -> Door {
+    let shops = Arc::new(SlowShops(folder.join("log"), gate.clone()));
+    Door::open(&folder.join("socket"), shops).expect("a socket")
 }
 
 pub(crate) fn door(folder: &Path) -> Door {

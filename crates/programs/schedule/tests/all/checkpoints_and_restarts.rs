@@ -2,7 +2,9 @@
 //! DLI-12.54 and DLI-12.63).
 
 use crate::support::{ALONE, CLERK, Caller, Shop};
+use definitions::Function;
 use holdfast_schedule::{CHECKPOINTS, Event, Options, Record};
+use region::{Ending, Reply, Request, Server as _};
 use seam::Seam;
 use store::Capabilities;
 use store_suite::model::ModelStore;
@@ -92,6 +94,28 @@ fn a_program_goes_on_where_its_checkpoint_was() {
     second_run(&shop, shop.program(CLERK), &work("CKPT0001"));
 }
 
+/// What was left of a killed program wrote its buffer over what its restart had written.
+#[test]
+fn what_a_program_that_is_gone_had_not_written_is_not_written() {
+    for (ending, left) in [(Ending::Gone, &b""[..]), (Ending::Abend, b"0001")] {
+        let shop = Shop::new(&format!("gone-{ending:?}"));
+        let mut schedule = shop.schedule(CLERK, Options::default()).expect("a schedule");
+        let (mut bill, mut reply) = (*b"0001", Reply::default());
+        let request = Request {
+            function: Function::of(*b"ISRT"),
+            of_command: false,
+            pcb: Some(3),
+            area: Some(&mut bill),
+            ssas: &[],
+            more: &mut [],
+            aib: None,
+        };
+        schedule.call(request, &mut reply);
+        schedule.end(ending).expect("a backout");
+        assert_eq!(shop.read("bills"), left, "{ending:?}");
+    }
+}
+
 #[test]
 fn last_is_the_newest_checkpoint() {
     let shop = Shop::new("last");
@@ -128,12 +152,26 @@ fn there_is_nothing_to_go_back_to_behind_a_normal_end() {
     let why = came_to(&shop, again("TELLER", "LAST"));
     assert!(why.contains("step TELLER of PSB ALONE has ended normally behind checkpoint CKPT0002"));
     assert!(why.contains("Start it without --ckptid"), "{why}");
-    assert_eq!(came_to(&shop, again("TELLER", "CKPT0001")), "CKPT0001", "who names one means it");
+    let why = came_to(&shop, again("TELLER", "CKPT0002"));
+    assert!(why.contains("step TELLER of PSB ALONE has ended normally since"), "{why}");
+    assert!(why.contains("holdfast backout --list --db SHOPDB"), "{why}");
     // The next run died before it took a checkpoint: it is to begin at the front again.
     begun(&shop, "TELLER", &[]).abend();
     assert!(came_to(&shop, again("TELLER", "LAST")).contains("has ended normally"));
     begun(&shop, "TELLER", &[b"CKPT0007"]).abend();
     assert_eq!(came_to(&shop, again("TELLER", "LAST")), "CKPT0007");
+}
+
+/// The databases stood behind the newest checkpoint, and an older one was gone on from: what lay
+/// between was done twice.
+#[test]
+fn an_older_checkpoint_than_the_newest_is_refused() {
+    let shop = Shop::new("older");
+    begun(&shop, "TELLER", &[b"CKPT0001", b"CKPT0002"]).abend();
+    let why = came_to(&shop, again("TELLER", "CKPT0001"));
+    assert!(why.contains("has gone on to checkpoint CKPT0002"), "{why}");
+    assert!(why.contains("Restart it with LAST"), "{why}");
+    assert_eq!(came_to(&shop, again("TELLER", "CKPT0002")), "CKPT0002");
 }
 
 /// A step that died and was begun anew from the front, without a checkpoint, has ended.

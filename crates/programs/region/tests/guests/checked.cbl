@@ -1,0 +1,20 @@
+       CBL NUMCHECK(ZON)
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SHOPCHEK.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  ZONED-TEXT              PIC X(5) VALUE '   12'.
+       01  ZONED REDEFINES ZONED-TEXT PIC 9(5).
+       01  PACKED-TEXT             PIC X(3) VALUE SPACES.
+       01  PACKED REDEFINES PACKED-TEXT PIC S9(5) COMP-3.
+       01  TOTAL                   PIC S9(9) COMP-3 VALUE 0.
+       LINKAGE SECTION.
+       01  IO-PCB                  PIC X(12).
+       01  SHOP-PCB                PIC X(100).
+       PROCEDURE DIVISION.
+           ENTRY 'DLITCBL' USING IO-PCB SHOP-PCB.
+           ADD ZONED TO TOTAL.
+           DISPLAY 'ZONED ' TOTAL.
+           ADD PACKED TO TOTAL.
+           DISPLAY 'BEHIND ' TOTAL.
+           STOP RUN.
