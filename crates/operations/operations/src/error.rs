@@ -158,9 +158,7 @@ impl OperationsError {
             OperationsError::NoDatabase { .. } => {
                 "Correct the name, or compile its source with `holdfast gen`.".into()
             }
-            OperationsError::UserName(_) => {
-                "Give a name of up to 8 letters and digits.".into()
-            }
+            OperationsError::UserName(_) => "Give a name of up to 8 letters and digits.".into(),
             OperationsError::NoBaseCopy => {
                 "Make a full copy first: leave out --incremental.".into()
             }

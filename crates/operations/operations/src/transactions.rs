@@ -171,7 +171,9 @@ pub fn command(system: &System, asked: &CommandRequest) -> Result<Commanded> {
             return Ok(Commanded { lines, done: false });
         }
         Ok(match manager.apply(&parsed.changes) {
-            Ok(count) => Commanded { lines: vec![format!("resources changed: {count}")], done: true },
+            Ok(count) => {
+                Commanded { lines: vec![format!("resources changed: {count}")], done: true }
+            }
             Err(error) => Commanded { lines: vec![error.to_string()], done: false },
         })
     })

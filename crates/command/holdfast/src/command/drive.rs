@@ -168,7 +168,8 @@ impl Scripted {
                     format!("{:0width$}", low + drawn)
                 }
                 Piece::Pick(lines) => {
-                    let drawn = random.as_mut().map_or(0, |random| random.below(lines.len() as u64));
+                    let drawn =
+                        random.as_mut().map_or(0, |random| random.below(lines.len() as u64));
                     lines.get(drawn as usize).cloned().unwrap_or_default()
                 }
             };
@@ -210,8 +211,7 @@ impl Work for Scripted {
 
 pub(super) fn run(context: &mut Context, args: &DriveArgs) -> Result<ExitCode> {
     let plan = plan_of(args)?;
-    let (report, ledger) =
-        drive::run(plan).map_err(|error| Failure::Error(Box::new(error)))?;
+    let (report, ledger) = drive::run(plan).map_err(|error| Failure::Error(Box::new(error)))?;
     if let Some(path) = &args.ledger {
         write(path, &ledger_text(&ledger, args)?)?;
     }

@@ -52,9 +52,17 @@ fn transactions(metrics: &mut Metrics, figures: &Statistics) {
     let counters = [
         ("holdfast_inputs_total", "Inputs that were taken in.", figures.submitted),
         ("holdfast_refusals_total", "Inputs that were refused at once.", figures.refused),
-        ("holdfast_transactions_total", "Inputs whose unit of work is committed.", figures.committed),
+        (
+            "holdfast_transactions_total",
+            "Inputs whose unit of work is committed.",
+            figures.committed,
+        ),
         ("holdfast_backouts_total", "Inputs that were backed out for good.", figures.backed_out),
-        ("holdfast_reschedules_total", "Inputs given out again after a deadlock.", figures.rescheduled),
+        (
+            "holdfast_reschedules_total",
+            "Inputs given out again after a deadlock.",
+            figures.rescheduled,
+        ),
         ("holdfast_expirations_total", "Inputs that have expired.", figures.expired),
         ("holdfast_outputs_total", "Outputs that were delivered.", figures.delivered),
         ("holdfast_dead_letters_total", "Dead letters that were written.", figures.dead_letters),
@@ -118,13 +126,23 @@ impl StatusPages {
     fn kernel(&self, metrics: &mut Metrics) {
         let figures = self.kernel.statistics();
         let name = "holdfast_commits_total";
-        metrics.single(name, Kind::Counter, "Units of work that were committed.", figures.commits as f64);
+        metrics.single(
+            name,
+            Kind::Counter,
+            "Units of work that were committed.",
+            figures.commits as f64,
+        );
         let name = "holdfast_log_bytes_total";
         metrics.single(name, Kind::Counter, "Bytes of log records.", figures.log.bytes as f64);
         let name = "holdfast_lock_waits_total";
         metrics.single(name, Kind::Counter, "Waits for locks.", figures.locks.waits as f64);
         let name = "holdfast_deadlocks_total";
-        metrics.single(name, Kind::Counter, "Deadlocks that were ended.", figures.locks.deadlocks as f64);
+        metrics.single(
+            name,
+            Kind::Counter,
+            "Deadlocks that were ended.",
+            figures.locks.deadlocks as f64,
+        );
         let families: [(&str, &str, fn(&PoolStatistics) -> u64); 3] = [
             ("holdfast_pool_hits_total", "Pages that were found in a pool.", |pool| pool.hits),
             ("holdfast_pool_reads_total", "Pages that were read.", |pool| pool.reads),

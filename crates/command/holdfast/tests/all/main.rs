@@ -1,10 +1,10 @@
 //! The command as its users meet it: scenarios with the real program, each in a file of its own.
 
 mod common;
-#[path = "../../../../kernel/token/tests/softhsm/mod.rs"]
-mod softhsm;
 #[path = "../../../../store/store-postgres/tests/all/common/server.rs"]
 mod postgresql;
+#[path = "../../../../kernel/token/tests/softhsm/mod.rs"]
+mod softhsm;
 
 mod a_changed_definition_keeps_its_data;
 mod a_configuration_alone_lowers_nothing;
@@ -21,8 +21,8 @@ mod a_session_holds_what_opens_a_system;
 mod a_stale_log_copy_is_never_taken_for_a_good_one;
 mod a_system_comes_back_on_a_bare_machine;
 mod a_system_in_use_is_verified_and_mended;
-mod a_system_on_an_engine;
 mod a_system_keeps_to_its_own_places;
+mod a_system_on_an_engine;
 mod a_system_that_was_put_back_is_refused;
 mod a_token_opens_a_system;
 mod a_truncated_file_is_named_and_nothing_is_changed;

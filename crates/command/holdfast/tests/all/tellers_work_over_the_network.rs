@@ -28,9 +28,8 @@ fn bank(folder: &Folder) -> PathBuf {
     on(SECRET, &["gen", "-s"], &dir, &[&dbd, &psb]).done();
     let source = bank.join("cobol/BANKLOAD.cbl").display().to_string();
     let copy = bank.join("copy").display().to_string();
-    let mut args: Vec<String> = ["--psb", "BANKLOAD", "--program", &source, "-I", &copy]
-        .map(str::to_owned)
-        .into();
+    let mut args: Vec<String> =
+        ["--psb", "BANKLOAD", "--program", &source, "-I", &copy].map(str::to_owned).into();
     for (dd, file) in
         [("CUSTIN", "custin"), ("ACCTIN", "acctin"), ("POSTIN", "postin"), ("BRANIN", "branin")]
             .into_iter()

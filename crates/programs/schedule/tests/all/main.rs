@@ -3,8 +3,8 @@
 mod calls_of_the_io_pcb;
 mod checkpoints_and_restarts;
 mod loads;
+mod message_regions;
+mod messages;
 mod partitions;
 mod programs_beside_each_other;
 mod support;
-mod message_regions;
-mod messages;
