@@ -6,15 +6,21 @@
 //!    is named.
 //! 2. An index that had to be built at the point has to be built again, from before the recovery
 //!    on.
-//! 3. Where it cannot be known, a recovery goes on: it may be what mends the system.
+//! 3. What goes back says so: no program goes on from a checkpoint behind the point.
+//! 4. Where it cannot be known, a recovery goes on: it may be what mends the system.
 
 use std::collections::BTreeSet;
 
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName};
+<<<<<<< HEAD
 use hierarchy::{HierarchyError, form, is_kept, state};
 use store::Store;
 use store_any::AnyStore;
+=======
+use hierarchy::{HierarchyError, form, is_kept, replaced, state};
+use store_kernel::KernelStore;
+>>>>>>> da7fc5e0519a2219251177ae854be1c0e0b00260
 use system::System;
 
 use crate::Databases;
@@ -26,6 +32,10 @@ pub(crate) struct PointInTime {
     due: Vec<DbdName>,
     /// Databases that go back as a whole, with their form of then.
     whole: Vec<(DbdName, String)>,
+    /// Databases that go back, wholly or in part.
+    replaced: Vec<DbdName>,
+    /// Where to.
+    position: u64,
 }
 
 impl PointInTime {
@@ -39,14 +49,19 @@ impl PointInTime {
         names: &[String],
         position: u64,
     ) -> Result<PointInTime, HierarchyError> {
-        let mut found = PointInTime::default();
+        let mut found = PointInTime { position, ..PointInTime::default() };
         let Ok(databases) = Databases::of(system) else { return Ok(found) };
+        let owner = |name: &String| DbdName::new(name.split('.').next()?);
+        let owners: BTreeSet<DbdName> = names.iter().filter_map(owner).collect();
+        let is_database = |name: &DbdName| {
+            let dbd = databases.repository.dbd(*name);
+            dbd.is_some_and(|dbd| is_kept(dbd.organization) && !dbd.organization.is_index())
+        };
+        found.replaced = owners.iter().copied().filter(is_database).collect();
         if names.iter().any(|name| name == state::SET) {
             // What is recorded goes back with the data.
             return Ok(found);
         }
-        let owner = |name: &String| DbdName::new(name.split('.').next()?);
-        let owners: BTreeSet<DbdName> = names.iter().filter_map(owner).collect();
         for name in owners {
             let Some(dbd) = databases.repository.dbd(name) else { continue };
             let Ok(Some(was)) = form::at(&databases.store, name, position) else { continue };
@@ -95,6 +110,8 @@ impl PointInTime {
     /// Behind that.
     pub(crate) fn behind(&self, store: &impl Store) -> Result<(), HierarchyError> {
         let mut all = self.whole.iter();
-        all.try_for_each(|(name, form)| state::record_recovered(store, *name, form))
+        all.try_for_each(|(name, form)| state::record_recovered(store, *name, form))?;
+        let mut all = self.replaced.iter();
+        all.try_for_each(|name| replaced::note(store, *name, self.position))
     }
 }

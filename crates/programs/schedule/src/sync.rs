@@ -14,8 +14,8 @@
 //! Invariants:
 //! 1. A checkpoint's record is in the unit of work that it ends, and files are durable before it.
 //! 2. The record of a normal end is in the unit of work that the end commits.
-//! 3. A restart that cannot find everything the checkpoint kept ends the program, U0102. So does one
-//!    from where the databases do not stand.
+//! 3. A restart that cannot find everything the checkpoint kept ends the program, U0102. So does
+//!    one from where the databases do not stand.
 
 use region::{Abend, Reply, Request};
 use store::Store;
