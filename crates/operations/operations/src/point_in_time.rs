@@ -13,14 +13,9 @@ use std::collections::BTreeSet;
 
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName};
-<<<<<<< HEAD
-use hierarchy::{HierarchyError, form, is_kept, state};
+use hierarchy::{HierarchyError, form, is_kept, replaced, state};
 use store::Store;
 use store_any::AnyStore;
-=======
-use hierarchy::{HierarchyError, form, is_kept, replaced, state};
-use store_kernel::KernelStore;
->>>>>>> da7fc5e0519a2219251177ae854be1c0e0b00260
 use system::System;
 
 use crate::Databases;
