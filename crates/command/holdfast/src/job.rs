@@ -176,6 +176,11 @@ impl Job {
         stem.to_string_lossy().chars().take(8).collect()
     }
 
+    /// Whose checkpoints its own are: the PSB and the step.
+    pub(crate) fn step(&self) -> String {
+        format!("{} {}", self.psb.to_ascii_uppercase(), self.step_name())
+    }
+
     /// The step's name: as it was given, or the whole name of the program. Its case says nothing.
     fn step_name(&self) -> String {
         let name = self.step.clone().unwrap_or_else(|| {

@@ -72,6 +72,10 @@ impl bmp::Schedule for Regions {
         })
     }
 
+    fn step(&self, job: &[u8]) -> Vec<u8> {
+        Job::from_text(job).map(|job| job.step().into_bytes()).unwrap_or_default()
+    }
+
     fn admit(&self, peer: &Peer) -> std::result::Result<Box<dyn Send>, Refusal> {
         if let Some(other) = self.guests.above(peer) {
             let text = format!(
