@@ -143,7 +143,7 @@ impl<S: Store> Inner<S> {
             }
             pending.push(one);
         }
-        self.queues.appear(pending);
+        self.queues.appear(&pending);
         for name in &inputs {
             if let Some(one) = state.dispatch.transactions.get_mut(name) {
                 one.enqueued += 1;

@@ -89,9 +89,7 @@ impl<S: Store> ProgramMessages<S> {
                 blocked || state.dispatch.programs.get(&self.program).is_none_or(|one| one.stopped);
             let classes = state.dispatch.regions.get(&region).filter(|one| !one.stopped);
             let classes = classes.map(|one| one.classes.clone());
-            let Some(classes) = classes.filter(|_| !blocked && !state.shutting_down) else {
-                return None;
-            };
+            let classes = classes.filter(|_| !blocked && !state.shutting_down)?;
             let spent = transaction.process_limit != u16::MAX && given >= limit;
             let others = || state.dispatch.pick(&classes, |name| inner.waiting(name));
             if spent && !transaction.wait_for_input {

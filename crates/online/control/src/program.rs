@@ -69,6 +69,9 @@ pub(crate) struct Made {
 /// A unit of work whose commit is queued, as long as it is not known to be.
 type Slot = Arc<Mutex<Option<Aftermath>>>;
 
+/// Where the outputs stood at a mark: how many were made, those in the making, the scratch pad.
+type Marked = (usize, BTreeMap<usize, Made>, Option<Vec<u8>>);
+
 /// The messages of one scheduled program.
 pub struct ProgramMessages<S: Store> {
     pub(crate) inner: Arc<Inner<S>>,
@@ -90,7 +93,7 @@ pub struct ProgramMessages<S: Store> {
     pub(crate) made: Vec<Made>,
     /// The scratch pad area that was inserted for the next turn.
     pub(crate) spa: Option<Vec<u8>>,
-    marks: Vec<(usize, BTreeMap<usize, Made>, Option<Vec<u8>>)>,
+    marks: Vec<Marked>,
     aftermath: Option<Aftermath>,
     queued: Option<(u64, Slot)>,
 }

@@ -220,9 +220,9 @@ impl<S: Store> Queues<S> {
     }
 
     /// The unit of work in which they were put is committed, durably: they appear.
-    pub fn appear(&self, pending: Vec<Pending>) {
+    pub fn appear(&self, pending: &[Pending]) {
         let mut state = self.state.lock();
-        for one in &pending {
+        for one in pending {
             state.index.appear(one);
         }
     }

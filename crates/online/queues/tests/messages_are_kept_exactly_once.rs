@@ -82,7 +82,7 @@ fn random_units_of_work_and_crashes_agree_with_a_ledger() {
                     }
                     for (to, bytes, pending) in put {
                         ledger.entry(to).or_default().push_back(bytes);
-                        queues.appear(vec![pending]);
+                        queues.appear(&[pending]);
                     }
                 }
             }
@@ -112,7 +112,7 @@ fn a_full_queue_warns_and_refuses() {
     let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
     for number in 0..100 {
         let pending = queues.put(&mut unit, queue(1), None, &message(number, 1)).expect("room");
-        queues.appear(vec![pending]);
+        queues.appear(&[pending]);
     }
     let refused = queues.put(&mut unit, queue(1), None, b"one more");
     assert!(matches!(refused, Err(QueueError::QueueFull { most: 100, .. })), "{refused:?}");
@@ -129,9 +129,9 @@ fn volatile_messages_stand_in_line_and_end_with_the_system() {
     let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
     let first = queues.put(&mut unit, queue(1), None, b"first").expect("room");
     let second = queues.put_volatile(queue(1), None, b"second").expect("room");
-    queues.appear(vec![second]);
+    queues.appear(&[second]);
     unit.commit().expect("commit");
-    queues.appear(vec![first]);
+    queues.appear(&[first]);
     let held = queues.take(queue(1)).expect("one waits");
     assert_eq!(queues.read(&held).expect("it is there"), b"first");
     queues.put_back(held);
@@ -168,7 +168,7 @@ fn what_expires_is_found() {
     for (lives, text) in [(0, "late"), (99, "not yet")] {
         let lives = Some(Duration::from_secs(lives));
         let pending = queues.put_volatile(queue(1), lives, text.as_bytes()).expect("room");
-        queues.appear(vec![pending]);
+        queues.appear(&[pending]);
     }
     // Moments are kept in whole seconds.
     RealClock::new().sleep(Duration::from_millis(1_001));

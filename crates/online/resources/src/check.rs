@@ -236,7 +236,7 @@ mod tests {
         let without = apply(&mut known.clone(), &[update]);
         assert!(matches!(without, Err(ResourceError::Conflict { .. })), "{without:?}");
         let gone = Change::Delete { kind: Kind::Program, name: "P*".into() };
-        let used = apply(&mut known.clone(), &[gone.clone()]);
+        let used = apply(&mut known.clone(), std::slice::from_ref(&gone));
         assert!(matches!(used, Err(ResourceError::InUse { .. })), "{used:?}");
         let whole = [gone, Change::Delete { kind: Kind::Transaction, name: "T".into() }];
         assert!(apply(&mut known, &whole).is_ok() && known.is_empty());

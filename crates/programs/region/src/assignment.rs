@@ -94,10 +94,11 @@ pub(crate) fn assign(
     (&mut &*socket).write_all(&frames).map_err(lost)
 }
 
+/// An assignment, the PCBs of its PSB, and what came with it.
+pub(crate) type Assigned = (Assignment, Vec<PcbShape>, Vec<OwnedFd>);
+
 /// What a process was assigned, with the files that came along; `None` if the system has gone.
-pub(crate) fn assigned(
-    socket: &UnixStream,
-) -> Result<Option<(Assignment, Vec<PcbShape>, Vec<OwnedFd>)>, RegionError> {
+pub(crate) fn assigned(socket: &UnixStream) -> Result<Option<Assigned>, RegionError> {
     let mut begin = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

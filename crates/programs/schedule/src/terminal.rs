@@ -81,6 +81,9 @@ impl Terminals {
     }
 }
 
+/// Who hears of a queued commit, and by which token.
+pub(crate) type Queued = (Arc<dyn CommitSink>, u64);
+
 fn pcb_of(number: usize) -> TerminalPcb {
     if number == 0 { TerminalPcb::Io } else { TerminalPcb::Alternate(number) }
 }
@@ -268,7 +271,7 @@ impl<S: Store> Schedule<S> {
 
     /// Puts what the messages owe into the unit of work; answers who hears of the commit if the
     /// program does not wait for it.
-    pub(crate) fn prepare_messages(&mut self) -> Result<Option<(Arc<dyn CommitSink>, u64)>, Abend> {
+    pub(crate) fn prepare_messages(&mut self) -> Result<Option<Queued>, Abend> {
         if self.messages.is_none() || self.is_untouched() {
             return Ok(None);
         }

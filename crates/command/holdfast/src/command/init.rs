@@ -19,9 +19,8 @@ use crate::passphrase::PassphraseArgs;
 /// nothing can be read again, ever: keep it, and keep a copy of the key file.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Examples:
-  holdfast init /srv/bank --log-copy log --log-copy /mnt/second/log
-  holdfast init /srv/bank --engine postgres://bank@db.example/bank")]
+Example: holdfast init /srv/bank --log-copy log --log-copy /mnt/second/log
+         holdfast init /srv/bank --engine postgres://bank@db.example/bank")]
 pub(crate) struct InitArgs {
     /// The folder; it must be empty or not exist
     dir: PathBuf,

@@ -14,6 +14,9 @@ use uow::Kernel;
 /// A page lists no more queues than this, those with the most messages first.
 const QUEUES_MAX: usize = 1_000;
 
+/// A family of figures of pools: its name, its help, and what it counts.
+type Family = (&'static str, &'static str, fn(&PoolStatistics) -> u64);
+
 /// The pages of a started system.
 pub(super) struct StatusPages {
     dir: PathBuf,
@@ -143,7 +146,7 @@ impl StatusPages {
             "Deadlocks that were ended.",
             figures.locks.deadlocks as f64,
         );
-        let families: [(&str, &str, fn(&PoolStatistics) -> u64); 3] = [
+        let families: [Family; 3] = [
             ("holdfast_pool_hits_total", "Pages that were found in a pool.", |pool| pool.hits),
             ("holdfast_pool_reads_total", "Pages that were read.", |pool| pool.reads),
             ("holdfast_pool_writes_total", "Pages that were written.", |pool| pool.writes),

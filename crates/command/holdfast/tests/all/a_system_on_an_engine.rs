@@ -247,7 +247,7 @@ fn systems_share_the_databases_of_an_engine() {
     );
     let mut child = systems.bmp(1, &waits);
     assert_eq!(said(&mut child).trim(), "in");
-    systems.generate(2, MORE).failed("HFY036", &["at work", systems.dirs[1].to_str().unwrap()]);
+    systems.generate(2, MORE).failed("HFY038", &["at work", systems.dirs[1].to_str().unwrap()]);
     // The system under it dies: its unit of work ends, and its locks with it.
     let [one, mut two] = started;
     two.kill().unwrap();

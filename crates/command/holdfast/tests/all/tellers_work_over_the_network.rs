@@ -1,5 +1,6 @@
 //! The bank's tellers at their terminals: over TCP, through COBOL message programs, killed in the
 //! middle of it; the terminals' own ledger decides.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,12 +18,15 @@ fn bank(folder: &Folder) -> PathBuf {
     init(&dir, &[]);
     let config = dir.join("holdfast.toml");
     let part = std::fs::read_to_string(bank.join("holdfast.toml.part")).unwrap();
-    let online = format!(
-        "\n[online]\nims_connect = [\"127.0.0.1:0\"]\nprograms = [{:?}]\ninclude = [{:?}]\n",
-        bank.join("cobol"),
-        bank.join("copy"),
-    );
-    let text = std::fs::read_to_string(&config).unwrap() + &part + &online;
+    let mut text = std::fs::read_to_string(&config).unwrap() + &part;
+    for (name, value) in [
+        ("ims_connect", "127.0.0.1:0".to_owned()),
+        ("programs", bank.join("cobol").display().to_string()),
+        ("include", bank.join("copy").display().to_string()),
+    ] {
+        let line = text.lines().find(|line| line.starts_with(&format!("#: {name} = "))).unwrap();
+        text = text.replace(&line.to_owned(), &format!("{name} = [{value:?}]"));
+    }
     std::fs::write(&config, text).unwrap();
     let [dbd, psb] = ["dbd", "psb"].map(|name| bank.join(name).display().to_string());
     on(SECRET, &["gen", "-s"], &dir, &[&dbd, &psb]).done();

@@ -230,9 +230,12 @@ impl Response {
     }
 }
 
+/// The id of a segment that is no data, and how long one may be.
+type Known = (&'static [u8; 8], fn(usize) -> bool);
+
 /// The id of a segment that is no data, and its code page.
 fn kind(segment: &[u8], pages: &Pages) -> Option<(&'static [u8; 8], Encoding)> {
-    let known: [(&'static [u8; 8], fn(usize) -> bool); 5] = [
+    let known: [Known; 5] = [
         (MOD_ID, |length| length == 20),
         (CLIENT_ID, |length| length == 20),
         (TOKEN_ID, |length| length >= TOKEN_BYTES),

@@ -60,7 +60,12 @@ impl Hall {
         let shop = Shop::new(test);
         let make = || {
             let mut command = Command::new(std::env::current_exe().expect("this executable"));
-            command.args(["region_process", "--exact", "--nocapture", "--test-threads=1"]);
+            command.args([
+                "message_regions::region_process",
+                "--exact",
+                "--nocapture",
+                "--test-threads=1",
+            ]);
             command.env(REGION, "yes").stdout(Stdio::null());
             command
         };

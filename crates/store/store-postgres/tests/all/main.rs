@@ -1,4 +1,5 @@
 //! store-postgres: tried from outside.
+#![allow(clippy::needless_pass_by_value, clippy::unwrap_used)] // tests
 
 mod a_commit_is_never_guessed;
 mod a_lost_engine_is_told_clearly;

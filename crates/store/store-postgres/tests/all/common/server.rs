@@ -1,5 +1,6 @@
 //! A PostgreSQL for the tests of one process.
-#![allow(dead_code, unreachable_pub, clippy::disallowed_methods, clippy::disallowed_types)] // tests
+#![allow(dead_code, unreachable_pub, clippy::disallowed_methods, clippy::disallowed_types)]
+#![allow(clippy::unwrap_used)] // tests
 
 use std::io::Write;
 use std::path::PathBuf;
