@@ -13,8 +13,8 @@ const HEAD: &str = "\
 # Reason codes
 
 Every error and every diagnostic has a code that does not change: `HF`, one letter or two for the
-part, three digits. What stands in braces is filled in when the message is made. This list is made from
-the code:
+part, three digits. What stands in braces is filled in when the message is made. This list is made
+from the code:
 
 ```sh
 HOLDFAST_WRITE=1 cargo test -p holdfast-tests --test every_reason_code_is_written_down

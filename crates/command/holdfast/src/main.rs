@@ -17,7 +17,6 @@ mod encoding;
 mod failure;
 mod job;
 mod left;
-mod online;
 mod operate;
 mod output;
 mod passphrase;

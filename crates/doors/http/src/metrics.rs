@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. All samples of a family stand together, behind its one `HELP` and `TYPE`.
-//! 2. Whatever a label's value is, it stands on its line: backslash, quote and line end are escaped.
+//! 2. Whatever a label's value is, it stands on its line: backslash, quote, line end are escaped.
 
 use std::fmt::Write as _;
 

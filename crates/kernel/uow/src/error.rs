@@ -417,21 +417,9 @@ impl Coded for UowError {
                  is wanted, bind it: `holdfast protect --accept -s {}`.",
                 home.display()
             ),
-            UowError::NotPermitted { .. } => "Somebody may have forged the log, which is plain: \
-                                              restore the system in a new folder from its archives \
-                                              and image copies, and have its log sealed."
-                .into(),
-            UowError::SealedUnderPlainLog { .. } => {
-                "Somebody may have forged the log, or put back one of a time at which it was \
-                 plain: restore the system in a new folder from its archives and image copies, \
-                 with `[log] format = \"sealed\"`."
-                    .into()
-            }
-            UowError::PlainLogTakesNoSealed { .. } => {
-                "Have the log sealed first: `[log] format = \"sealed\"` in holdfast.toml, and a \
-                 start. Or leave the data set plain."
-                    .into()
-            }
+            UowError::NotPermitted { .. } => FORGED_PERMIT.into(),
+            UowError::SealedUnderPlainLog { .. } => FORGED_LOG.into(),
+            UowError::PlainLogTakesNoSealed { .. } => SEAL_LOG_FIRST.into(),
             UowError::LogStaysSealed { names } => {
                 let set = names.first().map_or("DATASET", String::as_str);
                 format!(
@@ -462,3 +450,15 @@ impl Coded for UowError {
         }
     }
 }
+
+/// What to do about a plain data set that nobody with the key has made.
+const FORGED_PERMIT: &str = "Somebody may have forged the log, which is plain: restore the system \
+                             in a new folder from its archives and image copies, and have its log \
+                             sealed.";
+/// What to do about a sealed data set under a plain log.
+const FORGED_LOG: &str = "Somebody may have forged the log, or put back one of a time at which it \
+                          was plain: restore the system in a new folder from its archives and \
+                          image copies, with `[log] format = \"sealed\"`.";
+/// What to do before a data set can be sealed.
+const SEAL_LOG_FIRST: &str = "Have the log sealed first: `[log] format = \"sealed\"` in \
+                              holdfast.toml, and a start. Or leave the data set plain.";

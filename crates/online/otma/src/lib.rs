@@ -31,9 +31,9 @@ mod name;
 mod refusal;
 mod segments;
 
-pub use manager::{Answer, Event, Identity, Manager, Outcome, Partner, Settlement, Ticket};
+pub use manager::{Answer, Event, Manager, Outcome, Partner, Settlement, Ticket};
 pub use message::{
-    CommitMode, Correlator, Encoding, Input, InputOptions, Output, OutputId, SyncLevel,
+    CommitMode, Correlator, Encoding, Identity, Input, InputOptions, Output, OutputId, SyncLevel,
 };
 pub use name::Name;
 pub use refusal::{Reason, Refusal};

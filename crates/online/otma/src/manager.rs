@@ -2,22 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::message::{Input, Output, OutputId};
+use crate::message::{Identity, Input, Output, OutputId};
 use crate::name::Name;
 use crate::refusal::Refusal;
 
 /// An input that was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
-
-/// A user who was checked, or who did not have to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Identity {
-    /// The user; blank where users are not checked and none was named.
-    pub user: Name,
-    /// The group.
-    pub group: Name,
-}
 
 /// A client's word on an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::manager::Identity;
 use crate::name::Name;
 use crate::segments::Segments;
 
@@ -39,6 +38,15 @@ pub enum Encoding {
 /// What a client adds to an input to recognize what belongs to it; it goes back with each output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Correlator(pub Vec<u8>);
+
+/// A user who was checked, or who did not have to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The user; blank where users are not checked and none was named.
+    pub user: Name,
+    /// The group.
+    pub group: Name,
+}
 
 /// A message from a client.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -413,20 +413,13 @@ impl Coded for SystemError {
             SystemError::Unusable { .. } => {
                 "Ask for something else; comments in holdfast.toml name the bounds.".into()
             }
-            SystemError::ChangedInUseOnly { .. } => {
-                "Change holdfast.toml by hand, or give the command again when it can be written."
-                    .into()
-            }
+            SystemError::ChangedInUseOnly { .. } => BY_HAND.into(),
             SystemError::FutureConfig { .. } => "Use the Holdfast that wrote it.".into(),
             SystemError::InUse { dir, .. } => format!(
                 "Wait for that process to end, or stop it; `holdfast status {}` shows its work.",
                 dir.display()
             ),
-            SystemError::NoAnswer { .. } => {
-                "It may be starting or stopping: try again; if it hangs, end it: the next start \
-                 recovers what was acknowledged."
-                    .into()
-            }
+            SystemError::NoAnswer { .. } => NO_ANSWER.into(),
             SystemError::Io { source, .. } => remedy_of(source).into(),
             SystemError::PlainSet { name } => {
                 format!("Seal it first: `holdfast convert --set {name} --to sealed`.")
@@ -508,6 +501,13 @@ fn remedy_of(error: &std::io::Error) -> &'static str {
         _ => "Check the device and the permissions of the file.",
     }
 }
+
+/// What to do about a configuration that could not be written.
+const BY_HAND: &str =
+    "Change holdfast.toml by hand, or give the command again when it can be written.";
+/// What to do about a system that does not answer.
+const NO_ANSWER: &str = "It may be starting or stopping: try again; if it hangs, end it: the next \
+                         start recovers what was acknowledged.";
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@
 //! 1. A process is listed from before its program is loaded until its connection has ended.
 //! 2. Who cannot be looked up because it has ended is sent away.
 //! 3. A process that was branded is a program's for ever.
-//! 4. What is found by a number is believed only of a process that still has that number when it has
+//! 4. What is found by a number is believed only of a process that still has it when it has
 //!    been found.
 
 use std::collections::BTreeMap;

@@ -230,7 +230,7 @@ impl Places {
             false => Ok(Vec::new()),
         };
         for name in list(&self.dir)? {
-            // Empty folders do no harm: an unfinished `init` leaves some. What has the lock says so.
+            // Empty folders do no harm: an unfinished `init` leaves some.
             let is_empty = || disk.list(&self.dir.join(&name)).is_ok_and(|names| names.is_empty());
             if name != Path::new(LOCK) && !is_empty() {
                 return Err(occupied(&name));

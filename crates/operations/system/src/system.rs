@@ -189,9 +189,7 @@ impl System {
         plan.anchor.iter_mut().for_each(|anchor| anchor.begins_anew = options.begin_anchor);
         plan.proven = plan.proven.max(known.reached.lsn);
         let kernel = open_kernel(&parts, &plan)?;
-        if let Some(report) = kernel.restart_report() {
-            notes.extend(report.log.notes.iter().cloned());
-        }
+        notes.extend(kernel.restart_report().iter().flat_map(|report| report.log.notes.clone()));
         let recon = Arc::new(registry::open(&recon, &kernel, &mut notes)?);
         let archiver = archives::start(catalog, &kernel, &recon)?;
         notes.extend(kernel.offline_sets().iter().map(|set| status::offline_note(&set.name)));
@@ -554,7 +552,7 @@ pub(crate) fn make_alone(
     let (seam, here) = MadeHere::over(seam);
     let made =
         make_folders(seam.disk.as_ref(), dir, config).and_then(|()| lock(&seam, dir)).map(|lock| {
-            // Again: somebody may have been faster, and some paths lead nowhere without the folders.
+            // Again: somebody may have been faster, and some paths led nowhere before.
             let made = places
                 .free(seam.disk.as_ref())
                 .and_then(|()| places.claim(&seam, true))

@@ -57,6 +57,7 @@ mod statistics;
 mod sync;
 mod tally;
 mod terminal;
+mod terminals;
 mod userlog;
 
 pub use apart::{outputs_of, refuse_same_files};

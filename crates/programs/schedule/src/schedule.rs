@@ -46,7 +46,7 @@ use crate::shapes;
 use crate::statistics::Pools;
 use crate::sync::{Restart, step_name, wanted_checkpoint};
 use crate::tally::Tally;
-use crate::terminal::{Terminals, io_of};
+use crate::terminals::{Terminals, io_of};
 use crate::userlog::UserLog;
 
 /// Who runs a program.

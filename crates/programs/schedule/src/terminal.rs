@@ -25,9 +25,8 @@
 use std::sync::Arc;
 
 use definitions::Function;
-use definitions::resolve::{ResolvedKind, ResolvedPsb};
 use region::shape::{NO_NAME, Name};
-use region::{Abend, AibReply, Feedback, IoFeedback, Reply, Request};
+use region::{Abend, AibReply, Reply, Request};
 use store::{CommitSink, Store};
 
 use crate::error::ended;
@@ -43,43 +42,6 @@ const NOT_PROTECTED: u16 = 4;
 const REFUSED: u16 = 8;
 /// Bytes of AUTH's area: LL, ZZ, class, resource.
 const AUTH_BYTES: usize = 20;
-
-/// What a schedule knows of its program's messages.
-#[derive(Default)]
-pub(crate) struct Terminals {
-    /// What the I/O PCB shows since the last message.
-    pub(crate) io: Option<IoFeedback>,
-    /// By PCB: whether its message has begun.
-    building: Vec<bool>,
-    /// By PCB: whether CHNG may give it a destination.
-    modifiable: Vec<bool>,
-    /// A message was got since the last sync point, or one was made.
-    touched: bool,
-}
-
-impl Terminals {
-    pub(crate) fn of(psb: &ResolvedPsb) -> Terminals {
-        let is_modifiable =
-            |kind: &ResolvedKind| matches!(kind, ResolvedKind::Terminal(pcb) if pcb.modifiable);
-        let alternates = psb.pcbs.iter().map(|pcb| is_modifiable(&pcb.kind));
-        let modifiable: Vec<bool> = std::iter::once(false).chain(alternates).collect();
-        Terminals { building: vec![false; modifiable.len()], modifiable, ..Terminals::default() }
-    }
-
-    fn is_building(&self, number: usize) -> bool {
-        self.building.get(number).copied().unwrap_or_default()
-    }
-
-    fn build(&mut self, number: usize, is_begun: bool) {
-        if let Some(building) = self.building.get_mut(number) {
-            *building = is_begun;
-        }
-    }
-
-    fn forget_outputs(&mut self) {
-        self.building.fill(false);
-    }
-}
 
 /// Who hears of a queued commit, and by which token.
 pub(crate) type Queued = (Arc<dyn CommitSink>, u64);
@@ -342,11 +304,6 @@ fn counted(area: &mut [u8]) -> Result<&mut [u8], [u8; 2]> {
 fn mod_name_of(more: &[&mut [u8]]) -> Option<Name> {
     let name = more.first().and_then(|name| name.first_chunk::<8>()).copied();
     name.filter(|name| *name != NO_NAME && *name != [0; 8])
-}
-
-/// What the I/O PCB shows with a status.
-pub(crate) fn io_of<'a>(status: [u8; 2], io: Option<&'a IoFeedback>) -> Feedback<'a> {
-    Feedback { io, ..Feedback::status(status) }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@
 //! itself), and row locks have neither early release nor a second mode of intent. So names stand in
 //! a table of their own, `held`, unlogged, and a function of the engine grants them: it takes the
 //! name's own advisory lock for the length of one statement, looks at holders and at those who
-//! wait, and answers. One who waits stands in `waiting`, asks again after a short time or when somebody
+//! wait, and answers. One who waits stands in `waiting`, asks again soon or when somebody
 //! of this process gives a name back, and looks for circles whenever it asks; only one at a time
 //! looks, so a circle has one victim, in whatever systems its members run. What happens to the
 //! names of a system that dies is told in [`member`].

@@ -37,7 +37,8 @@ use crate::failure::{Failure, Result};
 
 /// Drive a system with many terminals through IMS Connect, and measure it
 ///
-/// Every reply is checked. At a fixed rate a response time counts from when the transaction was due.
+/// Every reply is checked. At a fixed rate a response time counts from when the transaction was
+/// due.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: holdfast drive --connect 127.0.0.1:9999 --terminals 200 --time 20 apps/bank/tellers.toml")]

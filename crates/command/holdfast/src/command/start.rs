@@ -21,11 +21,11 @@ use store_any::AnyStore;
 use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
+use super::online::{self, Online};
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
-use crate::online::{self, Online};
 use crate::operate::any_options;
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;

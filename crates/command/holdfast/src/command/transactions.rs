@@ -1,4 +1,4 @@
-//! `holdfast cmd`, `tran`, `pgm`, `define` and `user`: what operators say to the transaction manager.
+//! `holdfast cmd`, `tran`, `pgm`, `define`, `user`: what operators say to the transaction manager.
 
 use std::io::Read as _;
 use std::path::PathBuf;
