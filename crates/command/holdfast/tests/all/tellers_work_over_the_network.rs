@@ -95,15 +95,23 @@ fn what_a_terminal_was_told_is_there_once_after_a_kill() {
     let dir = bank(&folder);
     let (mut system, address) = started(&dir);
     let first = folder.join("first.json");
-    // The first transaction waits for the compiler.
-    let mut drive = terminals(&address, &first, 0, "12").spawn().unwrap();
-    pause(9_000);
+    // The first transaction waits for the compiler, as long as it takes.
+    let warm = folder.join("warm.json");
+    let is_warm = (0..60).any(|turn| {
+        terminals(&address, &warm, 900_000_000 + turn * 1_000, "2").output_in_time().unwrap();
+        let text = std::fs::read_to_string(&warm).unwrap_or_default();
+        serde_json::from_str::<Value>(&text)
+            .is_ok_and(|told| !numbers(&told, "confirmed").is_empty())
+    });
+    assert!(is_warm, "no transaction is ever confirmed");
+    let mut drive = terminals(&address, &first, 0, "8").spawn().unwrap();
+    pause(5_000);
     system.kill().unwrap();
     system.wait_in_time().unwrap();
     drive.wait_in_time().unwrap();
     let (mut system, address) = started(&dir);
     let second = folder.join("second.json");
-    terminals(&address, &second, 100_000_000, "2").output_in_time().unwrap();
+    terminals(&address, &second, 100_000_000, "5").output_in_time().unwrap();
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();
     let (history, customers) =
