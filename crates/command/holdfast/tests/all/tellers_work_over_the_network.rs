@@ -2,6 +2,7 @@
 //! middle of it; the terminals' own ledger decides.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -72,10 +73,16 @@ fn numbers(ledger: &Value, what: &str) -> Vec<u64> {
     ledger[what].as_array().unwrap().iter().map(|one| one.as_u64().unwrap()).collect()
 }
 
-/// How often a transaction's entry stands in what a database holds.
-fn count(unloaded: &[u8], reference: u64) -> usize {
-    let key = format!("19960401{reference:09}");
-    unloaded.windows(key.len()).filter(|window| *window == key.as_bytes()).count()
+/// How often each transaction's entry stands in what a database holds, by its number.
+fn entries(unloaded: &[u8]) -> BTreeMap<u64, usize> {
+    let mut found = BTreeMap::new();
+    for window in unloaded.windows(17).filter(|window| window.starts_with(b"19960401")) {
+        let digits = std::str::from_utf8(&window[8..]).unwrap_or_default();
+        if let Ok(reference) = digits.parse::<u64>() {
+            *found.entry(reference).or_default() += 1;
+        }
+    }
+    found
 }
 
 fn unloaded(dir: &Path, folder: &Folder, database: &str) -> Vec<u8> {
@@ -114,8 +121,11 @@ fn what_a_terminal_was_told_is_there_once_after_a_kill() {
     terminals(&address, &second, 100_000_000, "5").output_in_time().unwrap();
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();
-    let (history, customers) =
-        (unloaded(&dir, &folder, "BANKHIST"), unloaded(&dir, &folder, "BANKCUST"));
+    let [history, customers] =
+        ["BANKHIST", "BANKCUST"].map(|name| entries(&unloaded(&dir, &folder, name)));
+    let count = |database: &BTreeMap<u64, usize>, reference: u64| {
+        database.get(&reference).copied().unwrap_or_default()
+    };
     for file in [&first, &second] {
         let ledger: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
         let confirmed = numbers(&ledger, "confirmed");
