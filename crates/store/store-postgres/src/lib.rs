@@ -18,7 +18,7 @@
 //!    statement sees one moment.
 //! 2. *Sets under the store's* are read in a transaction that sees one snapshot (REPEATABLE READ),
 //!    so that a unit of work never sees half of what another one did, not even one that will fail.
-//!    Every range that was passed over is noted ([`seen`]), with how many entries it held and the
+//!    Every range that was passed over is noted (`seen`), with how many entries it held and the
 //!    sum of their stamps. A lock on a name ends the snapshot; the next read takes a newer one and
 //!    proves there that what was read before still holds, or ends with a conflict.
 //! 3. *The commit* is one short transaction: it proves that everything noted in (2) still holds,
@@ -48,12 +48,12 @@
 //! wait, and answers. One who waits stands in `waiting`, asks again soon or when somebody
 //! of this process gives a name back, and looks for circles whenever it asks; only one at a time
 //! looks, so a circle has one victim, in whatever systems its members run. What happens to the
-//! names of a system that dies is told in [`member`].
+//! names of a system that dies is told in `member`.
 //!
 //! # What a commit proves about itself
 //!
 //! Each connection has a row in `lanes`; a commit writes its number there. If the answer to COMMIT
-//! is lost, that row tells what happened ([`commit`]): asking takes the row, so whatever was still
+//! is lost, that row tells what happened (`commit`): asking takes the row, so whatever was still
 //! under way has ended, and closes the lane, so that nothing that is still on the wire can happen
 //! later. A commit is never guessed.
 //!
