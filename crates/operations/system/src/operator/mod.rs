@@ -3,7 +3,7 @@
 //! What a command asks for is a [`Request`]: a verb and its arguments. The verbs are functions in a
 //! table (`verbs`), each working on `&System`. If a process has the system open, the request goes
 //! to it through a socket in the system's folder (`client`, `server`); otherwise the command opens
-//! the system itself and calls the same function. Either way [`run`] gives the same answer.
+//! the system itself and calls the same function. Either way [`crate::run`] gives the same answer.
 //!
 //! | line | who | what |
 //! |---|---|---|
