@@ -22,6 +22,7 @@ pub mod joined;
 pub mod kept;
 pub mod machine;
 pub mod media;
+pub mod online;
 pub mod operations;
 pub mod phantoms;
 pub mod plants;

@@ -140,7 +140,7 @@ fn run_once(
 }
 
 /// A disk with an empty system.
-pub(super) fn created(make: &Make, seed: u64) -> Result<SimDisk, Wrong> {
+pub(crate) fn created(make: &Make, seed: u64) -> Result<SimDisk, Wrong> {
     let disk = SimDisk::new();
     let make = make.clone();
     verify::run(seed, &disk, move |seam| make.create(seam).map_err(Wrong::from))?;

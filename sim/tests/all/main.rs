@@ -7,6 +7,7 @@ mod care;
 mod dli_programs_survive_crashes;
 mod full;
 mod media;
+mod online;
 mod operations;
 mod plain;
 mod plants;
