@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
+use holdfast_sim::online;
 use holdfast_sim::points::random_points;
 use holdfast_sim::swarm::{Plan, swarm};
 use holdfast_sim::whole::live_through;
@@ -52,8 +53,12 @@ fn main() {
     std::process::exit(i32::from(failed.load(SeqCst)));
 }
 
-/// Some seeds are a whole system with its operators, the others a kernel with programs alone.
+/// Some seeds are a whole system with its operators, some its transactions, the others a kernel with
+/// programs alone.
 fn live(seed: u64) -> Result<(), String> {
+    if seed % 8 == 4 {
+        return online::live_through(seed).map(drop);
+    }
     if seed.is_multiple_of(8) {
         return live_through(seed, seed.is_multiple_of(16)).map(drop);
     }
