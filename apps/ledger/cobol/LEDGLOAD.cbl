@@ -1,0 +1,65 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    LEDGLOAD.
+      *----------------------------------------------------------------
+      * LOADS THE ACCOUNTS INTO A NEW KSDS, IN THE ORDER OF ITS KEY.
+      * ITS ALTERNATE INDEXES ARE BUILT BEHIND IT, BY BLDINDEX.
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT ACCOUNTS ASSIGN TO ACCTS
+               ORGANIZATION INDEXED ACCESS SEQUENTIAL
+               RECORD KEY ACCT-NUMBER
+               FILE STATUS ACCOUNTS-STATUS.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  ACCOUNTS.
+       01  ACCOUNT-RECORD.
+           COPY ACCTREC.
+       WORKING-STORAGE SECTION.
+       01  ACCOUNTS-STATUS           PIC X(02).
+       01  NUMBERS.
+           05  HOW-MANY              PIC 9(06).
+           05  NEXT-ONE              PIC 9(06).
+           05  OWNER-NUMBER          PIC 9(06).
+           05  CARD-NUMBER           PIC 9(08).
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==LED==.
+
+       PROCEDURE DIVISION USING IO-PCB LED-PCB.
+
+       0000-MAIN.
+           MOVE 0 TO RETURN-CODE.
+           ACCEPT HOW-MANY.
+           OPEN OUTPUT ACCOUNTS.
+           IF ACCOUNTS-STATUS NOT = '00'
+               DISPLAY 'LEDGLOAD OPEN GIVES ' ACCOUNTS-STATUS
+               MOVE 16 TO RETURN-CODE
+               GOBACK
+           END-IF.
+           PERFORM 1000-ACCOUNT VARYING NEXT-ONE FROM 1 BY 1
+               UNTIL NEXT-ONE > HOW-MANY.
+           CLOSE ACCOUNTS.
+           DISPLAY 'LEDGLOAD ACCOUNTS ' HOW-MANY.
+           GOBACK.
+
+      * FOUR ACCOUNTS HAVE ONE OWNER; CARDS FALL WHERE ACCOUNTS RISE.
+       1000-ACCOUNT.
+           MOVE SPACES TO ACCOUNT-RECORD.
+           STRING 'A0' NEXT-ONE DELIMITED BY SIZE INTO ACCT-NUMBER.
+           COMPUTE CARD-NUMBER = 50000000 - NEXT-ONE.
+           STRING 'CARD' CARD-NUMBER DELIMITED BY SIZE INTO ACCT-CARD.
+           COMPUTE OWNER-NUMBER = NEXT-ONE / 4.
+           STRING 'OWNER-' OWNER-NUMBER DELIMITED BY SIZE
+               INTO ACCT-OWNER.
+           MOVE 1000.00 TO ACCT-BALANCE.
+           MOVE 0 TO ACCT-POSTINGS.
+           WRITE ACCOUNT-RECORD.
+           IF ACCOUNTS-STATUS NOT = '00'
+               DISPLAY 'LEDGLOAD WRITE GIVES ' ACCOUNTS-STATUS
+                       ' AT ' ACCT-NUMBER
+               MOVE 16 TO RETURN-CODE
+               CLOSE ACCOUNTS
+               GOBACK
+           END-IF.

@@ -1,0 +1,212 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    LEDGPOST.
+      *----------------------------------------------------------------
+      * POSTS. FOR EACH RECORD OF POSTIN, IN ONE UNIT OF WORK:
+      *   THE ACCOUNT'S BALANCE IN THE KSDS,
+      *   A RECORD OF THE JOURNAL, AN ESDS,
+      *   THE BRANCH'S TOTAL AND AN ENTRY IN THE DATABASE LEDGER.
+      *
+      * A CHECKPOINT EACH SO MANY POSTINGS (SYSIN, SIX DIGITS) COMMITS
+      * ALL OF IT. A RESTART GOES BEHIND WHAT WAS COMMITTED: POSTINGS
+      * THAT THE CHECKPOINT'S AREA HAS COUNTED ARE READ OVER.
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT ACCOUNTS ASSIGN TO ACCTS
+               ORGANIZATION INDEXED ACCESS DYNAMIC
+               RECORD KEY ACCT-NUMBER
+               ALTERNATE RECORD KEY ACCT-OWNER WITH DUPLICATES
+               ALTERNATE RECORD KEY ACCT-CARD
+               FILE STATUS ACCOUNTS-STATUS.
+           SELECT JOURNAL ASSIGN TO JRNL
+               ORGANIZATION SEQUENTIAL
+               FILE STATUS JOURNAL-STATUS.
+           SELECT POSTINGS ASSIGN TO POSTIN
+               ORGANIZATION SEQUENTIAL
+               FILE STATUS POSTINGS-STATUS.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  ACCOUNTS.
+       01  ACCOUNT-RECORD.
+           COPY ACCTREC.
+       FD  JOURNAL.
+       01  JOURNAL-RECORD.
+           COPY JRNLREC.
+       FD  POSTINGS.
+       01  POSTING-RECORD.
+           COPY POSTREC.
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY LEDGSEG.
+       01  STATUSES.
+           05  ACCOUNTS-STATUS       PIC X(02).
+           05  JOURNAL-STATUS        PIC X(02).
+           05  POSTINGS-STATUS       PIC X(02).
+               88  END-OF-POSTINGS             VALUE '10'.
+       01  BRANCH-SSA.
+           05  FILLER                PIC X(19)
+                                     VALUE 'BRANCH  (BRANCHNO ='.
+           05  SSA-BRANCH            PIC X(04).
+           05  FILLER                PIC X(01)  VALUE ')'.
+       01  BRANCH-NEW                PIC X(09)  VALUE 'BRANCH   '.
+       01  ENTRY-NEW                 PIC X(09)  VALUE 'ENTRY    '.
+       01  WORK-AREA.
+           05  CHECKPOINT-EVERY      PIC 9(06).
+           05  SINCE-CHECKPOINT      PIC 9(06)  VALUE 0.
+           05  READ-SO-FAR           PIC S9(09) COMP-3 VALUE 0.
+           05  SIGNED-AMOUNT         PIC S9(11)V99 COMP-3.
+       01  RESTART-PARAMETERS.
+           05  LONGEST-AREA          PIC S9(09) COMP VALUE 24.
+           05  SAVE-LENGTH           PIC S9(09) COMP.
+           05  RESTART-ID            PIC X(14)  VALUE SPACES.
+           05  CHECKPOINT-ID.
+               10  FILLER            PIC X(03)  VALUE 'LED'.
+               10  CHECKPOINT-NUMBER PIC 9(05).
+       01  SAVE-AREA.
+           05  SAVE-CHECKPOINTS      PIC 9(05)  VALUE 0.
+           05  SAVE-READ             PIC S9(09) COMP-3 VALUE 0.
+       01  WHERE-IT-WAS              PIC X(20).
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==LED==.
+
+       PROCEDURE DIVISION USING IO-PCB LED-PCB.
+
+       0000-MAIN.
+           MOVE 0 TO RETURN-CODE.
+           ACCEPT CHECKPOINT-EVERY.
+           MOVE LENGTH OF SAVE-AREA TO SAVE-LENGTH.
+           CALL 'CBLTDLI' USING DLI-XRST IO-PCB LONGEST-AREA RESTART-ID
+                                SAVE-LENGTH SAVE-AREA.
+           IF NOT IO-OK
+               MOVE 'XRST' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+           PERFORM 1000-OPEN.
+           IF RESTART-ID = SPACES
+               PERFORM 7000-CHECKPOINT
+           ELSE
+               DISPLAY 'LEDGPOST RESTARTED FROM ' RESTART-ID
+                       ' BEHIND POSTING ' SAVE-READ
+           END-IF.
+           READ POSTINGS.
+           PERFORM 2000-POSTING UNTIL END-OF-POSTINGS.
+           PERFORM 7000-CHECKPOINT.
+           CLOSE ACCOUNTS JOURNAL POSTINGS.
+           DISPLAY 'LEDGPOST POSTINGS ' SAVE-READ.
+           GOBACK.
+
+       1000-OPEN.
+           OPEN I-O ACCOUNTS.
+           IF ACCOUNTS-STATUS NOT = '00'
+               DISPLAY 'LEDGPOST OPEN OF ACCTS GIVES ' ACCOUNTS-STATUS
+               GO TO 9100-FILE-ERROR
+           END-IF.
+           OPEN EXTEND JOURNAL.
+           IF JOURNAL-STATUS NOT = '00' AND NOT = '05'
+               DISPLAY 'LEDGPOST OPEN OF JRNL GIVES ' JOURNAL-STATUS
+               GO TO 9100-FILE-ERROR
+           END-IF.
+           OPEN INPUT POSTINGS.
+           IF POSTINGS-STATUS NOT = '00'
+               DISPLAY 'LEDGPOST OPEN OF POSTIN GIVES '
+                       POSTINGS-STATUS
+               GO TO 9100-FILE-ERROR
+           END-IF.
+
+       2000-POSTING.
+           ADD 1 TO READ-SO-FAR.
+           IF READ-SO-FAR > SAVE-READ
+               PERFORM 2100-POST
+               ADD 1 TO SAVE-READ SINCE-CHECKPOINT
+               IF SINCE-CHECKPOINT NOT < CHECKPOINT-EVERY
+                   PERFORM 7000-CHECKPOINT
+               END-IF
+           END-IF.
+           READ POSTINGS.
+
+       2100-POST.
+           MOVE POST-AMOUNT TO SIGNED-AMOUNT.
+           IF POST-SIGN = '-'
+               COMPUTE SIGNED-AMOUNT = 0 - SIGNED-AMOUNT
+           END-IF.
+           MOVE POST-ACCOUNT TO ACCT-NUMBER.
+           READ ACCOUNTS.
+           IF ACCOUNTS-STATUS NOT = '00'
+               DISPLAY 'LEDGPOST READ OF ' POST-ACCOUNT ' GIVES '
+                       ACCOUNTS-STATUS
+               GO TO 9100-FILE-ERROR
+           END-IF.
+           ADD SIGNED-AMOUNT TO ACCT-BALANCE.
+           ADD 1 TO ACCT-POSTINGS.
+           REWRITE ACCOUNT-RECORD.
+           IF ACCOUNTS-STATUS NOT = '00' AND NOT = '02'
+               DISPLAY 'LEDGPOST REWRITE OF ' POST-ACCOUNT ' GIVES '
+                       ACCOUNTS-STATUS
+               GO TO 9100-FILE-ERROR
+           END-IF.
+           PERFORM 2200-JOURNAL.
+           PERFORM 2300-BRANCH.
+
+       2200-JOURNAL.
+           MOVE SPACES TO JOURNAL-RECORD.
+           MOVE POST-NUMBER TO JRNL-NUMBER.
+           MOVE POST-ACCOUNT TO JRNL-ACCOUNT.
+           MOVE POST-BRANCH TO JRNL-BRANCH.
+           MOVE SIGNED-AMOUNT TO JRNL-AMOUNT.
+           MOVE ACCT-BALANCE TO JRNL-BALANCE.
+           WRITE JOURNAL-RECORD.
+           IF JOURNAL-STATUS NOT = '00'
+               DISPLAY 'LEDGPOST WRITE OF JRNL GIVES ' JOURNAL-STATUS
+               GO TO 9100-FILE-ERROR
+           END-IF.
+
+       2300-BRANCH.
+           MOVE POST-BRANCH TO SSA-BRANCH.
+           CALL 'CBLTDLI' USING DLI-GHU LED-PCB BRANCH-SEG BRANCH-SSA.
+           IF LED-NOT-FOUND
+               MOVE SPACES TO BRANCH-SEG
+               MOVE POST-BRANCH TO BRAN-NUMBER
+               MOVE SIGNED-AMOUNT TO BRAN-TOTAL
+               MOVE 1 TO BRAN-ENTRIES
+               CALL 'CBLTDLI' USING DLI-ISRT LED-PCB BRANCH-SEG
+                                    BRANCH-NEW
+           ELSE
+               ADD SIGNED-AMOUNT TO BRAN-TOTAL
+               ADD 1 TO BRAN-ENTRIES
+               CALL 'CBLTDLI' USING DLI-REPL LED-PCB BRANCH-SEG
+           END-IF.
+           IF NOT LED-OK
+               MOVE 'BRANCH' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+           MOVE SPACES TO ENTRY-SEG.
+           MOVE POST-NUMBER TO ENTR-NUMBER.
+           MOVE POST-ACCOUNT TO ENTR-ACCOUNT.
+           MOVE SIGNED-AMOUNT TO ENTR-AMOUNT.
+           CALL 'CBLTDLI' USING DLI-ISRT LED-PCB ENTRY-SEG
+                                BRANCH-SSA ENTRY-NEW.
+           IF NOT LED-OK
+               MOVE 'ENTRY' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+
+       7000-CHECKPOINT.
+           ADD 1 TO SAVE-CHECKPOINTS.
+           MOVE SAVE-CHECKPOINTS TO CHECKPOINT-NUMBER.
+           MOVE 0 TO SINCE-CHECKPOINT.
+           CALL 'CBLTDLI' USING DLI-CHKP IO-PCB LONGEST-AREA
+                                CHECKPOINT-ID SAVE-LENGTH SAVE-AREA.
+           IF NOT IO-OK
+               MOVE 'CHKP' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+
+      * ROLL TAKES FILES AND DATABASE BACK TO THE LAST CHECKPOINT.
+       9000-DLI-ERROR.
+           DISPLAY 'LEDGPOST ' WHERE-IT-WAS ' STATUS ' LED-STATUS '/'
+                   IO-STATUS.
+           CALL 'CBLTDLI' USING DLI-ROLL.
+       9100-FILE-ERROR.
+           CALL 'CBLTDLI' USING DLI-ROLL.

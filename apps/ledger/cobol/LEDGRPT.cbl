@@ -1,0 +1,162 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    LEDGRPT.
+      *----------------------------------------------------------------
+      * ADDS UP ACCOUNTS, JOURNAL AND DATABASE, WHICH MUST AGREE; LISTS
+      * THE ACCOUNTS OF THE FIRST OWNERS ALONG THE ALTERNATE KEY, AND
+      * FINDS ONE BY ITS CARD.
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT ACCOUNTS ASSIGN TO ACCTS
+               ORGANIZATION INDEXED ACCESS DYNAMIC
+               RECORD KEY ACCT-NUMBER
+               ALTERNATE RECORD KEY ACCT-OWNER WITH DUPLICATES
+               ALTERNATE RECORD KEY ACCT-CARD
+               FILE STATUS ACCOUNTS-STATUS.
+           SELECT JOURNAL ASSIGN TO JRNL
+               ORGANIZATION SEQUENTIAL
+               FILE STATUS JOURNAL-STATUS.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  ACCOUNTS.
+       01  ACCOUNT-RECORD.
+           COPY ACCTREC.
+       FD  JOURNAL.
+       01  JOURNAL-RECORD.
+           COPY JRNLREC.
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY LEDGSEG.
+       01  STATUSES.
+           05  ACCOUNTS-STATUS       PIC X(02).
+               88  ACCOUNTS-GO-ON              VALUE '00' '02'.
+           05  JOURNAL-STATUS        PIC X(02).
+       01  TOTALS.
+           05  ACCOUNTS-SEEN         PIC S9(09) COMP-3 VALUE 0.
+           05  ACCOUNTS-POSTINGS     PIC S9(09) COMP-3 VALUE 0.
+           05  ACCOUNTS-TOTAL        PIC S9(13)V99 COMP-3 VALUE 0.
+           05  JOURNAL-RECORDS       PIC S9(09) COMP-3 VALUE 0.
+           05  JOURNAL-TOTAL         PIC S9(13)V99 COMP-3 VALUE 0.
+           05  BRANCHES-SEEN         PIC S9(09) COMP-3 VALUE 0.
+           05  BRANCHES-TOTAL        PIC S9(13)V99 COMP-3 VALUE 0.
+           05  BRANCHES-POSTINGS     PIC S9(09) COMP-3 VALUE 0.
+           05  ENTRIES-SEEN          PIC S9(09) COMP-3 VALUE 0.
+           05  ENTRIES-TOTAL         PIC S9(13)V99 COMP-3 VALUE 0.
+       01  LISTED                    PIC 9(02)  VALUE 0.
+       01  SEGMENT-AREA              PIC X(24).
+       01  EDITED-COUNT              PIC Z(08)9.
+       01  EDITED-AMOUNT             PIC Z(12)9.99-.
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==LED==.
+
+       PROCEDURE DIVISION USING IO-PCB LED-PCB.
+
+       0000-MAIN.
+           MOVE 0 TO RETURN-CODE.
+           PERFORM 1000-ACCOUNTS.
+           PERFORM 2000-OWNERS.
+           PERFORM 3000-CARD.
+           CLOSE ACCOUNTS.
+           PERFORM 4000-JOURNAL.
+           PERFORM 5000-DATABASE.
+           PERFORM 8000-TOTALS.
+           GOBACK.
+
+       1000-ACCOUNTS.
+           OPEN INPUT ACCOUNTS.
+           IF ACCOUNTS-STATUS NOT = '00'
+               DISPLAY 'LEDGRPT  OPEN OF ACCTS GIVES ' ACCOUNTS-STATUS
+               MOVE 16 TO RETURN-CODE
+               GOBACK
+           END-IF.
+           READ ACCOUNTS NEXT.
+           PERFORM UNTIL NOT ACCOUNTS-GO-ON
+               ADD 1 TO ACCOUNTS-SEEN
+               ADD ACCT-POSTINGS TO ACCOUNTS-POSTINGS
+               COMPUTE ACCOUNTS-TOTAL =
+                   ACCOUNTS-TOTAL + ACCT-BALANCE - 1000
+               READ ACCOUNTS NEXT
+           END-PERFORM.
+           IF ACCOUNTS-STATUS NOT = '10'
+               DISPLAY 'LEDGRPT  READ OF ACCTS GIVES ' ACCOUNTS-STATUS
+               MOVE 16 TO RETURN-CODE
+               GOBACK
+           END-IF.
+
+       2000-OWNERS.
+           MOVE 'OWNER-000001' TO ACCT-OWNER.
+           START ACCOUNTS KEY NOT < ACCT-OWNER.
+           IF ACCOUNTS-STATUS = '00'
+               READ ACCOUNTS NEXT
+               PERFORM UNTIL NOT ACCOUNTS-GO-ON OR LISTED = 8
+                   DISPLAY 'LEDGRPT  ' ACCT-OWNER ACCT-NUMBER ' '
+                           ACCOUNTS-STATUS
+                   ADD 1 TO LISTED
+                   READ ACCOUNTS NEXT
+               END-PERFORM
+           END-IF.
+
+       3000-CARD.
+           MOVE 'CARD49999999' TO ACCT-CARD.
+           READ ACCOUNTS KEY ACCT-CARD.
+           DISPLAY 'LEDGRPT  CARD49999999 IS OF ' ACCT-NUMBER ' '
+                   ACCOUNTS-STATUS.
+
+       4000-JOURNAL.
+           OPEN INPUT JOURNAL.
+           READ JOURNAL.
+           PERFORM UNTIL JOURNAL-STATUS NOT = '00'
+               ADD 1 TO JOURNAL-RECORDS
+               ADD JRNL-AMOUNT TO JOURNAL-TOTAL
+               READ JOURNAL
+           END-PERFORM.
+           CLOSE JOURNAL.
+
+       5000-DATABASE.
+           CALL 'CBLTDLI' USING DLI-GN LED-PCB SEGMENT-AREA.
+           PERFORM UNTIL NOT LED-MOVED-ON
+               IF LED-SEGMENT = 'BRANCH'
+                   MOVE SEGMENT-AREA TO BRANCH-SEG
+                   ADD 1 TO BRANCHES-SEEN
+                   ADD BRAN-TOTAL TO BRANCHES-TOTAL
+                   ADD BRAN-ENTRIES TO BRANCHES-POSTINGS
+               ELSE
+                   MOVE SEGMENT-AREA TO ENTRY-SEG
+                   ADD 1 TO ENTRIES-SEEN
+                   ADD ENTR-AMOUNT TO ENTRIES-TOTAL
+               END-IF
+               CALL 'CBLTDLI' USING DLI-GN LED-PCB SEGMENT-AREA
+           END-PERFORM.
+
+       8000-TOTALS.
+           MOVE ACCOUNTS-SEEN TO EDITED-COUNT.
+           DISPLAY 'LEDGRPT  ACCOUNTS        ' EDITED-COUNT.
+           MOVE ACCOUNTS-POSTINGS TO EDITED-COUNT.
+           MOVE ACCOUNTS-TOTAL TO EDITED-AMOUNT.
+           DISPLAY 'LEDGRPT  ACCOUNTS SAY    ' EDITED-COUNT
+                   EDITED-AMOUNT.
+           MOVE JOURNAL-RECORDS TO EDITED-COUNT.
+           MOVE JOURNAL-TOTAL TO EDITED-AMOUNT.
+           DISPLAY 'LEDGRPT  THE JOURNAL     ' EDITED-COUNT
+                   EDITED-AMOUNT.
+           MOVE BRANCHES-POSTINGS TO EDITED-COUNT.
+           MOVE BRANCHES-TOTAL TO EDITED-AMOUNT.
+           DISPLAY 'LEDGRPT  BRANCHES SAY    ' EDITED-COUNT
+                   EDITED-AMOUNT.
+           MOVE ENTRIES-SEEN TO EDITED-COUNT.
+           MOVE ENTRIES-TOTAL TO EDITED-AMOUNT.
+           DISPLAY 'LEDGRPT  THEIR ENTRIES   ' EDITED-COUNT
+                   EDITED-AMOUNT.
+           IF JOURNAL-RECORDS = ACCOUNTS-POSTINGS
+              AND JOURNAL-RECORDS = BRANCHES-POSTINGS
+              AND JOURNAL-RECORDS = ENTRIES-SEEN
+              AND JOURNAL-TOTAL = ACCOUNTS-TOTAL
+              AND JOURNAL-TOTAL = BRANCHES-TOTAL
+              AND JOURNAL-TOTAL = ENTRIES-TOTAL
+               DISPLAY 'LEDGRPT  ALL AGREE'
+           ELSE
+               DISPLAY 'LEDGRPT  THEY DO NOT AGREE'
+               MOVE 8 TO RETURN-CODE
+           END-IF.
