@@ -1,6 +1,7 @@
 //! The transaction manager, opened on a store.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use otma::Name;
 use queues::{Figures, Kind, QueueName, Queues};
@@ -79,11 +80,13 @@ impl<S: Store> Control<S> {
         }
         state.terminals.extend(queues.records(Kind::Terminal)?.into_iter().map(|(name, _)| name));
         let touched: Vec<(ResourceKind, Name)> = repository.all().keys().copied().collect();
+        let users = users::set_of(store)?;
         let inner = Inner {
             store: store.clone(),
             queues,
             repository,
-            users: users::set_of(store)?,
+            users,
+            has_users: AtomicBool::new(users::are_there(store, users)?),
             clock: Arc::clone(&seam.clock),
             entropy: Arc::clone(&seam.entropy),
             options,

@@ -11,6 +11,7 @@
 //!    letters, or done.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -70,6 +71,8 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) queues: Queues<S>,
     pub(crate) repository: Repository<S>,
     pub(crate) users: SetId,
+    /// There was a user at some time since the start.
+    pub(crate) has_users: AtomicBool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,

@@ -55,7 +55,7 @@ pub use control::{Control, DeadLetter};
 pub use dispatch::RegionId;
 pub use error::ControlError;
 pub use fate::Ending;
-pub use options::{Checkpoint, DatabaseState, NoSystem, OnFailure, Options, System};
+pub use options::{Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, System};
 pub use program::{AlternatePcb, ProgramMessages};
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

@@ -6,6 +6,7 @@
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 
 use otma::{
     Answer, Event, Identity, Input, Manager, Name, Outcome, Output, OutputId, Partner, Reason,
@@ -21,6 +22,7 @@ use crate::conversation::Conversation;
 use crate::envelope::Envelope;
 use crate::error::{ControlError, refusal};
 use crate::inner::{Client, Coming, Inner};
+use crate::options::Anonymous;
 use crate::text;
 
 type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
@@ -48,7 +50,11 @@ impl<S: Store> Manager for Control<S> {
     }
 
     fn allows_anonymous(&self) -> bool {
-        self.inner.options.anonymous
+        match self.inner.options.anonymous {
+            Anonymous::Never => false,
+            Anonymous::WithoutUsers => !self.inner.has_users.load(SeqCst),
+            Anonymous::Always => true,
+        }
     }
 
     fn submit(&self, input: Input, partner: Arc<dyn Partner>) -> Result<Ticket, Refusal> {

@@ -30,12 +30,23 @@ pub struct Options {
     pub retries_max: u32,
     /// How long a sync point waits for a client's answer.
     pub answer_wait: Duration,
-    /// A client who names no user is let in.
-    pub anonymous: bool,
+    /// Whether a client who names no user is let in.
+    pub anonymous: Anonymous,
     /// A name that is no transaction is a terminal, even if nobody has seen it.
     pub any_terminal: bool,
     /// Everything that waits is forgotten at the start. Only if a person has asked for it.
     pub cold_start: bool,
+}
+
+/// When a client who names no user is let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anonymous {
+    /// Not at all.
+    Never,
+    /// As long as the system has had no users since it was started.
+    WithoutUsers,
+    /// Always.
+    Always,
 }
 
 impl Default for Options {
@@ -47,7 +58,7 @@ impl Default for Options {
             failures_max: 3,
             retries_max: 50,
             answer_wait: Duration::from_secs(120),
-            anonymous: false,
+            anonymous: Anonymous::Never,
             any_terminal: false,
             cold_start: false,
         }

@@ -9,7 +9,11 @@
 //!
 //! Invariants:
 //! 1. No password is kept, and none is compared but by its hash, in constant time.
-//! 2. An unknown user costs a client as much time as a wrong password.
+//! 2. Once there was a user since the start, nobody is let in without a name, unless that is asked
+//!    for: removing the last user opens no door.
+//! 3. An unknown user costs a client as much time as a wrong password.
+
+use std::sync::atomic::Ordering::SeqCst;
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use otma::{Identity, Name, Reason, Refusal};
@@ -39,6 +43,15 @@ pub(crate) fn set_of<S: Store>(store: &S) -> Result<SetId, ControlError> {
             store.create_set(SET, &attributes)?
         }
     })
+}
+
+/// Whether there is any user.
+pub(crate) fn are_there<S: Store>(store: &S, users: SetId) -> Result<bool, ControlError> {
+    let mut cursor = store.cursor(users)?;
+    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+    let found = unit.next(&mut cursor, Read::Unlocked)?.is_some();
+    unit.backout()?;
+    Ok(found)
 }
 
 fn hash(password: &[u8], salt: &[u8], cost: [u32; 3]) -> Option<[u8; HASH]> {
@@ -85,6 +98,8 @@ impl<S: Store> Inner<S> {
         }
         let entry = entry_of(password, &*self.entropy)
             .ok_or_else(|| wrong("the password could not be hashed"))?;
+        // Before the user is there: nobody without a name is let in beside it.
+        self.has_users.store(true, SeqCst);
         store::run(&self.store, UnitOptions::default(), |unit| {
             unit.put(self.users, &user.0, &entry).map_err(ControlError::from)
         })

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use control::{Control, DatabaseState, NoSystem, Options};
+use control::{Anonymous, Control, DatabaseState, NoSystem, Options};
 use definitions::MemberName;
 use macros::Folders;
 use otma::Name;
@@ -109,16 +109,14 @@ pub fn options(settings: &OnlineSettings) -> Options {
     let name = Name::new(&settings.data_store);
     Options {
         data_stores: name.into_iter().collect(),
-        anonymous: settings.anonymous || settings.ims_connect.iter().all(|at| is_local(at)),
+        // The door keeps to this machine while nobody needs a name.
+        anonymous: match settings.anonymous {
+            true => Anonymous::Always,
+            false => Anonymous::WithoutUsers,
+        },
         any_terminal: true,
         ..Options::default()
     }
-}
-
-/// Whether only this machine reaches an address.
-fn is_local(address: &str) -> bool {
-    let resolved = std::net::ToSocketAddrs::to_socket_addrs(address);
-    resolved.is_ok_and(|mut all| all.all(|one| one.ip().is_loopback()))
 }
 
 /// Whether anything was ever defined for transactions in a system.

@@ -23,6 +23,14 @@ pub enum RegionError {
     /// The program's file is not there.
     #[error("there is no program {}", .0.display())]
     NoProgram(PathBuf),
+    /// None of the folders of a system's programs holds the program.
+    #[error("program {name} is {}", nowhere(folders))]
+    InNoFolder {
+        /// Its name.
+        name: String,
+        /// The folders.
+        folders: Vec<PathBuf>,
+    },
     /// A compiler could not be started.
     #[error("{compiler}, which compiles {}, could not be started: {text}", path.display())]
     NoCompiler {
@@ -182,6 +190,15 @@ pub enum RegionError {
 /// The code of [`RegionError::Source`], the one error whose text has lines of its own.
 pub const DOES_NOT_COMPILE: Code = Code("HFR004");
 
+/// Where a program is not.
+fn nowhere(folders: &[PathBuf]) -> String {
+    if folders.is_empty() {
+        return "nowhere to be found: the system knows no folder".to_owned();
+    }
+    let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    format!("not in {}", folders.join(", "))
+}
+
 impl RegionError {
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> RegionError + '_ {
         move |source| RegionError::File { path: path.to_owned(), source }
@@ -193,6 +210,7 @@ impl Coded for RegionError {
         match self {
             RegionError::File { .. } => Code("HFR001"),
             RegionError::NoProgram(_) => Code("HFR002"),
+            RegionError::InNoFolder { .. } => Code("HFR028"),
             RegionError::NoCompiler { .. } => Code("HFR003"),
             RegionError::Source { .. } => DOES_NOT_COMPILE,
             RegionError::Load { .. } => Code("HFR005"),
@@ -224,6 +242,10 @@ impl Coded for RegionError {
         match self {
             RegionError::File { .. } => "make the file accessible",
             RegionError::NoProgram(_) => "give the path of a COBOL or C source or shared object",
+            RegionError::InNoFolder { .. } => {
+                "name its folder in `programs` of the section [online] of holdfast.toml; its file \
+                 is NAME.cbl, NAME.c or NAME.so"
+            }
             RegionError::NoCompiler { .. } => "install it (Debian: gnucobol, gcc)",
             RegionError::Source { .. } => "correct the source, or give its copy folders with -I",
             RegionError::Copy(_) => "make calls from the process that holdfast has started",

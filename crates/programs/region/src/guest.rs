@@ -300,6 +300,9 @@ pub(crate) fn left(status: i32) {
         Some(text) if status != 0 && text.contains(" not numeric: ") => {
             End::Abend(abend("S0C7", &text))
         }
+        Some(text) if status != 0 && text.contains("division by zero, ") => {
+            End::Abend(abend("S0CB", &text))
+        }
         Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
         _ => End::Normal(status),
     };

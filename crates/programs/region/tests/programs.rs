@@ -389,6 +389,24 @@ fn packed_numbers_that_are_none_end_the_program_and_zoned_ones_if_asked() {
 }
 
 #[test]
+fn a_division_by_zero_that_nothing_handles_ends_the_program() {
+    if !have("cobc") {
+        return;
+    }
+    for case in ["1", "2", "3", "4"] {
+        let play = Play { program: "zero.cbl", input: case, ..Play::default() };
+        let outcome = self::play(&format!("zero-{case}"), play);
+        let (code, text) = abend(&outcome);
+        assert_eq!(code, "S0CB", "{case}: {text}");
+        assert!(text.contains("division by zero"), "{case}: {text}");
+        for line in ["HANDLED 1\n", "HANDLED 4\n", "KEPT 00007/00007\n", "SHARE 00002\n"] {
+            assert!(outcome.output.contains(line), "{case}: {line}: {}", outcome.output);
+        }
+        assert!(!outcome.output.contains("BEHIND"), "{case}: {}", outcome.output);
+    }
+}
+
+#[test]
 fn a_trace_has_every_call() {
     if !have("cobc") {
         return;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::*;
-use holdfast_control::{AlternatePcb, Ending, OnFailure, Options};
+use holdfast_control::{AlternatePcb, Anonymous, Ending, OnFailure, Options};
 use otma::{
     Answer, CommitMode, Event, Input, InputOptions, Manager, Name, Outcome, Reason, Settlement,
     SyncLevel,
@@ -436,6 +436,22 @@ fn a_program_stays_for_more_input_unless_others_need_the_region() {
     assert_eq!(seen, 3);
     let next = region.next().expect("there is work");
     assert_eq!(next.transaction.name, name("OTHER"));
+}
+
+#[test]
+fn nobody_without_a_name_is_let_in_once_there_are_users() {
+    let with = |anonymous| House::new(Options { anonymous, ..Options::default() }, &[]);
+    assert!(!with(Anonymous::Never).control.allows_anonymous());
+    let house = with(Anonymous::WithoutUsers);
+    assert!(house.control.allows_anonymous());
+    let user = name("ANNA");
+    house.control.put_user(user, b"secret").expect("the store works");
+    assert!(!house.control.allows_anonymous());
+    assert_eq!(house.control.remove_user(user).ok(), Some(true));
+    assert!(!house.control.allows_anonymous(), "the last one that goes opens no door");
+    let house = with(Anonymous::Always);
+    house.control.put_user(user, b"secret").expect("the store works");
+    assert!(house.control.allows_anonymous());
 }
 
 #[test]

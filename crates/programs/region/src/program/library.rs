@@ -65,11 +65,29 @@ impl Workshop<'_> {
     /// # Errors
     /// If a source that is called by a literal does not compile.
     pub fn library(&self, program: &Prepared, steplib: &[PathBuf]) -> Result<Library, RegionError> {
+        self.gather(Some(program), steplib)
+    }
+
+    /// Makes all programs of some folders ready to be called by each other: one library for all of
+    /// them. Those that do not compile are named and left out.
+    ///
+    /// # Errors
+    /// If what was compiled cannot be kept.
+    pub fn shared_library(&self, folders: &[PathBuf]) -> Result<Library, RegionError> {
+        self.gather(None, folders)
+    }
+
+    fn gather(
+        &self,
+        program: Option<&Prepared>,
+        steplib: &[PathBuf],
+    ) -> Result<Library, RegionError> {
         let listed = self.sources_in(steplib.iter().map(PathBuf::as_path));
-        let beside = self.sources_in(program.source.parent());
+        let beside = self.sources_in(program.and_then(|program| program.source.parent()));
         let mut wanted: Vec<Wanted> =
             listed.keys().map(|name| Wanted { name: name.clone(), why: Why::Listed }).collect();
-        wanted.extend(called_by(program));
+        wanted.extend(program.into_iter().flat_map(called_by));
+        let is_its_own = |source: &Path| program.is_some_and(|program| program.source == source);
         let mut library = Library::default();
         let mut objects: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut seen = BTreeSet::new();
@@ -83,12 +101,12 @@ impl Workshop<'_> {
             let is_object = |folder: &PathBuf| {
                 self.disk.exists(&folder.join(format!("{name}.so"))).unwrap_or(false)
             };
-            if *source == program.source || steplib.iter().any(is_object) || !seen.insert(key) {
+            if is_its_own(source) || steplib.iter().any(is_object) || !seen.insert(key) {
                 continue;
             }
             let prepared = match self.prepare(source) {
                 Ok(prepared) => prepared,
-                Err(error) if why == Why::Called => return Err(error),
+                Err(error) if why == Why::Called && program.is_some() => return Err(error),
                 Err(error) => {
                     let source = source.display();
                     library.warnings.push(format!("{source} is left out: {error}"));

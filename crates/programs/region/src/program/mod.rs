@@ -34,7 +34,7 @@ pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
 pub(crate) use self::kept::is_gone;
 pub use self::kept::{Cleared, clear};
 pub use self::library::Library;
-pub use self::shelf::Shelf;
+pub use self::shelf::{Found, Shelf};
 use crate::error::RegionError;
 use crate::masks::Order;
 

@@ -8,11 +8,14 @@
 //!
 //! Invariants:
 //! 1. A name means the first file of the first folder that has one; its case says nothing.
-//! 2. What was prepared stays until it is forgotten: a source that is changed while programs run
-//!    does not change what runs.
+//! 2. All programs have one library, of all that lies in the folders: so a region's process goes
+//!    from one program to the next (`message_region`).
+//! 3. A program whose source has changed is prepared anew when it is wanted next, with the
+//!    library. What runs goes on as it began.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use seam::disk::Disk;
 use seam::sync::Mutex;
@@ -24,55 +27,93 @@ const EXTENSIONS: [&str; 4] = ["CBL", "COB", "C", "SO"];
 
 /// Programs by name.
 pub struct Shelf {
+    disk: Arc<dyn Disk>,
     /// Where programs, and what they call, are looked for.
     folders: Vec<PathBuf>,
     /// Where members and headers are.
     copy_folders: Vec<PathBuf>,
     /// Where what was compiled is kept.
     cache: PathBuf,
-    ready: Mutex<BTreeMap<String, (Prepared, Library)>>,
+    ready: Mutex<Ready>,
+}
+
+#[derive(Default)]
+struct Ready {
+    programs: BTreeMap<String, (Stamp, Prepared)>,
+    library: Option<Library>,
+}
+
+/// What changes when a file does.
+#[derive(Clone, PartialEq, Eq)]
+struct Stamp {
+    path: PathBuf,
+    bytes: u64,
+    changed: Option<std::time::SystemTime>,
+}
+
+/// A program that was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The program.
+    pub program: Prepared,
+    /// What it, and every other program of the folders, may call.
+    pub library: Library,
+    /// What there is to say about it and its library, once.
+    pub warnings: Vec<String>,
 }
 
 impl Shelf {
     /// The programs of some folders.
     #[must_use]
-    pub fn new(folders: Vec<PathBuf>, copy_folders: Vec<PathBuf>, cache: PathBuf) -> Shelf {
-        Shelf { folders, copy_folders, cache, ready: Mutex::default() }
+    pub fn new(
+        disk: &Arc<dyn Disk>,
+        folders: Vec<PathBuf>,
+        copy_folders: Vec<PathBuf>,
+        cache: PathBuf,
+    ) -> Shelf {
+        Shelf { disk: Arc::clone(disk), folders, copy_folders, cache, ready: Mutex::default() }
     }
 
     /// A program, and what it calls, ready to run.
     ///
     /// # Errors
     /// If there is none of the name, or if it does not compile.
-    pub fn find(
-        &self,
-        disk: &dyn Disk,
-        translate: &dyn Translate,
-        name: &str,
-    ) -> Result<(Prepared, Library), RegionError> {
+    pub fn find(&self, translate: &dyn Translate, name: &str) -> Result<Found, RegionError> {
         let name = name.trim_end().to_ascii_uppercase();
-        if let Some(ready) = self.ready.lock().get(&name) {
-            return Ok(ready.clone());
+        let stamp = stamp_of(&self.source_of(&name)?);
+        // Held while it is prepared: whoever wants the same program waits for it.
+        let mut ready = self.ready.lock();
+        if let Some((known, program)) = ready.programs.get(&name)
+            && *known == stamp
+            && let Some(library) = &ready.library
+        {
+            let (program, library) = (program.clone(), library.clone());
+            return Ok(Found { program, library, warnings: Vec::new() });
         }
-        let source = self.source_of(disk, &name)?;
+        let disk = &*self.disk;
         seam::disk::make_dir(disk, &self.cache).map_err(RegionError::file(&self.cache))?;
         let (cache, copy_folders) = (self.cache.clone(), self.copy_folders.clone());
         let workshop = Workshop { disk, cache, copy_folders, translate, options: Vec::new() };
-        let program = workshop.prepare(&source)?;
-        let library = workshop.library(&program, &self.folders)?;
-        let ready = (program, library);
-        self.ready.lock().insert(name, ready.clone());
-        Ok(ready)
+        let program = workshop.prepare(&stamp.path)?;
+        let mut warnings = match program.is_fresh() && !program.warnings().trim().is_empty() {
+            true => vec![program.warnings().trim_end().to_owned()],
+            false => Vec::new(),
+        };
+        let known = ready.programs.insert(name, (stamp, program.clone()));
+        let library = match &ready.library {
+            Some(library) if known.is_none() => library.clone(),
+            _ => {
+                let library = workshop.shared_library(&self.folders)?;
+                warnings.extend(library.warnings.iter().cloned());
+                ready.library.insert(library).clone()
+            }
+        };
+        Ok(Found { program, library, warnings })
     }
 
-    /// Has a program prepared anew the next time that it is wanted.
-    pub fn forget(&self, name: &str) {
-        self.ready.lock().remove(&name.trim_end().to_ascii_uppercase());
-    }
-
-    fn source_of(&self, disk: &dyn Disk, name: &str) -> Result<PathBuf, RegionError> {
+    fn source_of(&self, name: &str) -> Result<PathBuf, RegionError> {
         for folder in &self.folders {
-            let mut files = disk.list(folder).unwrap_or_default();
+            let mut files = self.disk.list(folder).unwrap_or_default();
             files.sort();
             for extension in EXTENSIONS {
                 let is_it = |file: &&PathBuf| {
@@ -84,7 +125,14 @@ impl Shelf {
                 }
             }
         }
-        let folder = self.folders.first().cloned().unwrap_or_default();
-        Err(RegionError::NoProgram(folder.join(name)))
+        Err(RegionError::InNoFolder { name: name.to_owned(), folders: self.folders.clone() })
     }
+}
+
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn stamp_of(path: &Path) -> Stamp {
+    let found = std::fs::metadata(path).ok();
+    let bytes = found.as_ref().map_or(0, std::fs::Metadata::len);
+    let changed = found.and_then(|found| found.modified().ok());
+    Stamp { path: path.to_owned(), bytes, changed }
 }

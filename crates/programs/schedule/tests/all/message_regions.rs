@@ -128,11 +128,13 @@ impl Hall {
 fn program(name: &str) -> ProgramToRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("schedule-programs");
-    let shelf = Shelf::new(vec![folder], Vec::new(), cache);
-    let (disk, translate) = (Seam::real().disk, Preprocessor::default());
-    let found = shelf.find(&*disk, &translate, name);
-    let (program, library) = found.unwrap_or_else(|error| panic!("{error}"));
-    assert!(shelf.find(&*disk, &translate, "NOBODY").is_err());
+    let shelf = Shelf::new(&Seam::real().disk, vec![folder], Vec::new(), cache);
+    let translate = Preprocessor::default();
+    let found = shelf.find(&translate, name).unwrap_or_else(|error| panic!("{error}"));
+    let again = shelf.find(&translate, name).expect("it was found");
+    assert!(again.warnings.is_empty(), "said once: {:?}", again.warnings);
+    assert!(shelf.find(&translate, "NOBODY").is_err());
+    let (program, library) = (found.program, found.library);
     let (entry, order, psb) = (None, None, "TELLER".to_owned());
     ProgramToRun { program, library, entry, order, psb, limit: None }
 }
@@ -270,7 +272,7 @@ fn a_c_program_has_lengths_of_its_own_order_and_storage_of_its_own_values() {
     hall.has_kept_its_process();
 }
 
-#[allow(dead_code)] // a region does not keep its process under the harness: docs/plan.md
+#[test]
 fn programs_of_both_languages_share_a_process() {
     if !have("cobc") || !have("cc") {
         return;
@@ -310,7 +312,7 @@ fn a_process_that_never_becomes_ready_is_told() {
     assert_eq!(hall.desk.lock().events, ["backed out"]);
 }
 
-#[allow(dead_code)] // a region does not keep its process under the harness: docs/plan.md
+#[test]
 fn a_region_goes_on_at_once_with_what_comes_next() {
     if !have("cobc") || !have("cc") {
         return;

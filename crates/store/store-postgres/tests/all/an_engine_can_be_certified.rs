@@ -7,7 +7,8 @@ use seam::Seam;
 
 #[test]
 fn postgresql_passes_with_two_systems_and_nothing_is_left() {
-    let server = Server::shared();
+    // A server of its own: other tests make schemas in the shared one meanwhile.
+    let server = Server::start();
     let before = server.psql("SELECT nspname FROM pg_namespace ORDER BY 1");
     let effort = Effort { seed: 3, rounds: 12, threads: 4 };
     let mut told = 0;

@@ -8,7 +8,6 @@
 //! | question | where |
 //! |---|---|
 //! | what runs in a region, and how is it scheduled? | [`regions`] |
-//! | where are programs found and compiled? | [`programs`] |
 //! | what do metrics say? | [`pages`] |
 //!
 //! Invariants:
@@ -17,7 +16,6 @@
 //!    then; its input waits for the next start.
 
 mod pages;
-mod programs;
 mod regions;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -138,7 +136,9 @@ impl Online {
         let options = door_options(system.dir(), settings)?;
         let manager: Arc<dyn otma::Manager> = Arc::new(self.manager.clone());
         let server = ImsConnect::start(options, manager);
-        self.door = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
+        let server = server.map_err(|error| Failure::Error(Box::new(error)))?;
+        server.notices().iter().for_each(warn);
+        self.door = Some(server);
         Ok(())
     }
 

@@ -17,20 +17,22 @@ use operations::Databases;
 use operations::transactions::TransactionManager;
 use otma::Name;
 use region::host::{Ended, Report};
-use region::{Abend, Files, Limit, MessageRegion, ProgramToRun, Reserve, Server, Stopper};
+use region::program::Shelf;
+use region::{
+    Abend, Files, Limit, MessageRegion, Preprocessor, ProgramToRun, Reserve, Server, Stopper,
+};
 use resources::Mode as CommitMode;
 use schedule::{Mode, Options, RegionKind};
 use seam::Seam;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 use store_any::AnyStore;
-use system::{Authorised, RegionSettings, System};
+use system::{Authorised, OnlineSettings, RegionSettings, System};
 use uow::Kernel;
 
-use super::programs::Programs;
 use crate::command::guest;
 use crate::failure::{Failure, Result};
-use crate::job::{self, KernelPools, Place, Terms};
+use crate::job::{self, KernelPools, PROGRAMS, Place, Terms};
 use crate::output::{say, warn};
 
 /// Processes that are started ahead.
@@ -50,11 +52,20 @@ pub(super) struct Hall {
     databases: Databases<AnyStore>,
     terms: Terms,
     manager: TransactionManager,
-    programs: Programs,
+    programs: Shelf,
     guests: super::Served,
     last_owner: AtomicU64,
     /// What RECON was told of PSBs that were scheduled; it stays told until the system stops.
     authorised: Mutex<BTreeMap<String, Option<Authorised>>>,
+}
+
+/// The programs of a system's transactions: compiled when they are first scheduled, and again when
+/// their source has changed.
+fn programs_of(seam: &Seam, system: &System) -> Shelf {
+    let (dir, settings) = (system.dir(), &system.config().online);
+    let folders = |names| OnlineSettings::folders(dir, names);
+    let cache = dir.join(PROGRAMS);
+    Shelf::new(&seam.disk, folders(&settings.programs), folders(&settings.include), cache)
 }
 
 impl Hall {
@@ -71,7 +82,7 @@ impl Hall {
             databases,
             terms,
             manager,
-            programs: Programs::new(&seam.disk, system.dir(), &system.config().online),
+            programs: programs_of(seam, system),
             guests: Arc::clone(system.guests()),
             last_owner: AtomicU64::new(OWNERS_FROM),
             authorised: Mutex::default(),
@@ -85,7 +96,9 @@ impl Hall {
         scheduled: &Scheduled<AnyStore>,
     ) -> Result<(ProgramToRun, Box<dyn Server>)> {
         let (name, psb) = (scheduled.program.name.text(), scheduled.psb.text());
-        let (program, library) = self.programs.ready(&name)?;
+        let found = self.programs.find(&Preprocessor { is_free: false }, &name)?;
+        found.warnings.iter().for_each(warn);
+        let (program, library) = (found.program, found.library);
         let resolved = job::psb_of(&self.databases, &psb)?;
         let terms = Terms {
             owner: self.last_owner.fetch_add(1, Ordering::Relaxed) + 1,

@@ -5,9 +5,12 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Longer than an engine takes for a commit on any machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What happens to the next flight that ends with COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +106,16 @@ impl Drop for Proxy {
 fn serve(state: &Arc<State>, mut client: UnixStream) {
     let Ok(mut server) = UnixStream::connect(&state.server) else { return };
     let (mut back_from, mut back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    let answered = Arc::new(AtomicU64::new(0));
+    let told = Arc::clone(&answered);
     std::thread::spawn(move || {
-        let _ = std::io::copy(&mut back_from, &mut back_to);
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = back_from.read(&mut bytes) {
+            told.fetch_add(1, SeqCst);
+            if back_to.write_all(&bytes[..length]).is_err() {
+                break;
+            }
+        }
         let _ = back_to.shutdown(Shutdown::Both);
     });
     let mut bytes = vec![0; 1 << 20];
@@ -134,9 +145,14 @@ fn serve(state: &Arc<State>, mut client: UnixStream) {
                 pause();
             }
             Cut::After => {
+                let before = answered.load(SeqCst);
                 let _ = client.shutdown(Shutdown::Both);
                 let _ = server.write_all(sent);
-                pause();
+                // The engine has answered, so it has committed: however busy the machine is.
+                let until = Instant::now() + PATIENCE;
+                while answered.load(SeqCst) == before && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
             }
             Cut::Held => {
                 let _ = client.shutdown(Shutdown::Both);

@@ -1,0 +1,39 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SHOPZERO.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  PARTS                   PIC S9(5) COMP-3 VALUE 10.
+       01  NONE-PACKED             PIC S9(5) COMP-3 VALUE 0.
+       01  NONE-BINARY             PIC S9(5) COMP VALUE 0.
+       01  NONE-ZONED              PIC S9(5) VALUE 0.
+       01  SHARE                   PIC S9(5) COMP-3 VALUE 7.
+       01  REST                    PIC S9(5) COMP-3 VALUE 7.
+       01  CASE-NUMBER             PIC 9.
+       LINKAGE SECTION.
+       01  IO-PCB                  PIC X(12).
+       PROCEDURE DIVISION USING IO-PCB.
+           DIVIDE PARTS BY NONE-PACKED GIVING SHARE
+               ON SIZE ERROR DISPLAY 'HANDLED 1'
+           END-DIVIDE.
+           COMPUTE SHARE = PARTS / NONE-BINARY
+               ON SIZE ERROR DISPLAY 'HANDLED 2'
+           END-COMPUTE.
+           DIVIDE NONE-ZONED INTO PARTS
+               ON SIZE ERROR DISPLAY 'HANDLED 3'
+           END-DIVIDE.
+           DIVIDE PARTS BY NONE-ZONED GIVING SHARE REMAINDER REST
+               ON SIZE ERROR DISPLAY 'HANDLED 4'
+           END-DIVIDE.
+           DISPLAY 'KEPT ' SHARE '/' REST.
+           DIVIDE 5 INTO PARTS GIVING SHARE.
+           DISPLAY 'SHARE ' SHARE.
+           ACCEPT CASE-NUMBER.
+           EVALUATE CASE-NUMBER
+               WHEN 1 COMPUTE SHARE = PARTS / NONE-PACKED
+               WHEN 2 DIVIDE NONE-BINARY INTO PARTS
+               WHEN 3 DIVIDE PARTS BY NONE-ZONED GIVING SHARE
+                          REMAINDER REST
+               WHEN OTHER
+                   IF PARTS / NONE-ZONED > 1 DISPLAY 'MORE'.
+           DISPLAY 'BEHIND ' SHARE.
+           STOP RUN.
