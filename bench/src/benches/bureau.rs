@@ -29,8 +29,7 @@ pub(crate) const CALLS: u64 = 24;
 /// The date of all transactions.
 pub(crate) const DATE: u64 = 19_960_401;
 /// The databases, those that hold what a transaction leaves behind first.
-const DATABASES: [&str; 6] =
-    ["INVSTOCK", "HOTGUEST", "WHSORDER", "INVSUPP", "HOTHOTEL", "WHSDIST"];
+const DATABASES: [&str; 6] = ["INVSTOCK", "HOTGUEST", "WHSORDER", "INVSUPP", "HOTHOTEL", "WHSDIST"];
 
 /// The sources, as `holdfast gen` takes them.
 const SOURCES: [&str; 10] = [

@@ -164,6 +164,10 @@ impl Embedded {
             if !over {
                 let reference = self.done.fetch_add(1, Ordering::Relaxed) + 1;
                 let program = clerk.transact(self.size.draw(&mut random), reference)?;
+                // One caller never waits in a circle, so nothing was done again.
+                if program.take_calls() != bureau::CALLS {
+                    return Err(failed("a transaction has another number of calls"));
+                }
                 program.commit_queued(&self.sink)?;
                 waiting.push_back((log.next_lsn(), now));
                 now = Instant::now();
@@ -258,9 +262,8 @@ fn online(context: &Context, document: &mut Document, size: Size) -> Result<Opti
     eprintln!("  a system with the COBOL programs");
     let bank = application()?;
     let bureau = bank.join("online");
-    let read = |path: PathBuf| {
-        std::fs::read_to_string(&path).map_err(BenchError::system("read", &path))
-    };
+    let read =
+        |path: PathBuf| std::fs::read_to_string(&path).map_err(BenchError::system("read", &path));
     let part = read(bureau.join("holdfast.toml.part"))?;
     let copies = [bureau.join("copy"), bank.join("copy")].map(|path| path.display().to_string());
     let settings = [

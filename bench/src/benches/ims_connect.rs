@@ -10,7 +10,7 @@ use ::drive::{Ask, Flow, Random as Chance};
 use ::ims_connect::server::{Options as DoorOptions, Server};
 use ::ims_connect::wire::{Function, Irm, Pages, Request, f2};
 use codec::CodePage;
-use control::{Control, Ending, NoSystem, Options, ProgramMessages, Region};
+use control::{Anonymous, Control, Ending, NoSystem, Options, ProgramMessages, Region};
 use otma::{Encoding, Manager, Name, Segments};
 use resources::{Change, Definition, Kind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -25,7 +25,7 @@ use super::started::{System, quoted, terminals};
 use super::{Benchmark, Context, PlotBuilder, track};
 use crate::document::{Check, Document, Figure, Shape};
 use crate::error::{BenchError, Result};
-use crate::harness::{Entry, Sample, Track, Work, interleave};
+use crate::harness::{Entry, Sample, Track, interleave};
 use crate::kernel::{self, failed};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
@@ -83,9 +83,8 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     let embedded = Embedded::new(context)?;
     let work: Arc<dyn ::drive::Work> = Arc::new(Echo { next: AtomicU64::new(0) });
     let started = started(context, document)?;
-    let mut entries = vec![Entry::new(EMBEDDED, |slice| {
-        terminals(embedded.address(), TERMINALS, slice, &work)
-    })];
+    let mut entries =
+        vec![Entry::new(EMBEDDED, |slice| terminals(embedded.address(), TERMINALS, slice, &work))];
     if let Some((system, address)) = &started {
         // Compiles the program.
         terminals(*address, 1, Duration::from_secs(1), &work)?;
@@ -170,7 +169,7 @@ impl Embedded {
         let store = kernel::create(&setup(context, "embedded", 64 << 20)?)?;
         let options = Options {
             data_stores: vec![Name(*b"HOLDFAST")],
-            anonymous: true,
+            anonymous: Anonymous::Always,
             ..Options::default()
         };
         let control = Control::open(&store, &Seam::real(), Arc::new(NoSystem), options);
@@ -370,7 +369,7 @@ mod tests {
         let embedded = Embedded::new(&context).unwrap();
         let work: Arc<dyn ::drive::Work> = Arc::new(Echo { next: AtomicU64::new(0) });
         let slice = Duration::from_millis(200);
-        let done: Work = terminals(embedded.address(), 4, slice, &work).unwrap();
+        let done = terminals(embedded.address(), 4, slice, &work).unwrap();
         assert!(done.operations > 0);
         exchange(&mut TcpStream::connect(embedded.address()).unwrap(), 1).unwrap();
         drop(embedded);

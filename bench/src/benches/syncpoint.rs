@@ -196,11 +196,9 @@ impl Site {
                 continue;
             }
             // The next one in turn that waits.
-            let Some(next) =
-                (0..in_flight).map(|step| (at + step) % in_flight).find(|number| {
-                    slots.get(*number).is_some_and(|slot| !matches!(slot.wait, Wait::Nothing))
-                })
-            else {
+            let Some(next) = (0..in_flight).map(|step| (at + step) % in_flight).find(|number| {
+                slots.get(*number).is_some_and(|slot| !matches!(slot.wait, Wait::Nothing))
+            }) else {
                 break;
             };
             at = next + 1;

@@ -423,9 +423,9 @@ impl Connection {
     }
 
     fn prepare_all(&self) -> Result<()> {
-        STATEMENTS.iter().try_for_each(|(name, sql, parameters)| {
-            self.prepare(name, sql, *parameters)
-        })
+        STATEMENTS
+            .iter()
+            .try_for_each(|(name, sql, parameters)| self.prepare(name, sql, *parameters))
     }
 
     fn prepare(&self, name: &CStr, sql: &CStr, parameters: c_int) -> Result<()> {
