@@ -18,11 +18,15 @@ build: ## Build the commands holdfast and holdfast-sop
 	@. scripts/common.sh; choose_toolchain; \
 	cargo build --release -p holdfast -p holdfast-sop
 
-demo: ## A bank's COBOL programs, killed and restarted, losing nothing (CUSTOMERS=100000)
+demo: ## A bank's programs in batch and online, killed and restarted, losing nothing (CUSTOMERS=100000; STOP=1 ends it)
+ifdef STOP
+	@scripts/demo.sh --stop
+else
 	@scripts/setup.sh build cobol
 	@. scripts/common.sh; choose_toolchain; \
 	cargo build --release -p holdfast -p holdfast-bank-data
 	@scripts/demo.sh $(CUSTOMERS)
+endif
 
 test: ## Run every check and test
 	@scripts/setup.sh build cobol token openpgp engine

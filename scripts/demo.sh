@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# The main job, from nothing: a sealed system, an application's sources, its data, its programs;
-# a kill in the middle, a restart, and the proof that nothing was lost and nothing done twice.
+# The main job, from nothing: a sealed system, an application's sources, its data, its programs in
+# batch and online; kills in the middle, restarts, and the proofs that nothing was lost and nothing
+# done twice. It leaves the system running.
 # usage: scripts/demo.sh [CUSTOMERS [TRANSACTIONS]]
+#        scripts/demo.sh --stop
+# TERMINALS (200), SECONDS_ONLINE (20) and PORT (9999) say how the online side is driven.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
+stop=''
+[[ ${1:-} == --stop ]] && stop=yes && shift
 customers=${1:-100000}
 transactions=${2:-100000}
 bin=$target_dir/release
@@ -121,7 +126,13 @@ start_system() {
     fail "the system did not start in 30 seconds: see $work/start.log"
 }
 
-rm -rf "$work"
+# A system that an earlier run has left running.
+if [[ -n $stop || -d $work/sealed ]]; then
+    "$bin/holdfast" stop -s "$work/sealed" >&2 2>/dev/null && say "the system is stopped" ||
+        { [[ -z $stop ]] || say "no system runs in $work/sealed"; }
+    [[ -z $stop ]] || exit 0
+fi
+rm -rf "$work" "$work/sealed.online"
 mkdir -p "$work"
 begin=$(now)
 step "A bank's data: $customers customers with accounts, postings and history"
@@ -196,8 +207,14 @@ say "  sealed $sealed us of CPU a call, plain $plain us: $(awk -v s="$sealed" -v
     'BEGIN { printf "%+.1f", (s / p - 1) * 100 }') %, COBOL and checkpoints included"
 say "  (ten percent either way is the noise of so short a run; make bench ONLY=bmp measures it)"
 
+step "The same system online: terminals over TCP, a kill, a restart, the proof"
+HOLDFAST=$PWD/$bin/holdfast
+[[ $bin == /* ]] && HOLDFAST=$bin/holdfast
+export HOLDFAST
+"$bank/online.sh" "$work/sealed" "$work/data" "${TERMINALS:-200}" "${SECONDS_ONLINE:-20}"
+
 say
 say "All of it took $(awk -v a="$begin" -v b="$(now)" 'BEGIN { printf "%d", b - a }') s."
 say "Where to look next: $bank/README.md is the application, README.md has the table from JCL,"
 say "$work is what was made: try  $bin/holdfast db status -s $work/sealed BANKCUST"
-say "(passphrase: $HOLDFAST_PASSPHRASE)"
+say "(passphrase: $HOLDFAST_PASSPHRASE). make demo STOP=1 ends the system."

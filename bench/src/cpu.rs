@@ -20,6 +20,8 @@ pub(crate) enum CpuScope {
     Own,
     /// This process is the client; the server is the tree below this process id.
     WithServer(u32),
+    /// The server alone: the tree below this process id. This process only asks.
+    Server(u32),
 }
 
 /// CPU seconds used so far by everything in `scope`.
@@ -27,6 +29,7 @@ pub(crate) fn seconds(scope: CpuScope) -> f64 {
     match scope {
         CpuScope::Own => own_seconds(),
         CpuScope::WithServer(pid) => own_seconds() + tree_seconds(pid),
+        CpuScope::Server(pid) => tree_seconds(pid),
     }
 }
 

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use definitions::resolve::{Nothing, Overlay, ResolvedPsb};
 use definitions::{Dbd, DbdName, Function};
-use dli::{Session, SessionOptions, Status};
+use dli::{Failure, Session, SessionOptions, Status};
 use hierarchy::{Database, HierarchyError};
 use macros::{NoMembers, Sources};
 use placement::{PartitionSettings, Placement, Settings};
+use store::CommitSink;
 use store_kernel::KernelStore;
 
 use crate::error::Result;
@@ -105,7 +106,7 @@ impl Site {
         let session = Session::open(&self.store, psb, &self.compiled.members, &mut open, options);
         let session = session.map_err(failed)?;
         let room = (0..psb.pcbs.len()).map(|pcb| session.area_max(pcb)).max().unwrap_or(0);
-        Ok(Program { session, area: vec![0; room] })
+        Ok(Program { session, area: vec![0; room], calls: 0 })
     }
 }
 
@@ -129,6 +130,8 @@ pub(crate) struct Program {
     session: Session<KernelStore>,
     /// The I/O area, as long as the longest segment or path.
     pub(crate) area: Vec<u8>,
+    /// Calls of [`Program::look`] and [`Program::change`].
+    calls: u64,
 }
 
 impl Program {
@@ -159,6 +162,36 @@ impl Program {
         }
     }
 
+    /// A get into the area, whatever its status is; with what ends a program.
+    pub(crate) fn look(
+        &mut self,
+        pcb: usize,
+        function: &[u8; 4],
+        ssas: &[&[u8]],
+    ) -> std::result::Result<Status, Failure> {
+        self.calls += 1;
+        let area = Some(&mut self.area[..]);
+        Ok(self.session.call(pcb, Function::of(*function), area, ssas)?.status)
+    }
+
+    /// A change from the first `bytes` of the area, whatever its status is.
+    pub(crate) fn change(
+        &mut self,
+        pcb: usize,
+        function: &[u8; 4],
+        bytes: usize,
+        ssas: &[&[u8]],
+    ) -> std::result::Result<Status, Failure> {
+        self.calls += 1;
+        let area = Some(&mut self.area[..bytes]);
+        Ok(self.session.call(pcb, Function::of(*function), area, ssas)?.status)
+    }
+
+    /// How many gets and changes there were since this was last asked.
+    pub(crate) fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.calls)
+    }
+
     /// The level and the concatenated key of the segment that the last call found.
     pub(crate) fn place(&self, pcb: usize) -> (usize, &[u8]) {
         let mask = self.session.mask(pcb);
@@ -168,6 +201,16 @@ impl Program {
     /// Commits, durably.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.session.commit().map_err(failed)
+    }
+
+    /// Commits without waiting: locks are free, and `sink` hears when it is durable.
+    pub(crate) fn commit_queued(&mut self, sink: &Arc<dyn CommitSink>) -> Result<()> {
+        self.session.commit_queued(sink, 0).map_err(failed)
+    }
+
+    /// Backs out to the last commit.
+    pub(crate) fn backout(&mut self) -> Result<()> {
+        self.session.backout().map_err(failed)
     }
 }
 

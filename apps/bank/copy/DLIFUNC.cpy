@@ -7,8 +7,10 @@
            05  DLI-GN                PIC X(04)  VALUE 'GN  '.
            05  DLI-GHN               PIC X(04)  VALUE 'GHN '.
            05  DLI-GNP               PIC X(04)  VALUE 'GNP '.
+           05  DLI-GHNP              PIC X(04)  VALUE 'GHNP'.
            05  DLI-ISRT              PIC X(04)  VALUE 'ISRT'.
            05  DLI-REPL              PIC X(04)  VALUE 'REPL'.
+           05  DLI-DLET              PIC X(04)  VALUE 'DLET'.
            05  DLI-OPEN              PIC X(04)  VALUE 'OPEN'.
            05  DLI-CLSE              PIC X(04)  VALUE 'CLSE'.
            05  DLI-XRST              PIC X(04)  VALUE 'XRST'.

@@ -444,7 +444,7 @@ pub(super) fn find_holdfast() -> Result<PathBuf> {
     })
 }
 
-fn find_compiler() -> Result<()> {
+pub(super) fn find_compiler() -> Result<()> {
     let answer = Command::new("cobc").arg("--version").output();
     match answer.is_ok_and(|answer| answer.status.success()) {
         true => Ok(()),
@@ -455,12 +455,12 @@ fn find_compiler() -> Result<()> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(BenchError::system("write", path))
 }
 
 /// Runs a command to its end.
-fn complete(command: &mut Command) -> Result<()> {
+pub(super) fn complete(command: &mut Command) -> Result<()> {
     let program = PathBuf::from(command.get_program());
     let output = command.output().map_err(BenchError::system("run", &program))?;
     if output.status.success() {

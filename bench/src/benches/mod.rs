@@ -8,14 +8,18 @@
 
 mod archive;
 mod bmp;
+mod bureau;
 mod child;
 mod cobol;
 mod commit;
 mod device;
 mod dli;
 mod engine;
+mod fullfunction;
+mod ims_connect;
 mod log;
 mod memory;
+mod msgqueue;
 mod openpgp;
 mod openpgp_async;
 mod openpgp_tools;
@@ -25,6 +29,8 @@ mod rekey;
 mod restart;
 mod scan;
 mod seal;
+mod started;
+mod syncpoint;
 mod tls;
 mod wads;
 
@@ -70,6 +76,10 @@ pub(crate) const ALL: &[Benchmark] = &[
     dli::BENCHMARK,
     bmp::BENCHMARK,
     cobol::BENCHMARK,
+    fullfunction::BENCHMARK,
+    ims_connect::BENCHMARK,
+    msgqueue::BENCHMARK,
+    syncpoint::BENCHMARK,
     engine::BENCHMARK,
     openpgp::BENCHMARK,
     openpgp_async::BENCHMARK,

@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // a C library and one pre_exec: each says why it is sound
 #![allow(non_snake_case)] // libpq's own names
 
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -245,6 +245,16 @@ impl Server {
         Ok(())
     }
 
+    /// Runs statements that answer nothing.
+    pub(crate) fn execute(&self, sql: &str) -> Result<()> {
+        Connection::open(self)?.execute(sql)
+    }
+
+    /// The number that a query answers.
+    pub(crate) fn number(&self, sql: &str) -> Result<u64> {
+        Connection::open(self)?.number(sql)
+    }
+
     /// Number of records and sum of all balances.
     pub(crate) fn total(&self) -> Result<(u64, u64)> {
         let connection = Connection::open(self)?;
@@ -323,6 +333,54 @@ impl Clients {
     }
 }
 
+/// A prepared statement: its name, its text, and how many numbers it takes.
+pub(crate) type Statement = (&'static CStr, &'static CStr, c_int);
+
+/// Connections that call prepared statements, each transaction one of them.
+pub(crate) struct Callers {
+    connections: Vec<(Connection, Random)>,
+}
+
+impl Callers {
+    /// Opens `count` connections.
+    pub(crate) fn open(server: &Server, count: usize, all: &[Statement]) -> Result<Callers> {
+        let open = |number| {
+            let connection = Connection::open(server)?;
+            for (name, sql, parameters) in all {
+                connection.prepare(name, sql, *parameters)?;
+            }
+            Ok((connection, Random::new(number as u64)))
+        };
+        Ok(Callers { connections: (0..count).map(open).collect::<Result<_>>()? })
+    }
+
+    /// Each caller calls what `next` chooses, with its numbers, until the slice is over.
+    pub(crate) fn call(
+        &mut self,
+        slice: Duration,
+        next: &(dyn Fn(&mut Random) -> (&'static CStr, [u64; 4]) + Sync),
+    ) -> Result<Work> {
+        let (latency, deadline) = (Histogram::default(), Deadline::after(slice));
+        let operations: Result<u64> = std::thread::scope(|scope| {
+            let latency = &latency;
+            let callers: Vec<_> = self
+                .connections
+                .iter_mut()
+                .map(|(connection, random)| {
+                    scope.spawn(move || {
+                        timed_until(deadline, latency, || {
+                            let (name, numbers) = next(random);
+                            connection.run(name, &numbers).map(drop)
+                        })
+                    })
+                })
+                .collect();
+            callers.into_iter().map(|caller| caller.join().expect("no caller panics")).sum()
+        });
+        Ok(Work { operations: operations?, bytes: 0, latency: workload::quantiles(&latency) })
+    }
+}
+
 struct Connection {
     api: Api,
     handle: *mut c_void,
@@ -331,15 +389,15 @@ struct Connection {
 // SAFETY: libpq allows a connection to move between threads; &mut keeps it to one at a time.
 unsafe impl Send for Connection {}
 
-const STATEMENTS: &[(&str, &str, c_int)] = &[
-    ("begin", "BEGIN", 0),
-    ("commit", "COMMIT", 0),
-    ("select", "SELECT balance, filler FROM records WHERE id = $1::bigint", 1),
-    ("update", "UPDATE records SET balance = balance + 1 WHERE id = $1::bigint", 1),
+const STATEMENTS: &[Statement] = &[
+    (c"begin", c"BEGIN", 0),
+    (c"commit", c"COMMIT", 0),
+    (c"select", c"SELECT balance, filler FROM records WHERE id = $1::bigint", 1),
+    (c"update", c"UPDATE records SET balance = balance + 1 WHERE id = $1::bigint", 1),
     (
-        "both",
-        "UPDATE records SET balance = balance + 1 WHERE id = $1::bigint \
-         RETURNING balance, filler",
+        c"both",
+        c"UPDATE records SET balance = balance + 1 WHERE id = $1::bigint \
+          RETURNING balance, filler",
         1,
     ),
 ];
@@ -365,16 +423,18 @@ impl Connection {
     }
 
     fn prepare_all(&self) -> Result<()> {
-        for (name, sql, parameters) in STATEMENTS {
-            let (name, sql) = (c_text(name), c_text(sql));
-            // SAFETY: texts outlive the call; a null type array leaves the types to the server.
-            let result = unsafe {
-                let (name, sql) = (name.as_ptr(), sql.as_ptr());
-                self.api.PQprepare(self.handle, name, sql, *parameters, ptr::null())
-            };
-            self.finish("prepare", result)?;
-        }
-        Ok(())
+        STATEMENTS
+            .iter()
+            .try_for_each(|(name, sql, parameters)| self.prepare(name, sql, *parameters))
+    }
+
+    fn prepare(&self, name: &CStr, sql: &CStr, parameters: c_int) -> Result<()> {
+        // SAFETY: texts outlive the call; a null type array leaves the types to the server.
+        let result = unsafe {
+            let (name, sql) = (name.as_ptr(), sql.as_ptr());
+            self.api.PQprepare(self.handle, name, sql, parameters, ptr::null())
+        };
+        self.finish("prepare", result).map(drop)
     }
 
     fn execute(&self, sql: &str) -> Result<()> {
@@ -416,16 +476,19 @@ impl Connection {
         Err(self.refused(action))
     }
 
-    /// Runs a prepared statement, with the record's number if it takes one.
-    fn run(&self, name: &std::ffi::CStr, id: Option<u64>) -> Result<c_int> {
-        let key = id.unwrap_or(0).to_be_bytes();
-        let (values, lengths, formats) = ([key.as_ptr().cast()], [8], [BINARY]);
-        // SAFETY: the arrays and the key outlive the call and have as many entries as it is told.
+    /// Runs a prepared statement with the numbers that it takes, four at most.
+    fn run(&self, name: &CStr, numbers: &[u64]) -> Result<c_int> {
+        let mut bytes = [[0_u8; 8]; 4];
+        bytes.iter_mut().zip(numbers).for_each(|(to, number)| *to = number.to_be_bytes());
+        let values: [*const c_char; 4] = std::array::from_fn(|at| bytes[at].as_ptr().cast());
+        let (lengths, formats) = ([8; 4], [BINARY; 4]);
+        // SAFETY: the arrays and the numbers outlive the call and have at least as many entries as
+        // it is told.
         let result = unsafe {
             self.api.PQexecPrepared(
                 self.handle,
                 name.as_ptr(),
-                c_int::from(id.is_some()),
+                numbers.len().min(4) as c_int,
                 values.as_ptr(),
                 lengths.as_ptr(),
                 formats.as_ptr(),
@@ -437,12 +500,12 @@ impl Connection {
 
     fn transact(&mut self, variant: Variant, id: u64) -> Result<()> {
         let rows = match variant {
-            Variant::OneStatement => self.run(c"both", Some(id))?,
+            Variant::OneStatement => self.run(c"both", &[id])?,
             Variant::FourStatements => {
-                self.run(c"begin", None)?;
-                let rows = self.run(c"select", Some(id))?;
-                self.run(c"update", Some(id))?;
-                self.run(c"commit", None)?;
+                self.run(c"begin", &[])?;
+                let rows = self.run(c"select", &[id])?;
+                self.run(c"update", &[id])?;
+                self.run(c"commit", &[])?;
                 rows
             }
         };

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use otma::Name;
 use queues::Kind;
+use resources::Kind as ResourceKind;
 use store::{Store, Unit, UnitOptions};
 
 use crate::commits::Then;
@@ -118,14 +119,23 @@ impl<S: Store> Inner<S> {
             let time = now.time();
             return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND {word}"));
         }
+        let mut found = Vec::new();
         let bad = match subject(word) {
-            Some(Subject::Transaction) => self.set_transactions(start, names),
-            Some(Subject::Program) => self.set_programs(start, names),
+            Some(Subject::Transaction) => self.set_transactions(start, names, &mut found),
+            Some(Subject::Program) => self.set_programs(start, names, &mut found),
             Some(Subject::Database) => self.set_databases(start, names),
             Some(Subject::Region) => self.set_regions(start, names),
             _ => return self.wrong_keyword(verb, word, now),
         };
         self.work.notify_all();
+        let kind = match subject(word) {
+            Some(Subject::Program) => ResourceKind::Program,
+            _ => ResourceKind::Transaction,
+        };
+        if let Err(error) = self.repository.set_stopped(kind, &found, !start) {
+            // It is done, but not kept: an operator has to know.
+            return Answered::bad(format!("{} {error}", base::Coded::code(&error)));
+        }
         let mut lines: Vec<String> = Vec::new();
         let done = bad.len() < names.len();
         let time = now.time();
@@ -137,7 +147,12 @@ impl<S: Store> Inner<S> {
         Answered { lines, done }
     }
 
-    fn set_transactions(&self, start: bool, names: &[String]) -> Vec<String> {
+    fn set_transactions(
+        &self,
+        start: bool,
+        names: &[String],
+        all_found: &mut Vec<Name>,
+    ) -> Vec<String> {
         let mut bad = Vec::new();
         for mask in names {
             let mut state = self.state.lock();
@@ -146,6 +161,7 @@ impl<S: Store> Inner<S> {
             if found.is_empty() {
                 bad.push(mask.clone());
             }
+            all_found.extend(&found);
             for name in found {
                 if let Some(one) = state.dispatch.transactions.get_mut(&name) {
                     (one.no_queuing, one.no_scheduling) = (!start, !start);
@@ -157,7 +173,12 @@ impl<S: Store> Inner<S> {
         bad
     }
 
-    fn set_programs(&self, start: bool, names: &[String]) -> Vec<String> {
+    fn set_programs(
+        &self,
+        start: bool,
+        names: &[String],
+        all_found: &mut Vec<Name>,
+    ) -> Vec<String> {
         let mut bad = Vec::new();
         for mask in names {
             let mut state = self.state.lock();
@@ -166,6 +187,7 @@ impl<S: Store> Inner<S> {
             if found.is_empty() {
                 bad.push(mask.clone());
             }
+            all_found.extend(&found);
             for program in found {
                 if let Some(one) = state.dispatch.programs.get_mut(&program) {
                     one.stopped = !start;
@@ -177,6 +199,29 @@ impl<S: Store> Inner<S> {
             }
         }
         bad
+    }
+
+    /// What operators had stopped before the start stays so.
+    pub(crate) fn stop_again(&self) {
+        let mut state = self.state.lock();
+        for (kind, name) in self.repository.stopped() {
+            let touched = match kind {
+                ResourceKind::Transaction => {
+                    if let Some(one) = state.dispatch.transactions.get_mut(&name) {
+                        (one.no_queuing, one.no_scheduling) = (true, true);
+                    }
+                    vec![name]
+                }
+                ResourceKind::Program => {
+                    if let Some(one) = state.dispatch.programs.get_mut(&name) {
+                        one.stopped = true;
+                    }
+                    state.dispatch.transactions_of(name)
+                }
+                _ => Vec::new(),
+            };
+            touched.into_iter().for_each(|name| self.touch(&mut state, name));
+        }
     }
 
     fn set_databases(&self, start: bool, names: &[String]) -> Vec<String> {

@@ -97,6 +97,7 @@ impl<S: Store> Control<S> {
             answers: Condvar::new(),
         };
         inner.refresh(&touched);
+        inner.stop_again();
         inner.resume_conversations()?;
         Ok(Control { inner: Arc::new(inner) })
     }

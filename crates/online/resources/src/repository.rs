@@ -10,10 +10,15 @@
 //! | 1 | version, 1 |
 //! | rest | what differs from the defaults, as `SET` takes it |
 //!
+//! A resource that an operator has stopped has another entry, whose kind is in lower case and whose
+//! value is the version alone.
+//!
 //! Invariants:
 //! 1. Memory and store say the same whenever nobody is inside [`Repository::apply`].
 //! 2. Who changes something holds the name of the whole set; nobody else locks anything here.
+//! 3. What is not defined is not stopped.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use otma::Name;
@@ -37,6 +42,8 @@ pub struct Repository<S: Store> {
     store: S,
     set: SetId,
     known: Mutex<Arc<Known>>,
+    /// What an operator has stopped. Locked behind `known`, where both are.
+    stopped: Mutex<BTreeSet<(Kind, Name)>>,
 }
 
 fn letter(kind: Kind) -> u8 {
@@ -52,6 +59,20 @@ fn key_of((kind, name): (Kind, Name)) -> [u8; 9] {
     let mut key = [letter(kind); 9];
     key[1..].copy_from_slice(&name.0);
     key
+}
+
+/// The key of the entry that says that a resource is stopped.
+fn stop_key_of(resource: (Kind, Name)) -> [u8; 9] {
+    let mut key = key_of(resource);
+    key[0].make_ascii_lowercase();
+    key
+}
+
+/// The resource that such an entry stops.
+fn stopped_by(key: &[u8]) -> Option<(Kind, Name)> {
+    let (first, name) = key.split_first()?;
+    let kind = Kind::ALL.into_iter().find(|kind| letter(*kind).to_ascii_lowercase() == *first)?;
+    Some((kind, Name(name.try_into().ok()?)))
 }
 
 fn value_of(definition: &Definition) -> Vec<u8> {
@@ -94,16 +115,21 @@ impl<S: Store> Repository<S> {
                 store.create_set(SET, &attributes)?
             }
         };
-        let mut known = Known::new();
+        let (mut known, mut stopped) = (Known::new(), BTreeSet::new());
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = store.cursor(set)?;
         cursor.limit(KeyRange::ALL);
         while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
+            if let Some(resource) = stopped_by(entry.key) {
+                stopped.insert(resource);
+                continue;
+            }
             let one = decode(entry.key, entry.value)?;
             known.insert((one.kind(), one.name()), one);
         }
         unit.commit()?;
-        Ok(Repository { store: store.clone(), set, known: Mutex::new(Arc::new(known)) })
+        let (known, stopped) = (Mutex::new(Arc::new(known)), Mutex::new(stopped));
+        Ok(Repository { store: store.clone(), set, known, stopped })
     }
 
     /// All definitions as they are now.
@@ -126,6 +152,7 @@ impl<S: Store> Repository<S> {
             self.load(&next)?;
         } else {
             self.write(&next, &touched)?;
+            self.stopped.lock().retain(|resource| next.contains_key(resource));
         }
         *held = Arc::new(next);
         Ok(touched)
@@ -146,11 +173,61 @@ impl<S: Store> Repository<S> {
                     Some(one) => unit.put(self.set, &key_of(*key), &value_of(one))?,
                     None => {
                         let _ = unit.delete(self.set, &key_of(*key))?;
+                        let _ = unit.delete(self.set, &stop_key_of(*key))?;
                     }
                 }
             }
             Ok(())
         })
+    }
+
+    /// What an operator has stopped, by kind and name.
+    #[must_use]
+    pub fn stopped(&self) -> Vec<(Kind, Name)> {
+        self.stopped.lock().iter().copied().collect()
+    }
+
+    /// Keeps that resources of a kind are stopped, or that they are not; durable on return. Those
+    /// that are not defined are left out.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn set_stopped(
+        &self,
+        kind: Kind,
+        names: &[Name],
+        stopped: bool,
+    ) -> Result<(), ResourceError> {
+        let known = self.known.lock();
+        let mut held = self.stopped.lock();
+        let changed = |resource: &(Kind, Name)| {
+            known.contains_key(resource) && held.contains(resource) != stopped
+        };
+        let all = names.iter().map(|name| (kind, *name));
+        let changes: Vec<(Kind, Name)> = all.filter(changed).collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        run(&self.store, UnitOptions::default(), |unit| {
+            let whole = LockName { space: self.set.0, name: b"*" };
+            let _ = unit.lock(whole, LockMode::Exclusive, Wait::Forever)?;
+            for resource in &changes {
+                let key = stop_key_of(*resource);
+                if stopped {
+                    unit.put(self.set, &key, &[VERSION])?;
+                } else {
+                    let _ = unit.delete(self.set, &key)?;
+                }
+            }
+            Ok(())
+        })?;
+        for resource in changes {
+            match stopped {
+                true => held.insert(resource),
+                false => held.remove(&resource),
+            };
+        }
+        Ok(())
     }
 
     /// Resources of a kind whose names fit a mask (`*` any characters, `%` one), by name.

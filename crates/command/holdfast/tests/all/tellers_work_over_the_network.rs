@@ -1,5 +1,5 @@
-//! The bank's tellers at their terminals: over TCP, through COBOL message programs, killed in the
-//! middle of it; the terminals' own ledger decides.
+//! The bank's tellers at their terminals, and those of its bureau's customers: over TCP, through
+//! COBOL message programs, killed in the middle of it; the terminals' own ledger decides.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::collections::BTreeMap;
@@ -11,43 +11,89 @@ use serde_json::Value;
 use crate::common::in_time::{EndInTime as _, RunInTime as _, first_line};
 use crate::common::{Folder, SECRET, command, init, on, pause, run};
 
-/// The bank, loaded, with its online side defined and a door on a port of its own.
-fn bank(folder: &Folder) -> PathBuf {
+fn application() -> PathBuf {
     let bank = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../apps/bank");
-    let bank = bank.canonicalize().unwrap();
-    let dir = folder.join("system");
-    init(&dir, &[]);
-    let config = dir.join("holdfast.toml");
-    let part = std::fs::read_to_string(bank.join("holdfast.toml.part")).unwrap();
-    let mut text = std::fs::read_to_string(&config).unwrap() + &part;
-    for (name, value) in [
-        ("ims_connect", "127.0.0.1:0".to_owned()),
-        ("programs", bank.join("cobol").display().to_string()),
-        ("include", bank.join("copy").display().to_string()),
-    ] {
-        let line = text.lines().find(|line| line.starts_with(&format!("#: {name} = "))).unwrap();
-        text = text.replace(&line.to_owned(), &format!("{name} = [{value:?}]"));
+    bank.canonicalize().unwrap()
+}
+
+/// An application in a system of its own, loaded, with its online side defined and a door on a port
+/// of its own.
+struct Application<'a> {
+    /// Where its sources are.
+    folder: PathBuf,
+    /// Where copy members are besides.
+    copies: Vec<PathBuf>,
+    /// What it adds to the configuration.
+    settings: String,
+    /// The load program, and its files by DD.
+    load: (&'a str, Vec<(&'a str, PathBuf)>),
+    /// Its transactions.
+    resources: &'a str,
+}
+
+impl Application<'_> {
+    fn install(&self, folder: &Folder) -> PathBuf {
+        let dir = folder.join("system");
+        init(&dir, &[]);
+        let config = dir.join("holdfast.toml");
+        let mut text = std::fs::read_to_string(&config).unwrap() + &self.settings;
+        let text_of = |path: &Path| path.display().to_string();
+        let mut copies = vec![text_of(&self.folder.join("copy"))];
+        copies.extend(self.copies.iter().map(|path| text_of(path)));
+        for (name, values) in [
+            ("ims_connect", vec!["127.0.0.1:0".to_owned()]),
+            ("programs", vec![text_of(&self.folder.join("cobol"))]),
+            ("include", copies.clone()),
+        ] {
+            let begin = format!("#: {name} = ");
+            let line = text.lines().find(|line| line.starts_with(&begin)).unwrap();
+            text = text.replace(&line.to_owned(), &format!("{name} = {values:?}"));
+        }
+        std::fs::write(&config, text).unwrap();
+        let [dbd, psb] = ["dbd", "psb"].map(|name| text_of(&self.folder.join(name)));
+        on(SECRET, &["gen", "-s"], &dir, &[&dbd, &psb]).done();
+        let (program, files) = &self.load;
+        let source = text_of(&self.folder.join("cobol").join(program).with_extension("cbl"));
+        let mut args: Vec<String> =
+            ["--psb", program, "--program", &source].map(str::to_owned).into();
+        copies.iter().for_each(|copy| args.extend(["-I".to_owned(), copy.clone()]));
+        for (dd, path) in files {
+            args.extend(["--dd".to_owned(), format!("{dd}={}", path.display())]);
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        on(SECRET, &["batch", "-s"], &dir, &args).done();
+        let resources = text_of(&self.folder.join(self.resources));
+        on(SECRET, &["define", "-s"], &dir, &[&resources]).done();
+        dir
     }
-    std::fs::write(&config, text).unwrap();
-    let [dbd, psb] = ["dbd", "psb"].map(|name| bank.join(name).display().to_string());
-    on(SECRET, &["gen", "-s"], &dir, &[&dbd, &psb]).done();
-    let source = bank.join("cobol/BANKLOAD.cbl").display().to_string();
-    let copy = bank.join("copy").display().to_string();
-    let mut args: Vec<String> =
-        ["--psb", "BANKLOAD", "--program", &source, "-I", &copy].map(str::to_owned).into();
-    for (dd, file) in
-        [("CUSTIN", "custin"), ("ACCTIN", "acctin"), ("POSTIN", "postin"), ("BRANIN", "branin")]
-            .into_iter()
-            .chain([("HISTIN", "histin")])
-    {
-        let path = bank.join("data").join(file).with_extension("dat");
-        args.extend(["--dd".to_owned(), format!("{dd}={}", path.display())]);
-    }
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    on(SECRET, &["batch", "-s"], &dir, &args).done();
-    let defs = bank.join("online.defs").display().to_string();
-    on(SECRET, &["define", "-s"], &dir, &[&defs]).done();
-    dir
+}
+
+/// The bank.
+fn bank(folder: &Folder) -> PathBuf {
+    let bank = application();
+    let file = |name: &str| bank.join("data").join(name).with_extension("dat");
+    let files = [
+        ("CUSTIN", file("custin")),
+        ("ACCTIN", file("acctin")),
+        ("POSTIN", file("postin")),
+        ("BRANIN", file("branin")),
+        ("HISTIN", file("histin")),
+    ];
+    let settings = std::fs::read_to_string(bank.join("holdfast.toml.part")).unwrap();
+    let load = ("BANKLOAD", files.into());
+    let (copies, resources) = (Vec::new(), "online.defs");
+    Application { folder: bank, copies, settings, load, resources }.install(folder)
+}
+
+/// What its bureau runs for others.
+fn bureau(folder: &Folder) -> PathBuf {
+    let bank = application();
+    let bureau = bank.join("online");
+    let part = std::fs::read_to_string(bureau.join("holdfast.toml.part")).unwrap();
+    let settings = format!("\n[randomizer.BANKRAND]\nkind = \"hash\"\n{part}");
+    let load = ("BURLOAD", vec![("SYSIN", bureau.join("load.card"))]);
+    let (copies, resources) = (vec![bank.join("copy")], "bureau.defs");
+    Application { folder: bureau, copies, settings, load, resources }.install(folder)
 }
 
 /// Starts the system; answers its process and the address of its door.
@@ -60,10 +106,10 @@ fn started(dir: &Path) -> (Child, String) {
     (child, told["ims_connect"].as_str().unwrap().to_owned())
 }
 
-fn terminals(address: &str, ledger: &Path, from: u64, seconds: &str) -> Command {
-    let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../apps/bank/tellers.toml");
+fn terminals(plan: &str, address: &str, ledger: &Path, (from, seconds): (u64, &str)) -> Command {
+    let plan = application().join(plan);
     let mut drive = command(None);
-    drive.args(["drive", "--connect", address, "--terminals", "8", "--time", seconds]);
+    drive.args(["--json", "drive", "--connect", address, "--terminals", "8", "--time", seconds]);
     drive.args(["--warm-up", "0", "--ramp", "0", "--patience", "5", "--from", &from.to_string()]);
     drive.arg("--ledger").arg(ledger).arg(plan).stdout(Stdio::piped()).stderr(Stdio::piped());
     drive
@@ -92,6 +138,8 @@ fn unloaded(dir: &Path, folder: &Folder, database: &str) -> Vec<u8> {
     std::fs::read(file).unwrap()
 }
 
+const TELLERS: &str = "tellers.toml";
+
 #[test]
 fn what_a_terminal_was_told_is_there_once_after_a_kill() {
     if Command::new("cobc").arg("--version").output_in_time().is_err() {
@@ -105,20 +153,21 @@ fn what_a_terminal_was_told_is_there_once_after_a_kill() {
     // The first transaction waits for the compiler, as long as it takes.
     let warm = folder.join("warm.json");
     let is_warm = (0..60).any(|turn| {
-        terminals(&address, &warm, 900_000_000 + turn * 1_000, "2").output_in_time().unwrap();
+        let from = 900_000_000 + turn * 1_000;
+        terminals(TELLERS, &address, &warm, (from, "2")).output_in_time().unwrap();
         let text = std::fs::read_to_string(&warm).unwrap_or_default();
         serde_json::from_str::<Value>(&text)
             .is_ok_and(|told| !numbers(&told, "confirmed").is_empty())
     });
     assert!(is_warm, "no transaction is ever confirmed");
-    let mut drive = terminals(&address, &first, 0, "8").spawn().unwrap();
+    let mut drive = terminals(TELLERS, &address, &first, (0, "8")).spawn().unwrap();
     pause(5_000);
     system.kill().unwrap();
     system.wait_in_time().unwrap();
     drive.wait_in_time().unwrap();
     let (mut system, address) = started(&dir);
     let second = folder.join("second.json");
-    terminals(&address, &second, 100_000_000, "5").output_in_time().unwrap();
+    terminals(TELLERS, &address, &second, (100_000_000, "5")).output_in_time().unwrap();
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();
     let [history, customers] =
@@ -137,6 +186,51 @@ fn what_a_terminal_was_told_is_there_once_after_a_kill() {
         for reference in numbers(&ledger, "unknown") {
             let found = [count(&history, reference), count(&customers, reference)];
             assert!(found == [0, 0] || found == [1, 1], "{reference} is half there: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn inventory_hotel_and_warehouse_post_what_terminals_send_exactly_once() {
+    if Command::new("cobc").arg("--version").output_in_time().is_err() {
+        eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
+        return;
+    }
+    let folder = Folder::new("bureau");
+    let dir = bureau(&folder);
+    let (mut system, address) = started(&dir);
+    let mut ledgers = Vec::new();
+    let mut is_complete = false;
+    // The first transactions of each kind wait for the compiler, as long as it takes.
+    for turn in 0..60 {
+        let ledger = folder.join(&format!("ledger-{turn}"));
+        let from = 1 + turn * 1_000_000;
+        let drive = terminals("online/mix.toml", &address, &ledger, (from, "3"));
+        let ended = { drive }.output_in_time().unwrap();
+        let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert_eq!(report["wrong"], 0, "{report}");
+        let text = std::fs::read_to_string(&ledger).unwrap();
+        ledgers.push(serde_json::from_str::<Value>(&text).unwrap());
+        let count = |kind: &str| report["kinds"][kind]["count"].as_u64().unwrap_or_default();
+        is_complete = ["INVT", "HOTL", "WHSE"].iter().all(|kind| count(kind) > 0);
+        if is_complete {
+            break;
+        }
+    }
+    assert!(is_complete, "not all transactions are ever confirmed");
+    on(SECRET, &["stop", "-s"], &dir, &[]).done();
+    system.wait_in_time().unwrap();
+    let databases = ["INVSTOCK", "HOTGUEST", "WHSORDER"];
+    let databases = databases.map(|name| entries(&unloaded(&dir, &folder, name)));
+    let found = |number: u64| -> usize {
+        databases.iter().map(|one| one.get(&number).copied().unwrap_or_default()).sum()
+    };
+    for ledger in &ledgers {
+        for number in numbers(ledger, "confirmed") {
+            assert_eq!(found(number), 1, "{number}");
+        }
+        for number in numbers(ledger, "unknown") {
+            assert!(found(number) <= 1, "{number}");
         }
     }
 }

@@ -301,6 +301,41 @@ fn who_wants_to_know_is_told_that_there_is_no_reply() {
     assert!(house.drain("CLIENT1")[0][0].starts_with("DFS2082 "));
 }
 
+#[test]
+fn what_an_operator_has_stopped_is_stopped_after_a_crash() {
+    let mut house = House::new(Options::default(), &["ONE", "TWO", "THREE"]);
+    for command in ["/STO TRAN ONE", "/STO PGM PTWO"] {
+        assert!(house.control.command(command, Name::BLANK).done);
+    }
+    let refused = |house: &House, transaction: &str| {
+        let one = direct(transaction, &[&format!("{transaction} 1")]);
+        let refused = house.control.submit(one, Arc::new(Ear::default()) as _);
+        refused.err().map(|refusal| refusal.reason)
+    };
+    for _ in 0..2 {
+        assert_eq!(refused(&house, "ONE"), Some(Reason::TransactionStopped));
+        assert_eq!(refused(&house, "TWO"), Some(Reason::TransactionStopped));
+        assert_eq!(refused(&house, "THREE"), None);
+        house = house.crash(Options::default());
+    }
+    assert!(house.control.command("/STA TRAN ONE", Name::BLANK).done);
+    assert!(house.control.command("/STA PGM PTWO", Name::BLANK).done);
+    house = house.crash(Options::default());
+    assert_eq!([refused(&house, "ONE"), refused(&house, "TWO")], [None, None]);
+}
+
+#[test]
+fn a_stop_goes_with_its_transaction() {
+    let house = House::new(Options::default(), &["ONE"]);
+    assert!(house.control.command("/STO TRAN ONE", Name::BLANK).done);
+    let (kind, name) = (resources::Kind::Transaction, "ONE".to_owned());
+    house.control.apply(&[resources::Change::Delete { kind, name }]).expect("it is there");
+    house.define(&["ONE"]);
+    let house = house.crash(Options::default());
+    let taken = house.control.submit(direct("ONE", &["1"]), Arc::new(Ear::default()) as _);
+    assert!(taken.is_ok(), "{:?}", taken.map_err(|refusal| refusal.text));
+}
+
 fn spa_of(program: &mut Program) -> Vec<u8> {
     program.first_segment().map(|one| one.bytes.to_vec()).expect("a scratch pad area")
 }

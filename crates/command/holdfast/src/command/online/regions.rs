@@ -254,9 +254,8 @@ impl Regions {
     pub(super) fn close(self) -> usize {
         let (count, changed) = &*self.running;
         let mut left = count.lock();
-        if *left > 0 {
-            changed.wait_for(&mut left, LAST_MESSAGE);
-        }
+        // As long as one after the other comes to its end.
+        while *left > 0 && changed.wait_for(&mut left, LAST_MESSAGE) {}
         drop(left);
         let why = || Abend { code: "U0474".to_owned(), text: "the system stops".to_owned() };
         let ended = self.stoppers.iter().filter(|stopper| stopper.end_program(why())).count();
