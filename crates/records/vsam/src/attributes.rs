@@ -499,7 +499,8 @@ mod tests {
 
     #[test]
     fn a_record_longer_than_its_interval_needs_spanned() {
-        let long = |a: &mut ClusterAttributes| (a.record_bytes_max, a.interval_bytes) = (4000, Some(2048));
+        let long =
+            |a: &mut ClusterAttributes| (a.record_bytes_max, a.interval_bytes) = (4000, Some(2048));
         assert_eq!(settled(long), Err("CONTROLINTERVALSIZE".into()));
         let spanned = settled(|a| {
             long(a);
@@ -523,7 +524,10 @@ mod tests {
     #[test]
     fn a_key_lies_within_the_records() {
         assert_eq!(settled(|a| a.key = None), Err("KEYS".into()));
-        assert_eq!(settled(|a| a.key = Some(KeyField { offset: 93, bytes: 8 })), Err("KEYS".into()));
+        assert_eq!(
+            settled(|a| a.key = Some(KeyField { offset: 93, bytes: 8 })),
+            Err("KEYS".into())
+        );
         assert!(settled(|a| a.key = Some(KeyField { offset: 92, bytes: 8 })).is_ok());
         assert_eq!(settled(|a| a.key = Some(KeyField { offset: 0, bytes: 0 })), Err("KEYS".into()));
         let relative = |a: &mut ClusterAttributes| a.organization = Organization::Relative;

@@ -190,9 +190,8 @@ impl Entry {
             _ => return Vec::new(),
         };
         // A name so long that nothing can be appended has components without names.
-        let named = |given: &Option<DataSetName>, last| {
-            given.clone().or_else(|| self.name.with(last).ok())
-        };
+        let named =
+            |given: &Option<DataSetName>, last| given.clone().or_else(|| self.name.with(last).ok());
         let mut names: Vec<DataSetName> = named(data, "DATA").into_iter().collect();
         if has_index {
             names.extend(named(index, "INDEX"));

@@ -124,9 +124,7 @@ impl Coded for CatalogError {
             CatalogError::DuplicateKey { .. } => {
                 "Correct the records, or define the index with NONUNIQUEKEY."
             }
-            CatalogError::Damaged { .. } => {
-                "Recover the data set of the catalog, then try again."
-            }
+            CatalogError::Damaged { .. } => "Recover the data set of the catalog, then try again.",
             CatalogError::Store(error) => return error.remedy(),
         }
         .into()

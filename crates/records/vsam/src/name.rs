@@ -269,7 +269,10 @@ mod tests {
     #[test]
     fn a_name_is_renamed_by_its_first_qualifiers() {
         let account = name("BANK.ACCOUNT.KSDS");
-        assert_eq!(account.renamed(&name("BANK"), &name("COPY.OF")), Some(name("COPY.OF.ACCOUNT.KSDS")));
+        assert_eq!(
+            account.renamed(&name("BANK"), &name("COPY.OF")),
+            Some(name("COPY.OF.ACCOUNT.KSDS"))
+        );
         assert_eq!(account.renamed(&name("BAN"), &name("COPY")), None);
         assert_eq!(account.first_qualifiers(2), Some(name("BANK.ACCOUNT")));
         assert_eq!(account.first_qualifiers(3), None);
@@ -280,7 +283,9 @@ mod tests {
     fn a_filter_stands_for_qualifiers_and_letters() {
         let fits = |filter: &str, text: &str| Filter::parse(filter).unwrap().matches(&name(text));
         assert!(fits("BANK.*", "BANK.A") && !fits("BANK.*", "BANK.A.B") && !fits("BANK.*", "BANK"));
-        assert!(fits("BANK.**", "BANK") && fits("BANK.**", "BANK.A.B") && !fits("BANK.**", "BANKS"));
+        assert!(
+            fits("BANK.**", "BANK") && fits("BANK.**", "BANK.A.B") && !fits("BANK.**", "BANKS")
+        );
         assert!(fits("**.KSDS", "A.B.KSDS") && fits("**.A.**.B", "A.X.A.B"));
         assert!(fits("B%NK.A*T", "BANK.ACCT") && !fits("B%NK.A*T", "BNK.ACCT"));
         assert!(fits("*A*A*", "BANANA") && !fits("*A*A*", "BAN"));
