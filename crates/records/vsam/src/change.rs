@@ -1,0 +1,378 @@
+//! DELETE and ALTER: what is taken out of the catalog, and what is changed in it.
+
+use store::{Store, StoreError};
+
+use crate::attributes::ClusterAttributes;
+use crate::catalog::{Catalog, wrong_kind};
+use crate::entry::{Definition, Entry, Kind, ObjectNumber, State, catalog_prefix};
+use crate::error::CatalogError;
+use crate::name::DataSetName;
+use crate::pending;
+use crate::rows::Rows;
+
+/// What DELETE is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeleteOptions {
+    /// `PURGE`: before its retention period is over, too.
+    pub purge: bool,
+    /// `FORCE`: a catalog or a group with all its entries.
+    pub force: bool,
+}
+
+impl<S: Store> Catalog<S> {
+    /// Deletes an object with all that stands over it: a cluster with its alternate indexes and
+    /// paths, an index with its paths. Answers the entries that are gone; files that are not
+    /// VSAM's are left to the caller.
+    ///
+    /// # Errors
+    /// If it is not there, is open, has to be kept, or still has entries.
+    pub fn delete(
+        &self,
+        name: &DataSetName,
+        options: DeleteOptions,
+    ) -> Result<Vec<Entry>, CatalogError> {
+        let found = self.look(|rows| self.find_itself(rows, name))?;
+        let (catalog, entry) = found.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
+        self.check_expiry(&entry, options)?;
+        match entry.kind() {
+            Kind::Component => Err(wrong_kind(&entry, "components go with their cluster")),
+            Kind::Cluster | Kind::AlternateIndex | Kind::Path => {
+                self.delete_sphere(catalog, &entry, options)
+            }
+            Kind::GenerationGroup => self.delete_group(catalog, &entry, options),
+            Kind::UserCatalog => self.delete_catalog(&entry, options),
+            Kind::NonVsam | Kind::Alias => {
+                self.change(|rows| rows.remove(catalog, &entry))?;
+                Ok(vec![entry])
+            }
+        }
+    }
+
+    fn check_expiry(&self, entry: &Entry, options: DeleteOptions) -> Result<(), CatalogError> {
+        let remarks = match &entry.definition {
+            Definition::Cluster(attributes) => &attributes.remarks,
+            Definition::AlternateIndex(attributes) => &attributes.remarks,
+            Definition::NonVsam(attributes) => &attributes.remarks,
+            Definition::GenerationGroup(attributes) => &attributes.remarks,
+            _ => return Ok(()),
+        };
+        let today = day_of(self.shared.clock.utc_us());
+        match remarks.expires.filter(|until| *until > today && !options.purge) {
+            Some(until) => Err(CatalogError::NotExpired { name: entry.name.clone(), until }),
+            None => Ok(()),
+        }
+    }
+
+    /// Marks what is to go, drops its sets, and removes the entries.
+    fn delete_sphere(
+        &self,
+        catalog: ObjectNumber,
+        entry: &Entry,
+        options: DeleteOptions,
+    ) -> Result<Vec<Entry>, CatalogError> {
+        let _alone = self.alone(entry)?;
+        let all = self.look(|rows| over(rows, catalog, entry))?;
+        for other in &all {
+            self.check_expiry(other, options)?;
+        }
+        self.mark(catalog, &all, |_| State::Deleting)?;
+        for (at, gone) in all.iter().enumerate() {
+            match pending::drop_data(&self.shared.store, gone.data.as_ref()) {
+                Ok(()) => {}
+                // A unit of work has changed it and is not committed. The first set decides.
+                Err(StoreError::SetInUse(_)) if at == 0 => {
+                    self.mark(catalog, &all, |was| was.state)?;
+                    return Err(CatalogError::InUse(gone.name.clone()));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.change(|rows| all.iter().try_for_each(|gone| rows.remove(catalog, gone)))?;
+        all.iter().for_each(|gone| self.shared.registry.forget(gone.number));
+        Ok(all)
+    }
+
+    fn mark(
+        &self,
+        catalog: ObjectNumber,
+        all: &[Entry],
+        state: impl Fn(&Entry) -> State,
+    ) -> Result<(), CatalogError> {
+        self.change(|rows| {
+            all.iter().try_for_each(|entry| {
+                rows.put(catalog, &Entry { state: state(entry), ..entry.clone() })
+            })
+        })
+    }
+
+    fn delete_group(
+        &self,
+        catalog: ObjectNumber,
+        entry: &Entry,
+        options: DeleteOptions,
+    ) -> Result<Vec<Entry>, CatalogError> {
+        if !entry.related.is_empty() && !options.force {
+            return Err(CatalogError::NotEmpty(entry.name.clone()));
+        }
+        let within = self.within(entry.catalog.as_ref())?;
+        let mut gone = Vec::new();
+        for name in &entry.related {
+            match within.delete(name, options) {
+                Ok(entries) => gone.extend(entries),
+                Err(CatalogError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.change(|rows| rows.remove(catalog, entry))?;
+        gone.push(entry.clone());
+        Ok(gone)
+    }
+
+    fn delete_catalog(
+        &self,
+        entry: &Entry,
+        options: DeleteOptions,
+    ) -> Result<Vec<Entry>, CatalogError> {
+        if self.look(|rows| rows.has_entries(entry.number))? && !options.force {
+            return Err(CatalogError::NotEmpty(entry.name.clone()));
+        }
+        let within = self.within(Some(&entry.name))?;
+        let mut gone = Vec::new();
+        // Clusters take what stands over them along; groups go after their generations.
+        for (_, inside) in self.look(|rows| rows.list(&catalog_prefix(entry.number)))? {
+            if inside.kind() == Kind::Component {
+                continue;
+            }
+            match within.delete(&inside.name, options) {
+                Ok(entries) => gone.extend(entries),
+                Err(CatalogError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.change(|rows| {
+            for (catalog, alias) in rows.list(&catalog_prefix(ObjectNumber::MASTER))? {
+                if alias.definition == Definition::Alias(entry.name.clone()) {
+                    rows.remove(catalog, &alias)?;
+                }
+            }
+            rows.remove(ObjectNumber::MASTER, entry)
+        })?;
+        gone.push(entry.clone());
+        Ok(gone)
+    }
+
+    /// Changes attributes (ALTER). The organization of a cluster and what an object stands over
+    /// stay; keys and longest records change only while there are no records, and the key of an
+    /// alternate index and whether it is unique only while it has no entries.
+    ///
+    /// # Errors
+    /// If a rule is broken, or the object is open.
+    pub fn alter(
+        &self,
+        name: &DataSetName,
+        change: &mut dyn FnMut(&mut Definition),
+    ) -> Result<Entry, CatalogError> {
+        let entry = self.known(name)?;
+        let _alone = self.alone(&entry)?;
+        let mut altered = entry.clone();
+        change(&mut altered.definition);
+        let base = self.base_of(&entry)?;
+        let refusal = refusal(&entry.definition, &altered.definition);
+        if let Some((operand, what)) = refusal.outright {
+            return Err(attribute_error(&entry, operand, what));
+        }
+        if let Some(operand) = refusal.while_records
+            && !pending::is_empty(&self.shared.store, self.data_of(&entry)?)?
+        {
+            return Err(attribute_error(
+                &entry,
+                operand,
+                "it cannot change while there are records",
+            ));
+        }
+        let wrong = |error| CatalogError::Attributes { name: entry.name.clone(), error };
+        match &mut altered.definition {
+            Definition::Cluster(attributes) => attributes.settle().map_err(wrong)?,
+            Definition::AlternateIndex(attributes) => {
+                if let Some(cluster) = base.as_ref().and_then(Entry::cluster) {
+                    attributes.settle(cluster).map_err(wrong)?;
+                }
+            }
+            Definition::GenerationGroup(attributes) => attributes.settle().map_err(wrong)?,
+            _ => {}
+        }
+        self.change(|rows| {
+            let (catalog, now) =
+                self.find(rows, name)?.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
+            // The names of components may change with it.
+            rows.remove_names(catalog, &now)?;
+            let altered = Entry { related: now.related, ..altered.clone() };
+            rows.add_whole(catalog, &altered)?;
+            Ok(altered)
+        })
+    }
+
+    /// Gives an object another name (ALTER NEWNAME). What stands over it follows; its set in the
+    /// store keeps its name.
+    ///
+    /// # Errors
+    /// If the name is taken or leads to another catalog, or the object is open.
+    pub fn rename(&self, name: &DataSetName, to: &DataSetName) -> Result<Entry, CatalogError> {
+        let entry = self.known(name)?;
+        if entry.kind() == Kind::UserCatalog || entry.kind() == Kind::Component {
+            return Err(wrong_kind(&entry, "it keeps its name"));
+        }
+        let _alone = self.alone(&entry)?;
+        self.change(|rows| {
+            let (catalog, entry) =
+                self.find(rows, name)?.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
+            if self.scope_of(rows, to)?.1 != catalog {
+                return Err(attribute_error(
+                    &entry,
+                    "NEWNAME",
+                    "the name leads to another catalog",
+                ));
+            }
+            rows.remove_names(catalog, &entry)?;
+            let renamed = Entry { name: to.clone(), ..entry.clone() };
+            rows.add_whole(catalog, &renamed)?;
+            follow(rows, catalog, &entry, to)?;
+            Ok(renamed)
+        })
+    }
+}
+
+/// What names a renamed object names it anew.
+fn follow<S: Store>(
+    rows: &mut Rows<'_, S>,
+    catalog: ObjectNumber,
+    entry: &Entry,
+    to: &DataSetName,
+) -> Result<(), CatalogError> {
+    for (catalog, mut other) in rows.list(&catalog_prefix(catalog))? {
+        let before = other.clone();
+        for name in &mut other.related {
+            if *name == entry.name {
+                name.clone_from(to);
+            }
+        }
+        let named = match &mut other.definition {
+            Definition::AlternateIndex(attributes) => Some(&mut attributes.base),
+            Definition::Path(attributes) => Some(&mut attributes.entry),
+            Definition::Alias(of) => Some(of),
+            _ => None,
+        };
+        if let Some(named) = named.filter(|named| **named == entry.name) {
+            named.clone_from(to);
+        }
+        if other != before {
+            rows.put(catalog, &other)?;
+        }
+    }
+    Ok(())
+}
+
+/// An entry and all that stands over it, it first, then what has data.
+fn over<S: Store>(
+    rows: &mut Rows<'_, S>,
+    catalog: ObjectNumber,
+    entry: &Entry,
+) -> Result<Vec<Entry>, CatalogError> {
+    let mut all = vec![rows.known(catalog, &entry.name)?];
+    if entry.kind() == Kind::Path {
+        return Ok(all);
+    }
+    let mut at = 0;
+    while let Some(next) = all.get(at) {
+        for name in next.related.clone() {
+            all.extend(rows.get(catalog, &name)?);
+        }
+        at += 1;
+    }
+    Ok(all)
+}
+
+/// What an alteration breaks.
+#[derive(Default)]
+struct Refusal {
+    outright: Option<(&'static str, &'static str)>,
+    while_records: Option<&'static str>,
+}
+
+fn refusal(before: &Definition, after: &Definition) -> Refusal {
+    let outright = |operand, what| Refusal { outright: Some((operand, what)), while_records: None };
+    match (before, after) {
+        (Definition::Cluster(old), Definition::Cluster(new)) => of_cluster(old, new),
+        (Definition::AlternateIndex(old), Definition::AlternateIndex(new)) => {
+            if old.base != new.base {
+                return outright("RELATE", "an index stays with its cluster");
+            }
+            let key = (old.key != new.key).then_some("KEYS");
+            let unique = (new.unique != old.unique).then_some("UNIQUEKEY");
+            let upgrade = (new.upgrade && !old.upgrade).then_some("UPGRADE");
+            Refusal { outright: None, while_records: key.or(unique).or(upgrade) }
+        }
+        (Definition::Path(old), Definition::Path(new)) if old.entry != new.entry => {
+            outright("PATHENTRY", "a path keeps what it leads to")
+        }
+        (old, new) if old.kind() != new.kind() => outright("NAME", "an object keeps its kind"),
+        _ => Refusal::default(),
+    }
+}
+
+fn of_cluster(old: &ClusterAttributes, new: &ClusterAttributes) -> Refusal {
+    if old.organization != new.organization {
+        let what = "a cluster keeps its organization";
+        return Refusal { outright: Some(("INDEXED", what)), while_records: None };
+    }
+    let key = (old.key != new.key).then_some("KEYS");
+    let shorter = new.record_bytes_max < old.record_bytes_max
+        || (!new.organization.is_relative() && new.spanned != old.spanned)
+        || (new.organization == crate::attributes::Organization::Relative
+            && new.record_bytes_max != old.record_bytes_max);
+    let record = shorter.then_some("RECORDSIZE");
+    Refusal { outright: None, while_records: key.or(record) }
+}
+
+fn attribute_error(entry: &Entry, operand: &'static str, what: &'static str) -> CatalogError {
+    let error = crate::attributes::AttributeError { operand, what };
+    CatalogError::Attributes { name: entry.name.clone(), error }
+}
+
+/// The day of a moment, as `yyyyddd`, in UTC.
+fn day_of(utc_us: u64) -> u32 {
+    let days = i64::try_from(utc_us / 86_400_000_000).unwrap_or(0);
+    // Years of 365.2425 days, counted from a March so that leap days end them.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let march_year = year + era * 400;
+    // Day 306 of a year from March on is the 1st of January of the next.
+    let (year, day) = match of_year >= 306 {
+        true => (march_year + 1, of_year - 306 + 1),
+        false => {
+            let leap = march_year % 4 == 0 && (march_year % 100 != 0 || march_year % 400 == 0);
+            (march_year, of_year + 60 + i64::from(leap))
+        }
+    };
+    u32::try_from(year * 1000 + day).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day_of;
+
+    #[test]
+    fn a_moment_falls_on_a_day_of_the_year() {
+        let days = [(0, 1_970_001), (364, 1_970_365), (365, 1_971_001), (59, 1_970_060)];
+        for (day, wanted) in days {
+            assert_eq!(day_of(day * 86_400_000_000), wanted);
+        }
+        // 2000-02-29, 2000-12-31, 2024-03-01.
+        for (day, wanted) in [(11_016, 2_000_060), (11_322, 2_000_366), (19_783, 2_024_061)] {
+            assert_eq!(day_of(day * 86_400_000_000), wanted);
+        }
+    }
+}

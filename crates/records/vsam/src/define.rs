@@ -1,0 +1,259 @@
+//! DEFINE: a new object, its place in the catalog, and its set in the store.
+
+use store::{Locking, SetAttributes, SetId, Store, StoreError};
+
+use crate::attributes::AttributeError;
+use crate::catalog::{Catalog, Scope, wrong_kind};
+use crate::entry::{DataSet, Definition, Entry, Kind, ObjectNumber, State};
+use crate::error::CatalogError;
+use crate::generations::{RolledIn, group_of, roll_in};
+use crate::name::DataSetName;
+use crate::pending;
+use crate::rows::Rows;
+
+/// What a definition has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defined {
+    /// The new entry.
+    pub entry: Entry,
+    /// Generations that have left their group for it. Their entries are gone.
+    pub rolled_off: Vec<Entry>,
+    /// Whether the data of those is to go, too (`SCRATCH`). That of clusters is gone.
+    pub scratch: bool,
+}
+
+impl<S: Store> Catalog<S> {
+    /// Defines an object: in the named user catalog, or in the one that its first qualifiers pick,
+    /// which is also where what it rests on has to be.
+    ///
+    /// An alternate index over a cluster without records is ready at once; otherwise it has to be
+    /// built. A name that is a generation's by its form, while there is its group, becomes one.
+    ///
+    /// # Errors
+    /// If a name is taken, something it rests on is not there or is open, or attributes break a
+    /// rule.
+    pub fn define(
+        &self,
+        name: &DataSetName,
+        definition: Definition,
+        catalog: Option<&DataSetName>,
+    ) -> Result<Defined, CatalogError> {
+        if let Some(catalog) = catalog {
+            return self.within(Some(catalog))?.define(name, definition, None);
+        }
+        let scope = match &definition {
+            Definition::UserCatalog => (None, ObjectNumber::MASTER),
+            Definition::Alias(of) if self.is_catalog(of)? => (None, ObjectNumber::MASTER),
+            _ => self.look(|rows| self.scope_of(rows, name))?,
+        };
+        let mut definition = definition;
+        let base = self.settle(name, &mut definition, &scope)?;
+        // Nobody adds records while it is decided whether an index knows all of them.
+        let alone = base.as_ref().map(|base| self.alone(base)).transpose()?;
+        let ready = match &base {
+            Some(base) => pending::is_empty(&self.shared.store, self.data_of(base)?)?,
+            None => true,
+        };
+        let entry = self.first_entry(name, definition, &scope)?;
+        let rolled = self.change(|rows| note(rows, scope.1, &entry))?;
+        let made = self.make_set(&entry).and_then(|data| {
+            let state = if ready { State::Ready } else { State::Unbuilt };
+            let done = Entry { data, state, ..entry.clone() };
+            self.change(|rows| rows.put(scope.1, &done))?;
+            Ok(done)
+        });
+        drop(alone);
+        match made {
+            Ok(entry) => self.roll_off(entry, scope.1, rolled),
+            Err(error) => {
+                // If this fails, too, the next open of the catalog does it.
+                self.change(|rows| rows.remove(scope.1, &entry))?;
+                Err(error)
+            }
+        }
+    }
+
+    fn is_catalog(&self, name: &DataSetName) -> Result<bool, CatalogError> {
+        let entry = self.get_in(None, name)?;
+        Ok(entry.is_some_and(|entry| entry.kind() == Kind::UserCatalog))
+    }
+
+    /// Checks a definition, and fills in what it leaves open. Answers the cluster whose records an
+    /// alternate index is to know.
+    fn settle(
+        &self,
+        name: &DataSetName,
+        definition: &mut Definition,
+        scope: &Scope,
+    ) -> Result<Option<Entry>, CatalogError> {
+        let wrong = |error| CatalogError::Attributes { name: name.clone(), error };
+        let beneath = |of: &DataSetName| {
+            let found = self.look(|rows| rows.get(scope.1, of))?;
+            let there = found.filter(|entry| matches!(entry.state, State::Ready | State::Unbuilt));
+            there.ok_or_else(|| CatalogError::NotFound(of.clone()))
+        };
+        match definition {
+            Definition::Cluster(attributes) => attributes.settle().map_err(wrong)?,
+            Definition::AlternateIndex(attributes) => {
+                let base = beneath(&attributes.base)?;
+                let Some(cluster) = base.cluster() else {
+                    return Err(wrong_kind(&base, "an alternate index stands over a cluster"));
+                };
+                attributes.settle(cluster).map_err(wrong)?;
+                return Ok(Some(base));
+            }
+            Definition::Path(attributes) => {
+                let entry = beneath(&attributes.entry)?;
+                if !matches!(entry.kind(), Kind::Cluster | Kind::AlternateIndex) {
+                    return Err(wrong_kind(
+                        &entry,
+                        "a path leads through an index or to a cluster",
+                    ));
+                }
+            }
+            Definition::GenerationGroup(attributes) => {
+                attributes.settle().map_err(wrong)?;
+                if name.with("G0001V00").is_err() {
+                    let what = "a group's name has at most 35 characters";
+                    return Err(wrong(AttributeError { operand: "NAME", what }));
+                }
+            }
+            Definition::Alias(of) => {
+                let entry = self.known(of)?;
+                if matches!(entry.kind(), Kind::Alias) || entry.name != *of {
+                    return Err(wrong_kind(&entry, "an alias cannot have an alias"));
+                }
+            }
+            Definition::NonVsam(_) | Definition::UserCatalog => {}
+            Definition::Component(_) => {
+                let what = "components are defined with their cluster";
+                return Err(wrong(AttributeError { operand: "NAME", what }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The entry of an object that is being defined.
+    fn first_entry(
+        &self,
+        name: &DataSetName,
+        definition: Definition,
+        scope: &Scope,
+    ) -> Result<Entry, CatalogError> {
+        let drawn = self.shared.store.draw(self.shared.set, 1)?;
+        let Ok(number) = u32::try_from(drawn).map(ObjectNumber) else {
+            return Err(StoreError::NoSpace("the numbers of objects in the catalog".into()).into());
+        };
+        let has_data = matches!(definition.kind(), Kind::Cluster | Kind::AlternateIndex);
+        let data = match has_data {
+            true => Some(DataSet { set: self.free_set(name, number)?, id: None }),
+            false => None,
+        };
+        let state = if has_data { State::Defining } else { State::Ready };
+        Ok(Entry {
+            name: name.clone(),
+            catalog: scope.0.clone(),
+            number,
+            created_us: self.shared.clock.utc_us(),
+            definition,
+            data,
+            state,
+            related: Vec::new(),
+        })
+    }
+
+    /// A name for a set: the object's, unless another catalog, or a database, has it.
+    fn free_set(&self, name: &DataSetName, number: ObjectNumber) -> Result<String, CatalogError> {
+        Ok(match self.shared.store.set(name.as_str())? {
+            None => name.to_string(),
+            Some(_) => format!("{name}@{}", number.0),
+        })
+    }
+
+    /// Makes the set of an object that has data.
+    fn make_set(&self, entry: &Entry) -> Result<Option<DataSet>, CatalogError> {
+        let Some(data) = &entry.data else { return Ok(None) };
+        let free = match &entry.definition {
+            Definition::Cluster(attributes) => attributes.free_space,
+            Definition::AlternateIndex(attributes) => attributes.free_space,
+            _ => return Ok(None),
+        };
+        let attributes = SetAttributes {
+            locking: Locking::Keys,
+            // A load leaves something in every interval; one that is all free holds nothing.
+            free_percent: free.interval_percent.min(90),
+            ..SetAttributes::default()
+        };
+        let SetId(id) = self.shared.store.create_set(&data.set, &attributes)?;
+        Ok(Some(DataSet { set: data.set.clone(), id: Some(id) }))
+    }
+
+    /// Deletes the generations that have left a group.
+    fn roll_off(
+        &self,
+        entry: Entry,
+        catalog: ObjectNumber,
+        rolled: Option<(RolledIn, bool)>,
+    ) -> Result<Defined, CatalogError> {
+        let Some((rolled, scratch)) = rolled else {
+            return Ok(Defined { entry, rolled_off: Vec::new(), scratch: false });
+        };
+        let mut rolled_off = Vec::new();
+        for name in &rolled.leave {
+            let Some(old) = self.look(|rows| rows.get(catalog, name))? else { continue };
+            if old.data.is_some() {
+                // An entry without its data could never be deleted: a cluster goes whole.
+                let within = Catalog {
+                    shared: std::sync::Arc::clone(&self.shared),
+                    scope: Some((old.catalog.clone(), catalog)),
+                };
+                within.delete_generation(&old, catalog)?;
+            } else {
+                self.change(|rows| rows.remove(catalog, &old))?;
+            }
+            rolled_off.push(old);
+        }
+        Ok(Defined { entry, rolled_off, scratch })
+    }
+
+    fn delete_generation(&self, old: &Entry, catalog: ObjectNumber) -> Result<(), CatalogError> {
+        let _alone = self.alone(old)?;
+        self.change(|rows| rows.put(catalog, &Entry { state: State::Deleting, ..old.clone() }))?;
+        pending::drop_data(&self.shared.store, old.data.as_ref())?;
+        self.change(|rows| rows.remove(catalog, old))?;
+        self.shared.registry.forget(old.number);
+        Ok(())
+    }
+}
+
+/// Adds an entry, and its name to what it stands over. Answers what that does to its group, and
+/// whether the group's generations are to be scratched.
+fn note<S: Store>(
+    rows: &mut Rows<'_, S>,
+    catalog: ObjectNumber,
+    entry: &Entry,
+) -> Result<Option<(RolledIn, bool)>, CatalogError> {
+    rows.add_whole(catalog, entry)?;
+    let above = match &entry.definition {
+        Definition::AlternateIndex(attributes) => Some(&attributes.base),
+        Definition::Path(attributes) => Some(&attributes.entry),
+        _ => None,
+    };
+    if let Some(above) = above {
+        let mut above = rows.known(catalog, above)?;
+        above.related.push(entry.name.clone());
+        rows.put(catalog, &above)?;
+        return Ok(None);
+    }
+    if !matches!(entry.kind(), Kind::Cluster | Kind::NonVsam) {
+        return Ok(None);
+    }
+    let Some(group) = group_of(&entry.name) else { return Ok(None) };
+    let Some(mut group) = rows.get(catalog, &group)? else { return Ok(None) };
+    let Definition::GenerationGroup(attributes) = &group.definition else { return Ok(None) };
+    let rolled = roll_in(attributes, &group.related, &entry.name);
+    let scratch = attributes.scratch;
+    group.related.clone_from(&rolled.generations);
+    rows.put(catalog, &group)?;
+    Ok(Some((rolled, scratch)))
+}

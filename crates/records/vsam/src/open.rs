@@ -1,0 +1,380 @@
+//! Files: connections of an opener to the data of a cluster, directly or by a path: an ACB.
+//!
+//! 1. A file has its sphere in use until it is closed or dropped; `share` says who may beside it.
+//! 2. The upgrade set is that of the moment of the open: no index can be defined, built or deleted
+//!    while the sphere is open.
+//! 3. A path without UPDATE, and an index that is not of the upgrade set, may come to disagree with
+//!    the base. That is what was asked for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use store::{SetId, Store, StoreError};
+
+use crate::attributes::{ClusterAttributes, Organization};
+use crate::catalog::{Catalog, Shared, wrong_kind};
+use crate::entry::{Definition, Entry, Kind, State};
+use crate::error::{CatalogError, OpenError};
+use crate::feedback::{Failure, LogicalReason};
+use crate::layout::Shape;
+use crate::name::DataSetName;
+use crate::pending;
+use crate::position::{Buffers, Position, Strings};
+use crate::share::{Arrivals, Ticket, Use};
+use crate::upgrade::{Index, UpgradeSet};
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// To read.
+    Input,
+    /// To load: the cluster is empty or is emptied (REUSE), and keys ascend.
+    Output,
+    /// To read and to change.
+    InputOutput,
+    /// To add records: behind the last key, address or number.
+    Extend,
+}
+
+impl OpenMode {
+    /// Whether records can be changed.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != OpenMode::Input
+    }
+}
+
+/// How a file is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// `RST`: a reusable cluster is emptied, in every mode that changes it. [`OpenMode::Output`]
+    /// does so anyway.
+    pub reset: bool,
+    /// The opener is one of those that share by record locks (RLS): together they count as one
+    /// for the share options.
+    pub record_level: bool,
+    /// `STRNO`: how many positions there may be at once; `None`: any number.
+    pub strings: Option<u32>,
+}
+
+/// An open file.
+pub struct File<S: Store> {
+    pub(crate) catalog: Catalog<S>,
+    pub(crate) base: Entry,
+    pub(crate) attributes: ClusterAttributes,
+    pub(crate) set: SetId,
+    pub(crate) shape: Shape,
+    pub(crate) route: Route,
+    pub(crate) upgrade: UpgradeSet,
+    pub(crate) mode: OpenMode,
+    pub(crate) number: u64,
+    index: Option<Entry>,
+    strings: Arc<Strings>,
+    ticket: Option<Ticket>,
+}
+
+/// By what a file comes to its records.
+pub(crate) enum Route {
+    /// The base's own order.
+    Base,
+    /// An alternate index.
+    Path(Index),
+    /// An alternate index whose own records are read.
+    Index(Index),
+}
+
+/// Files get numbers, so that a position is known to be of another file.
+static FILES: AtomicU64 = AtomicU64::new(1);
+
+/// What a name leads to.
+struct Sphere {
+    base: Entry,
+    index: Option<Entry>,
+    /// The records are those of the index itself.
+    is_index: bool,
+    /// Changes change the upgrade set.
+    upgrades: bool,
+    indexes: Vec<Entry>,
+}
+
+impl<S: Store> Catalog<S> {
+    /// Opens a cluster, a path, or an alternate index as a file of its own (for reading only).
+    ///
+    /// # Errors
+    /// If there is no such object, others have it open, or the mode is not possible.
+    pub fn open_file(
+        &self,
+        name: &DataSetName,
+        mode: OpenMode,
+        options: &OpenOptions,
+    ) -> Result<File<S>, OpenError> {
+        let sphere = self.sphere_of(name)?;
+        let Some(attributes) = sphere.base.cluster().cloned() else {
+            return Err(OpenError::Catalog(wrong_kind(&sphere.base, "it has no records")));
+        };
+        check_mode(name, &sphere, mode)?;
+        let ticket = self.admit(name, &sphere.base, &attributes, mode, options)?;
+        let set = self.data_of(&sphere.base)?;
+        if mode == OpenMode::Output || (options.reset && mode.writes()) {
+            self.make_empty(&sphere, &attributes, set, mode, options)?;
+        }
+        let ticket = match mode {
+            // Whoever resets had it alone for that.
+            OpenMode::InputOutput | OpenMode::Extend if options.reset => {
+                drop(ticket);
+                let options = OpenOptions { reset: false, ..options.clone() };
+                self.admit(name, &sphere.base, &attributes, mode, &options)?
+            }
+            _ => ticket,
+        };
+        // What is known of the sphere may have changed before it was in use.
+        let sphere = self.sphere_of(name)?;
+        self.connect(sphere, attributes, set, (mode, options), ticket)
+    }
+
+    /// What a name leads to.
+    fn sphere_of(&self, name: &DataSetName) -> Result<Sphere, OpenError> {
+        let entry = self.known(name)?;
+        let beneath = |of: &Entry, name: &DataSetName| {
+            let found = self.get_in(of.catalog.as_ref(), name)?;
+            let there = found.filter(|entry| matches!(entry.state, State::Ready | State::Unbuilt));
+            there.ok_or_else(|| CatalogError::NotFound(name.clone()))
+        };
+        let (through, is_index, upgrades) = match &entry.definition {
+            Definition::Path(path) => (beneath(&entry, &path.entry)?, false, path.update),
+            Definition::AlternateIndex(_) => (entry.clone(), true, false),
+            _ => (entry.clone(), false, true),
+        };
+        let (base, index) = match &through.definition {
+            Definition::Cluster(_) => (through, None),
+            Definition::AlternateIndex(index) => {
+                (beneath(&through, &index.base)?, Some(through.clone()))
+            }
+            _ => {
+                let what = "a cluster, an alternate index or a path can be opened";
+                return Err(OpenError::Catalog(wrong_kind(&entry, what)));
+            }
+        };
+        let mut indexes = Vec::new();
+        for name in &base.related {
+            let found = self.get_in(base.catalog.as_ref(), name)?;
+            indexes.extend(found.filter(|entry| entry.kind() == Kind::AlternateIndex));
+        }
+        Ok(Sphere { base, index, is_index, upgrades, indexes })
+    }
+
+    fn admit(
+        &self,
+        name: &DataSetName,
+        base: &Entry,
+        attributes: &ClusterAttributes,
+        mode: OpenMode,
+        options: &OpenOptions,
+    ) -> Result<Ticket, OpenError> {
+        let wanted = match (mode, options.record_level) {
+            (OpenMode::Output, _) => Use::Alone,
+            (OpenMode::InputOutput | OpenMode::Extend, _) if options.reset => Use::Alone,
+            (OpenMode::Input, false) => Use::Read,
+            (OpenMode::Input, true) => Use::ReadRecords,
+            (_, false) => Use::Write,
+            (_, true) => Use::WriteRecords,
+        };
+        let sphere = self.shared.registry.sphere(base.number);
+        let ticket = sphere.admit(wanted, attributes.share.regions);
+        ticket.ok_or_else(|| OpenError::Shared(name.clone()))
+    }
+
+    /// Empties a cluster that is to be loaded, if it may be.
+    fn make_empty(
+        &self,
+        sphere: &Sphere,
+        attributes: &ClusterAttributes,
+        set: SetId,
+        mode: OpenMode,
+        options: &OpenOptions,
+    ) -> Result<(), OpenError> {
+        let Shared { store, set: catalog_set, registry, .. } = &*self.shared;
+        let name = &sphere.base.name;
+        if !attributes.reuse {
+            if mode == OpenMode::Output && !options.reset && pending::is_empty(store, set)? {
+                return Ok(());
+            }
+            return Err(match options.reset {
+                true => OpenError::Mode {
+                    name: name.clone(),
+                    what: "it was not defined with REUSE, so it is not emptied",
+                },
+                false => OpenError::NotEmpty(name.clone()),
+            });
+        }
+        let catalog = match &sphere.base.catalog {
+            Some(catalog) => self.look(|rows| rows.catalog_number(catalog))?,
+            None => crate::entry::ObjectNumber::MASTER,
+        };
+        match pending::empty(store, *catalog_set, catalog, &sphere.base) {
+            Ok(()) => {}
+            Err(CatalogError::Store(StoreError::SetInUse(_))) => {
+                return Err(OpenError::Catalog(CatalogError::InUse(name.clone())));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        registry.sphere(sphere.base.number).forget_address();
+        Ok(())
+    }
+
+    fn connect(
+        &self,
+        sphere: Sphere,
+        attributes: ClusterAttributes,
+        set: SetId,
+        (mode, options): (OpenMode, &OpenOptions),
+        ticket: Ticket,
+    ) -> Result<File<S>, OpenError> {
+        let route = match &sphere.index {
+            None => Route::Base,
+            Some(index) if index.state != State::Ready => {
+                return Err(OpenError::NotBuilt(index.name.clone()));
+            }
+            Some(index) if sphere.is_index => Route::Index(self.index_of(index)?),
+            Some(index) => Route::Path(self.index_of(index)?),
+        };
+        let mut upgrade = Vec::new();
+        for index in sphere.indexes.iter().filter(|_| sphere.upgrades) {
+            let upgrades = index.alternate_index().is_some_and(|index| index.upgrade);
+            if upgrades && index.state == State::Ready {
+                upgrade.push(self.index_of(index)?);
+            }
+        }
+        let most = options.strings.unwrap_or(u32::MAX);
+        Ok(File {
+            catalog: self.clone(),
+            shape: Shape::of(&attributes),
+            base: sphere.base,
+            attributes,
+            set,
+            route,
+            upgrade: UpgradeSet::new(upgrade),
+            mode,
+            number: FILES.fetch_add(1, Relaxed),
+            index: sphere.index,
+            strings: Arc::new(Strings { most, taken: AtomicU32::new(0) }),
+            ticket: Some(ticket),
+        })
+    }
+
+    pub(crate) fn index_of(&self, entry: &Entry) -> Result<Index, CatalogError> {
+        let Some(attributes) = entry.alternate_index() else {
+            return Err(wrong_kind(entry, "it is no alternate index"));
+        };
+        let arrivals: Arc<Arrivals> = self.shared.registry.arrivals(entry.number);
+        let (key, unique) = (attributes.key, attributes.unique);
+        Ok(Index { set: self.data_of(entry)?, key, unique, arrivals })
+    }
+}
+
+fn check_mode(name: &DataSetName, sphere: &Sphere, mode: OpenMode) -> Result<(), OpenError> {
+    let wrong = |what| Err(OpenError::Mode { name: name.clone(), what });
+    if sphere.is_index && mode.writes() {
+        return wrong("an alternate index changes only with its base");
+    }
+    if sphere.index.is_some() && mode == OpenMode::Output {
+        return wrong("a cluster is loaded by its own name, not by a path");
+    }
+    Ok(())
+}
+
+impl<S: Store> File<S> {
+    /// The entry of the cluster whose records it gives.
+    #[must_use]
+    pub fn base(&self) -> &Entry {
+        &self.base
+    }
+
+    /// The attributes of that cluster.
+    #[must_use]
+    pub fn attributes(&self) -> &ClusterAttributes {
+        &self.attributes
+    }
+
+    /// How that cluster orders its records.
+    #[must_use]
+    pub fn organization(&self) -> Organization {
+        self.attributes.organization
+    }
+
+    /// The entry of the alternate index through which it goes, if it does.
+    #[must_use]
+    pub fn alternate_index(&self) -> Option<&Entry> {
+        self.index.as_ref()
+    }
+
+    /// What it was opened for.
+    #[must_use]
+    pub fn mode(&self) -> OpenMode {
+        self.mode
+    }
+
+    /// A position in front of the first record.
+    ///
+    /// # Errors
+    /// If no string is left.
+    pub fn position(&self) -> Result<Position<S>, Failure> {
+        let store = self.catalog.store();
+        let Some(ticket) = &self.ticket else {
+            return Err(Failure::logical(LogicalReason::NotOpenForThis));
+        };
+        let (walked, peeks) = match &self.route {
+            Route::Base => (self.set, false),
+            Route::Path(index) => (index.set, !index.unique),
+            Route::Index(index) => (index.set, true),
+        };
+        let cursor = store.cursor(walked)?;
+        let peek = if peeks { Some(store.cursor(walked)?) } else { None };
+        let scratch = self.upgrade.scratch(store)?;
+        // Only now: what fails before takes no string.
+        if !self.strings.take() {
+            return Err(Failure::logical(LogicalReason::NoString));
+        }
+        Ok(Position {
+            cursor,
+            peek,
+            scratch,
+            file: self.number,
+            placed: true,
+            held: false,
+            base_key: Vec::new(),
+            written: None,
+            area_bytes: None,
+            access: None,
+            buffers: Buffers::default(),
+            counts: crate::share::Counts::default(),
+            sphere: Arc::clone(ticket.sphere()),
+            string: Arc::clone(&self.strings),
+        })
+    }
+
+    /// Closes it: what was counted is written to the catalog. Dropping it does the same, but says
+    /// nothing of failures. Positions count what they did when they are dropped or end their
+    /// request: that comes first. What was changed is committed with the caller's unit of work,
+    /// before or after.
+    ///
+    /// # Errors
+    /// If the catalog cannot be changed.
+    pub fn close(mut self) -> Result<(), OpenError> {
+        self.give_back()
+    }
+
+    fn give_back(&mut self) -> Result<(), OpenError> {
+        if self.ticket.take().is_none() {
+            return Ok(());
+        }
+        Ok(self.catalog.keep_statistics(self.base.number)?)
+    }
+}
+
+impl<S: Store> Drop for File<S> {
+    fn drop(&mut self) {
+        // What was counted stays with the sphere and is written by the next close.
+        let _ = self.give_back();
+    }
+}
