@@ -1,0 +1,83 @@
+//! Loading a cluster that was just defined, and reading all of one: what copies of whole objects
+//! are made with.
+//!
+//! Invariants:
+//! 1. A load that fails leaves a cluster that its caller deletes: no copy counts in part.
+
+use store::{Store, Unit, UnitOptions};
+use vsam::{DataSetName, Feedback, RecordNumber};
+
+use crate::form::Form;
+use crate::locate::Located;
+use crate::names::entry_in;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::source::Source;
+use crate::target::{How, Put, Target};
+
+const COMMIT_RECORDS: u64 = 1000;
+const COMMIT_BYTES: usize = 4 << 20;
+
+/// The next record, with its number if it has one; `None` behind the last.
+pub(crate) type Next<'n> =
+    &'n mut dyn FnMut(&mut Vec<u8>) -> Result<Option<Option<RecordNumber>>, Refusal>;
+
+fn located<S: Store>(session: &Session<'_, S>, name: &DataSetName) -> Result<Located, Refusal> {
+    Ok(Located::Entry(Box::new(entry_in(&session.catalog, None, name)?)))
+}
+
+/// Loads the empty cluster `name`; answers how many records there were.
+pub(crate) fn load<S: Store>(
+    session: &mut Session<'_, S>,
+    name: &DataSetName,
+    next: Next<'_>,
+) -> Result<u64, Refusal> {
+    let located = located(session, name)?;
+    let how = How { keeps_numbers: true, ..How::default() };
+    let mut target = Target::open(session, &located, Form::Variable, how)?;
+    let mut unit = session.catalog.store().begin(vsam::unit_options())?;
+    let (mut count, mut bytes, mut record) = (0_u64, 0, Vec::new());
+    while let Some(number) = next(&mut record)? {
+        let feedback = Feedback { number, ..Feedback::default() };
+        if let Put::Refused(id, text) = target.put(&mut unit, &record, &feedback)? {
+            let text = format!("ACTION ERROR ON {name}, record {}: {text}", count + 1);
+            return Err(Refusal::severe(id, text));
+        }
+        count += 1;
+        bytes += record.len();
+        if count.is_multiple_of(COMMIT_RECORDS) || bytes >= COMMIT_BYTES {
+            session.machine.progress(name.as_str(), count);
+            unit.commit()?;
+            unit = session.catalog.store().begin(vsam::unit_options())?;
+            bytes = 0;
+        }
+    }
+    unit.commit()?;
+    target.close()?;
+    Ok(count)
+}
+
+/// What is done with each record.
+pub(crate) type Each<'e> = &'e mut dyn FnMut(&[u8], &Feedback) -> Result<(), Refusal>;
+
+/// Reads all records of the cluster `name` in their order; answers how many there were.
+pub(crate) fn each<S: Store>(
+    session: &mut Session<'_, S>,
+    name: &DataSetName,
+    take: Each<'_>,
+) -> Result<u64, Refusal> {
+    let located = located(session, name)?;
+    let mut source = Source::open(session, &located, Form::Variable, 0)?;
+    let mut unit = session.catalog.store().begin(UnitOptions::READ_ONLY)?;
+    let (mut count, mut record) = (0_u64, Vec::new());
+    while let Some(feedback) = source.next_record(&mut unit, &mut record)? {
+        take(&record, &feedback)?;
+        count += 1;
+        if count.is_multiple_of(COMMIT_RECORDS) {
+            session.machine.progress(name.as_str(), count);
+        }
+    }
+    unit.backout()?;
+    source.close()?;
+    Ok(count)
+}
