@@ -219,7 +219,7 @@ impl<S: Store> Repository<S> {
                     let _ = unit.delete(self.set, &key)?;
                 }
             }
-            Ok(())
+            Ok::<(), ResourceError>(())
         })?;
         for resource in changes {
             match stopped {
