@@ -24,8 +24,8 @@ use std::sync::Arc;
 use otma::Name;
 use seam::sync::Mutex;
 use store::{
-    Cursor, KeyRange, LockMode, LockName, Locking, Pairs, Read, SetAttributes, SetId, Store, Unit,
-    UnitOptions, Wait, run,
+    Cursor, KeyRange, LockMode, LockName, Locking, Pairs, Read, SetAttributes, SetId, Store,
+    StoreError, Unit, UnitOptions, Wait, run,
 };
 
 use crate::check::{Change, Known, apply, fits, set_all};
@@ -219,7 +219,7 @@ impl<S: Store> Repository<S> {
                     let _ = unit.delete(self.set, &key)?;
                 }
             }
-            Ok::<(), ResourceError>(())
+            Ok::<(), StoreError>(())
         })?;
         for resource in changes {
             match stopped {
