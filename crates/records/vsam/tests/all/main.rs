@@ -3,6 +3,7 @@
 
 mod catalogs;
 mod common;
+mod copies;
 mod crashes;
 mod feedback;
 mod generations;
