@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use store::{Entry as StoreEntry, LoadSource, Read, Store, StoreError, Unit as _};
 
+use crate::attributes::AlternateIndexAttributes;
 use crate::catalog::{Catalog, wrong_kind};
 use crate::entry::{Definition, Entry, Kind, State, Statistics};
 use crate::error::CatalogError;
@@ -36,8 +37,19 @@ impl<S: Store> Catalog<S> {
             return Err(wrong_kind(&base, "an alternate index stands over a cluster"));
         };
         let _alone = self.alone(&entry)?;
-        let (set, base_set) = (self.data_of(&entry)?, self.data_of(&base)?);
-        let mut pairs = self.pairs(base_set, Shape::of(cluster), index.key)?;
+        self.build_alone(&entry, index, &base, Shape::of(cluster))
+    }
+
+    /// The same for whoever has the sphere alone.
+    pub(crate) fn build_alone(
+        &self,
+        entry: &Entry,
+        index: &AlternateIndexAttributes,
+        base: &Entry,
+        shape: Shape,
+    ) -> Result<u64, CatalogError> {
+        let (set, base_set) = (self.data_of(entry)?, self.data_of(base)?);
+        let mut pairs = self.pairs(base_set, shape, index.key)?;
         pairs.sort_unstable();
         if index.unique
             && let Some(two) = pairs.windows(2).find(|two| two[0].0 == two[1].0)
@@ -46,7 +58,7 @@ impl<S: Store> Catalog<S> {
             return Err(CatalogError::DuplicateKey { name: entry.name.clone(), key });
         }
         // From here to the end an interruption leaves it unbuilt.
-        self.note_state(&entry, State::Unbuilt, 0)?;
+        self.note_state(entry, State::Unbuilt, 0)?;
         let store = &self.shared.store;
         let in_use = |error| match error {
             StoreError::SetInUse(_) => CatalogError::InUse(entry.name.clone()),
@@ -58,7 +70,7 @@ impl<S: Store> Catalog<S> {
         let unique = index.unique;
         let mut source = Sorted { pairs: pairs.into(), unique, entry: None };
         let records = store.load_sorted(set, &mut source).map_err(in_use)?;
-        self.note_state(&entry, State::Ready, records)?;
+        self.note_state(entry, State::Ready, records)?;
         Ok(records)
     }
 
@@ -81,7 +93,12 @@ impl<S: Store> Catalog<S> {
         Ok(pairs)
     }
 
-    fn note_state(&self, entry: &Entry, state: State, records: u64) -> Result<(), CatalogError> {
+    pub(crate) fn note_state(
+        &self,
+        entry: &Entry,
+        state: State,
+        records: u64,
+    ) -> Result<(), CatalogError> {
         let name = &entry.name;
         let within = self.within(entry.catalog.as_ref())?;
         self.change(|rows| {

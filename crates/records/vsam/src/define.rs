@@ -163,7 +163,11 @@ impl<S: Store> Catalog<S> {
     }
 
     /// A name for a set: the object's, unless another catalog, or a database, has it.
-    fn free_set(&self, name: &DataSetName, number: ObjectNumber) -> Result<String, CatalogError> {
+    pub(crate) fn free_set(
+        &self,
+        name: &DataSetName,
+        number: ObjectNumber,
+    ) -> Result<String, CatalogError> {
         Ok(match self.shared.store.set(name.as_str())? {
             None => name.to_string(),
             Some(_) => format!("{name}@{}", number.0),
@@ -171,7 +175,7 @@ impl<S: Store> Catalog<S> {
     }
 
     /// Makes the set of an object that has data.
-    fn make_set(&self, entry: &Entry) -> Result<Option<DataSet>, CatalogError> {
+    pub(crate) fn make_set(&self, entry: &Entry) -> Result<Option<DataSet>, CatalogError> {
         let Some(data) = &entry.data else { return Ok(None) };
         let free = match &entry.definition {
             Definition::Cluster(attributes) => attributes.free_space,

@@ -18,7 +18,7 @@
 //! | opening | `open` |
 //! | POINT and GET; PUT and ERASE; blocks of a linear cluster | `read`, `write`, `blocks` |
 //! | how alternate indexes follow their base; how one is built | `upgrade`, `build` |
-//! | an index's own records | `raw` |
+//! | an index's own records; bulk loads | `raw`, `load` |
 //! | what a request answers | `feedback` |
 //! | copies of many clusters while they are in use | `snap` |
 //!
@@ -46,6 +46,7 @@ mod error;
 pub mod feedback;
 mod generations;
 mod layout;
+mod load;
 mod name;
 mod open;
 mod pending;
@@ -54,6 +55,7 @@ mod raw;
 mod read;
 mod rows;
 mod share;
+mod snap;
 mod upgrade;
 mod write;
 
@@ -72,3 +74,4 @@ pub use name::{DataSetName, Filter, NameError};
 pub use open::{File, OpenMode, OpenOptions};
 pub use position::{Access, Direction, Intent, Match, Position, Search, Target};
 pub use rows::{LOCK_WAIT, unit_options};
+pub use snap::{Snapped, Synonyms};

@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use seam::sync::Mutex;
 use store::{SetId, Store, StoreError};
 
 use crate::attributes::{ClusterAttributes, Organization};
@@ -17,6 +18,7 @@ use crate::entry::{Definition, Entry, Kind, State};
 use crate::error::{CatalogError, OpenError};
 use crate::feedback::{Failure, LogicalReason};
 use crate::layout::Shape;
+use crate::load::Load;
 use crate::name::DataSetName;
 use crate::pending;
 use crate::position::{Buffers, Position, Strings};
@@ -53,6 +55,10 @@ pub struct OpenOptions {
     /// The opener is one of those that share by record locks (RLS): together they count as one
     /// for the share options.
     pub record_level: bool,
+    /// With [`OpenMode::Output`]: records are loaded in bulk and are there when the file is closed,
+    /// durably, outside of any unit of work; if it is not closed, the cluster stays empty.
+    /// Alternate indexes are built then.
+    pub bulk: bool,
     /// `STRNO`: how many positions there may be at once; `None`: any number.
     pub strings: Option<u32>,
 }
@@ -71,6 +77,9 @@ pub struct File<S: Store> {
     index: Option<Entry>,
     strings: Arc<Strings>,
     ticket: Option<Ticket>,
+    pub(crate) load: Option<Mutex<Load>>,
+    /// Indexes that are built when the load is over.
+    to_build: Vec<Entry>,
 }
 
 /// By what a file comes to its records.
@@ -193,11 +202,15 @@ impl<S: Store> Catalog<S> {
         mode: OpenMode,
         options: &OpenOptions,
     ) -> Result<(), OpenError> {
-        let Shared { store, set: catalog_set, registry, .. } = &*self.shared;
-        let name = &sphere.base.name;
+        let (store, name) = (&self.shared.store, &sphere.base.name);
         if !attributes.reuse {
             if mode == OpenMode::Output && !options.reset && pending::is_empty(store, set)? {
-                return Ok(());
+                // An index that a load has left unbuilt knows all records of an empty cluster.
+                let is_unbuilt = |index: &Entry| index.state == State::Unbuilt;
+                return match sphere.indexes.iter().any(is_unbuilt) {
+                    true => self.empty_sphere(&sphere.base),
+                    false => Ok(()),
+                };
             }
             return Err(match options.reset {
                 true => OpenError::Mode {
@@ -207,18 +220,24 @@ impl<S: Store> Catalog<S> {
                 false => OpenError::NotEmpty(name.clone()),
             });
         }
-        let catalog = match &sphere.base.catalog {
+        self.empty_sphere(&sphere.base)
+    }
+
+    /// Empties a cluster and its indexes.
+    fn empty_sphere(&self, base: &Entry) -> Result<(), OpenError> {
+        let Shared { store, set, registry, .. } = &*self.shared;
+        let catalog = match &base.catalog {
             Some(catalog) => self.look(|rows| rows.catalog_number(catalog))?,
             None => crate::entry::ObjectNumber::MASTER,
         };
-        match pending::empty(store, *catalog_set, catalog, &sphere.base) {
+        match pending::empty(store, *set, catalog, base) {
             Ok(()) => {}
             Err(CatalogError::Store(StoreError::SetInUse(_))) => {
-                return Err(OpenError::Catalog(CatalogError::InUse(name.clone())));
+                return Err(OpenError::Catalog(CatalogError::InUse(base.name.clone())));
             }
             Err(error) => return Err(error.into()),
         }
-        registry.sphere(sphere.base.number).forget_address();
+        registry.sphere(base.number).forget_address();
         Ok(())
     }
 
@@ -239,13 +258,22 @@ impl<S: Store> Catalog<S> {
             Some(index) => Route::Path(self.index_of(index)?),
         };
         let mut upgrade = Vec::new();
-        for index in sphere.indexes.iter().filter(|_| sphere.upgrades) {
-            let upgrades = index.alternate_index().is_some_and(|index| index.upgrade);
-            if upgrades && index.state == State::Ready {
+        let upgrades = |index: &Entry| index.alternate_index().is_some_and(|index| index.upgrade);
+        for index in sphere.indexes.iter().filter(|index| sphere.upgrades && upgrades(index)) {
+            if index.state == State::Ready {
                 upgrade.push(self.index_of(index)?);
             }
         }
         let most = options.strings.unwrap_or(u32::MAX);
+        let (mut load, mut to_build) = (None, Vec::new());
+        if options.bulk && mode == OpenMode::Output {
+            to_build = sphere.indexes.into_iter().filter(upgrades).collect();
+            upgrade.clear();
+            for index in &to_build {
+                self.note_state(index, State::Unbuilt, 0)?;
+            }
+            load = Some(Mutex::new(Load::begin(self.store(), set)?));
+        }
         Ok(File {
             catalog: self.clone(),
             shape: Shape::of(&attributes),
@@ -259,6 +287,8 @@ impl<S: Store> Catalog<S> {
             index: sphere.index,
             strings: Arc::new(Strings { most, taken: AtomicU32::new(0) }),
             ticket: Some(ticket),
+            load,
+            to_build,
         })
     }
 
@@ -359,9 +389,21 @@ impl<S: Store> File<S> {
     /// before or after.
     ///
     /// # Errors
-    /// If the catalog cannot be changed.
+    /// If the catalog cannot be changed, a bulk load fails, or an index cannot be built after it.
     pub fn close(mut self) -> Result<(), OpenError> {
+        self.end_load()?;
         self.give_back()
+    }
+
+    fn end_load(&mut self) -> Result<(), OpenError> {
+        let Some(load) = self.load.take() else { return Ok(()) };
+        load.into_inner().end()?;
+        for index in std::mem::take(&mut self.to_build) {
+            if let Some(attributes) = index.alternate_index() {
+                self.catalog.build_alone(&index, attributes, &self.base, self.shape)?;
+            }
+        }
+        Ok(())
     }
 
     fn give_back(&mut self) -> Result<(), OpenError> {
@@ -374,6 +416,12 @@ impl<S: Store> File<S> {
 
 impl<S: Store> Drop for File<S> {
     fn drop(&mut self) {
+        // A load that was not closed is given up; its indexes know all records of an empty cluster.
+        if self.load.take().is_some() {
+            for index in std::mem::take(&mut self.to_build) {
+                let _ = self.catalog.note_state(&index, State::Ready, 0);
+            }
+        }
         // What was counted stays with the sphere and is written by the next close.
         let _ = self.give_back();
     }

@@ -340,6 +340,12 @@ impl<S: Store> File<S> {
         let Position { scratch, buffers, counts, .. } = position;
         let store = self.catalog.store();
         buffers.arrivals.clear();
+        if let Some(load) = &self.load {
+            let value = self.shape.value(record, &[], &mut buffers.value);
+            load.lock().push(key, value).map_err(of_base)?;
+            counts.inserted += 1;
+            return Ok(self.feedback(key, record.len()));
+        }
         let back = self.point_of_return(unit)?;
         self.upgrade.arrive(store, None, record, &mut buffers.arrivals)?;
         let value = self.shape.value(record, &buffers.arrivals, &mut buffers.value);

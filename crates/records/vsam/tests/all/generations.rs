@@ -1,0 +1,78 @@
+//! Generation data groups in the catalog.
+
+use store::Store;
+use vsam::{
+    Catalog, CatalogError, Definition, DeleteOptions, Filter, GenerationGroupAttributes,
+    NonVsamAttributes, Organization, Remarks,
+};
+
+use crate::common::{all, catalog, fill, name, other};
+
+fn group<S: Store>(catalog: &Catalog<S>, limit: u16, empty: bool, scratch: bool) {
+    let remarks = Remarks::default();
+    let attributes = GenerationGroupAttributes { limit, empty, scratch, remarks };
+    catalog.define(&name("LOG"), Definition::GenerationGroup(attributes), None).unwrap();
+}
+
+fn next<S: Store>(catalog: &Catalog<S>) -> vsam::Defined {
+    let new = catalog.generation(&name("LOG"), 1).unwrap();
+    let file = Some(format!("/data/{new}"));
+    let attributes = NonVsamAttributes { file, ..NonVsamAttributes::default() };
+    catalog.define(&new, Definition::NonVsam(attributes), None).unwrap()
+}
+
+#[test]
+fn generations_are_found_by_relative_numbers_and_leave_past_the_limit() {
+    let catalog = catalog();
+    group(&catalog, 2, false, true);
+    let none = catalog.generation(&name("LOG"), 0);
+    assert!(matches!(none, Err(CatalogError::NoGeneration { relative: 0, .. })));
+    assert_eq!(next(&catalog).rolled_off, vec![]);
+    assert_eq!(next(&catalog).rolled_off, vec![]);
+    let third = next(&catalog);
+    assert_eq!(third.entry.name, name("LOG.G0003V00"));
+    assert!(third.scratch);
+    let rolled: Vec<_> = third.rolled_off.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(rolled, ["LOG.G0001V00"]);
+    assert_eq!(catalog.get(&name("LOG.G0001V00")).unwrap(), None);
+    assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0003V00"));
+    assert_eq!(catalog.generation(&name("LOG"), -1).unwrap(), name("LOG.G0002V00"));
+    assert!(catalog.generation(&name("LOG"), -2).is_err());
+    // What is deleted is no generation any more.
+    catalog.delete(&name("LOG.G0003V00"), DeleteOptions::default()).unwrap();
+    assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0002V00"));
+}
+
+#[test]
+fn an_empty_group_begins_again_past_its_limit() {
+    let catalog = catalog();
+    group(&catalog, 2, true, false);
+    (0..2).for_each(|_| drop(next(&catalog)));
+    assert_eq!(next(&catalog).rolled_off.len(), 2);
+    assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0003V00"));
+    let kept = catalog.delete(&name("LOG"), DeleteOptions::default());
+    assert!(matches!(kept, Err(CatalogError::NotEmpty(_))));
+    let force = DeleteOptions { force: true, ..DeleteOptions::default() };
+    assert_eq!(catalog.delete(&name("LOG"), force).unwrap().len(), 2);
+    assert_eq!(catalog.list(&Filter::all(), None).unwrap(), vec![]);
+}
+
+#[test]
+fn a_cluster_can_be_a_generation_and_goes_with_its_records() {
+    let catalog = catalog();
+    group(&catalog, 1, false, true);
+    other(&catalog, "LOG.G0001V00", Organization::EntrySequenced);
+    fill(&catalog, "LOG.G0001V00", &[b"first".to_vec()]);
+    other(&catalog, "LOG.G0002V00", Organization::EntrySequenced);
+    assert_eq!(catalog.get(&name("LOG.G0001V00")).unwrap(), None);
+    assert_eq!(catalog.store().set("LOG.G0001V00").unwrap(), None);
+    assert!(all(&catalog, "LOG.G0002V00").is_empty());
+    let limit = GenerationGroupAttributes {
+        limit: 0,
+        empty: false,
+        scratch: false,
+        remarks: Remarks::default(),
+    };
+    let refused = catalog.define(&name("X"), Definition::GenerationGroup(limit), None);
+    assert!(matches!(refused, Err(CatalogError::Attributes { .. })));
+}
