@@ -99,6 +99,10 @@ impl Names {
     pub(crate) fn of(parameters: &Parameters) -> Result<Names, Refusal> {
         let mut names = Names::default();
         for row in parameters.get("OBJECTS").map(|one| one.rows.as_slice()).unwrap_or_default() {
+            // What keeps its name may be a mask of many.
+            if !row.has("NEWNAME") && !row.has("VOLUMES") {
+                continue;
+            }
             let Some(old) = row.positional.first().map(name_of).transpose()? else { continue };
             if let Some(new) = row.value("NEWNAME") {
                 names.objects.push((old.clone(), name_of(new)?));
@@ -119,6 +123,11 @@ impl Names {
     pub(crate) fn new_name(&self, name: &DataSetName) -> Option<DataSetName> {
         let whole = self.objects.iter().find(|(old, _)| old == name).map(|(_, new)| new.clone());
         whole.or_else(|| self.levels.iter().find_map(|(old, new)| name.renamed(old, new)))
+    }
+
+    /// The leading qualifiers that change.
+    pub(crate) fn levels(&self) -> Vec<(DataSetName, DataSetName)> {
+        self.levels.clone()
     }
 
     fn renamed(&self, name: &DataSetName) -> DataSetName {
@@ -248,7 +257,7 @@ pub(crate) fn above<S: Store>(session: &mut Session<'_, S>, text: &str, names: &
 }
 
 /// Defines an index or a path, and builds the index.
-pub(crate) fn stand<S: Store>(session: &mut Session<'_, S>, wanted: Wanted) -> Result<(), Refusal> {
+fn stand<S: Store>(session: &mut Session<'_, S>, wanted: Wanted) -> Result<(), Refusal> {
     let name = wanted.name.clone();
     let is_index = matches!(wanted.definition, Definition::AlternateIndex(_));
     let defined = session.catalog.define(&name, wanted.definition, wanted.catalog.as_ref())?;
