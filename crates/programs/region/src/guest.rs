@@ -5,7 +5,7 @@
 //! | the program | the unit of work |
 //! |---|---|
 //! | returns (GOBACK), or calls `exit` outside of a call (STOP RUN) | is committed |
-//! | does so, but what it displayed could not be written | backed out |
+//! | does so, but what it displayed, or wrote to a file that it left open, could not be written | backed out |
 //! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
@@ -93,6 +93,7 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     let mut interface = Interface::new(link, masks, order, ledger, trace);
     match start(&interface, &program, entry.as_deref(), parm.as_deref()) {
         Ok((entry, cobol, pcbs)) => {
+            handle_files();
             interface.ledger().set_state(State::Running);
             *CALLER.lock() = Some(Caller { interface, cobol, commands });
             PROCESS.store(std::process::id(), SeqCst);
@@ -131,6 +132,7 @@ pub(crate) fn fence_in(is_far: bool) {
 /// when it has come back, before its end is told.
 pub(crate) fn enter(caller: Caller, entry: abi::Entry, tidy: impl FnOnce(&Caller)) -> Caller {
     let pcbs = caller.interface.pcb_addresses();
+    handle_files();
     caller.interface.ledger().set_state(State::Running);
     *CALLER.lock() = Some(caller);
     PROCESS.store(std::process::id(), SeqCst);
@@ -187,6 +189,11 @@ fn lost_output() -> Option<RegionError> {
     let path = rustix::fs::readlink("/proc/self/fd/1", Vec::new()).ok();
     let path = path.map(|path| path.to_string_lossy().into_owned());
     (!is_pipe).then(|| RegionError::Displayed(path.unwrap_or_else(|| "standard output".into())))
+}
+
+/// Why a program that has ended well has not: a file that it left open lacks some of what it wrote.
+fn unwritten(file: file_handler::Unfinished) -> RegionError {
+    RegionError::NotClosed { file: file.name, status: file.status.to_string() }
 }
 
 type Ready = (abi::Entry, Option<Cobol>, Vec<usize>);
@@ -335,8 +342,11 @@ fn finish(caller: Option<Caller>, end: &End) -> ! {
 fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     let interface = &mut caller.interface;
     interface.ledger().set_state(State::AtEnd);
+    // What the program has left open is closed as its end does it on the host.
+    let unfinished = file_handler::abi::close_all().into_iter().next();
     // What the program has displayed belongs in front of what is said about its end.
     let lost = if abi::flush() { None } else { lost_output() };
+    let lost = unfinished.map(unwritten).or(lost);
     let ended = seam::thread::catch(|| match end {
         End::Normal(_) if let Some(error) = &lost => {
             interface.ledger().abend(error.code().0, &said(error));
@@ -429,6 +439,31 @@ fn user_code(order: &Order, bytes: [u8; 4]) -> u32 {
 const USER_CODE_MASK: u32 = 0xFFF;
 
 /// Does what a program asks for; an abend, or a panic of ours, ends it.
+/// The way of a program's requests for data sets: to its server, like its calls.
+struct ToServer;
+
+impl file_handler::Carrier for ToServer {
+    fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool {
+        let mut carried = None;
+        during_a_call(|caller| {
+            carried = Some(caller.interface.file(request, answer)?);
+            Ok(())
+        });
+        // A program that is over has a server that closes its files.
+        carried.unwrap_or_else(|| {
+            file_handler::wire::plain_answer(file_handler::FileStatus::DONE, 0, answer);
+            true
+        })
+    }
+}
+
+/// Has the program's files handled: those of the machine here, data sets by its server.
+pub(crate) fn handle_files() {
+    let data_sets = Box::new(file_handler::Remote::new(Box::new(ToServer)));
+    let names = Box::new(file_handler::name::Environment);
+    file_handler::abi::install(file_handler::Handler::new(names, Some(data_sets)));
+}
+
 fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {
     if !is_program() {
         refuse_copy();
