@@ -59,7 +59,7 @@ fn every_crate_has_its_place_in_the_order() {
 }
 
 /// The floors, bottom up.
-const FLOORS: [&str; 10] = [
+const FLOORS: [&str; 11] = [
     "ground",
     "kernel",
     "store",
@@ -67,6 +67,7 @@ const FLOORS: [&str; 10] = [
     "dli",
     "programs",
     "online",
+    "messages",
     "operations",
     "doors",
     "command",
