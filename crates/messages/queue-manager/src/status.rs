@@ -19,6 +19,8 @@ pub struct QueueStatus {
     pub output_handles: u64,
     /// Bytes of messages.
     pub bytes: u64,
+    /// Messages that were found damaged and are passed over.
+    pub damaged: u64,
     /// When the oldest message was put, milliseconds since 1970 UTC.
     pub oldest_put_ms: Option<u64>,
     /// How old it is.
@@ -100,6 +102,8 @@ pub struct SubscriptionStatus {
     pub topic: String,
     /// Where publications go.
     pub destination: ObjectName,
+    /// The user who made it.
+    pub user: String,
     /// Whether it outlives its connection.
     pub durable: bool,
     /// Publications that it received.

@@ -49,11 +49,13 @@ pub enum Kind {
     Service = 13,
     StorageClass = 14,
     AuthenticationInformation = 15,
+    ChannelAuthority = 16,
+    AuthorityRecord = 17,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 17] = [
         Kind::QueueManager,
         Kind::QueueLocal,
         Kind::QueueAlias,
@@ -69,6 +71,8 @@ impl Kind {
         Kind::Service,
         Kind::StorageClass,
         Kind::AuthenticationInformation,
+        Kind::ChannelAuthority,
+        Kind::AuthorityRecord,
     ];
 
     /// The attributes of objects of this kind.
@@ -89,6 +93,8 @@ impl Kind {
             Kind::Service => others::SERVICE,
             Kind::StorageClass => tables::STORAGE_CLASS,
             Kind::AuthenticationInformation => others::AUTHENTICATION_INFORMATION,
+            Kind::ChannelAuthority => others::CHANNEL_AUTHORITY,
+            Kind::AuthorityRecord => others::AUTHORITY_RECORD,
         }
     }
 
@@ -123,6 +129,8 @@ impl Kind {
             Kind::Service => "SERVICE",
             Kind::StorageClass => "STGCLASS",
             Kind::AuthenticationInformation => "AUTHINFO",
+            Kind::ChannelAuthority => "CHLAUTH",
+            Kind::AuthorityRecord => "AUTHREC",
         }
     }
 
@@ -135,7 +143,8 @@ impl Kind {
     pub fn name_bytes_max(self) -> usize {
         match self {
             Kind::Subscription => 10_240,
-            Kind::Channel | Kind::ClientChannel => 20,
+            Kind::Channel | Kind::ClientChannel | Kind::ChannelAuthority => 20,
+            Kind::AuthorityRecord => 512,
             Kind::StorageClass => 8,
             _ => 48,
         }

@@ -128,7 +128,7 @@ macro_rules! local {
             word("QDPLOEV", SWITCH, "DISABLED", 44),
             word("QSVCIEV", SERVICE_EVENT, "NONE", 46),
             number("QSVCINT", (0, MOST), "999999999", 54),
-            word("ACCTQ", STATISTICS, "QMGR", 136),
+            word("ACCTQ", STATISTICS, "QMGR", 134),
             word("MONQ", MONITORING, "QMGR", 123),
             word("STATQ", STATISTICS, "QMGR", 128),
             word("NPMCLASS", NPM_CLASS, "NORMAL", 78),
