@@ -104,8 +104,8 @@ fn authorize<S: Store>(
         (opening::SET_IDENTITY_CONTEXT, Wish::SetIdentity),
         (opening::SET_ALL_CONTEXT, Wish::SetAll),
     ];
-    let asked = wishes.into_iter().filter(|(option, _)| options & option != 0);
-    asked.map(|(_, wish)| session.core.may(user, kind, name, wish)).collect()
+    let mut asked = wishes.into_iter().filter(|(option, _)| options & option != 0);
+    asked.try_for_each(|(_, wish)| session.core.may(user, kind, name, wish))
 }
 
 /// Opens a queue, without a handle for it yet.

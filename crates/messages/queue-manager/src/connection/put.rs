@@ -31,7 +31,11 @@ pub(super) fn put<S: Store>(
     data: &[u8],
 ) -> Answer<Outcome> {
     session.goes_on(options.options & putting::FAIL_IF_QUIESCING != 0)?;
-    session.open(handle)?.may(opening::OUTPUT, Reason::NOT_OPEN_FOR_OUTPUT)?;
+    let open = session.open(handle)?;
+    open.may(opening::OUTPUT, Reason::NOT_OPEN_FOR_OUTPUT)?;
+    // What is wrong with the call itself is told at once, however the put is to be answered.
+    check_options(open, options)?;
+    check_descriptor(descriptor)?;
     let passed = passed_context(session, options);
     // The open object is lent to the call and comes back whatever happens.
     let Some(mut open) = session.handles.remove(&handle.0) else {

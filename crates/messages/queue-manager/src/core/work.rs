@@ -39,6 +39,7 @@ pub(crate) struct Retained {
 }
 
 /// A point in a unit of work.
+#[derive(Clone, Copy)]
 pub(crate) struct Mark {
     puts: usize,
     retained: usize,

@@ -284,7 +284,7 @@ mod tests {
     fn properties_of_every_type_come_back() {
         let mut all = Properties::default();
         let values = [
-            ("null", PropertyValue::Null),
+            ("nothing", PropertyValue::Null),
             ("yes", PropertyValue::Boolean(true)),
             ("raw", PropertyValue::Bytes(vec![0, 255])),
             ("i1", PropertyValue::Int8(-7)),
