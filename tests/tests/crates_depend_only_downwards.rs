@@ -59,16 +59,16 @@ fn every_crate_has_its_place_in_the_order() {
 }
 
 /// The floors, bottom up.
-const FLOORS: [&str; 11] = [
+const FLOORS: [&str; 12] = [
     "ground",
     "kernel",
     "store",
     "files",
     "dli",
     "records",
+    "messages",
     "programs",
     "online",
-    "records",
     "operations",
     "doors",
     "command",

@@ -36,6 +36,7 @@ use std::fmt;
 /// | `N` | RECON |
 /// | `V` | image copies, recovery |
 /// | `HT` | the door for HTTP |
+/// | `QM` | the queue manager |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

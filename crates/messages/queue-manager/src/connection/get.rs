@@ -1,0 +1,600 @@
+//! Getting and browsing.
+//!
+//! 1. A getter that finds nothing and waits holds no latch; it looks again whenever the queue's
+//!    arrivals change.
+//! 2. A message that does not fit the buffer stays where it is, unless the caller takes it so.
+//! 3. What the caller is told of the message is complete before it is taken for good.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::Store;
+
+use super::session::{Logical, Open, OpenQueue, Opened, Session};
+use crate::core::{Core, Found, From, Report, Request, Work};
+use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value as of};
+use crate::message::Message;
+use crate::options::value::{get as getting, matching, open as opening};
+use crate::options::{GetOptions, Got, Handle};
+use crate::properties::{self, Properties};
+use crate::queue::{Place, PropertyControl, Queue};
+use crate::reason::{Answer, Outcome, Reason, fail, require};
+
+/// Gets or browses a message.
+pub(super) fn get<S: Store>(
+    session: &mut Session<S>,
+    handle: Handle,
+    descriptor: &mut MessageDescriptor,
+    options: &mut GetOptions,
+    room: usize,
+    buffer: &mut Vec<u8>,
+) -> Answer<Got> {
+    session.goes_on(options.options & getting::FAIL_IF_QUIESCING != 0)?;
+    let open = session.open(handle)?;
+    require(matches!(open.object, Opened::Queue(_)), Reason::NOT_OPEN_FOR_INPUT)?;
+    check_options(open.options, options)?;
+    if let Some(handle) = options.msg_handle {
+        session.properties(handle)?;
+    }
+    let in_unit = in_unit(session, options.options)?;
+    if in_unit.certainly {
+        session.work.has_room(session.core.manager_settings().uncommitted_max)?;
+    }
+    // The open object is lent to the call and comes back whatever happens.
+    let Some(mut open) = session.handles.remove(&handle.0) else {
+        return fail(Reason::HOBJ_ERROR);
+    };
+    let done = match &mut open.object {
+        Opened::Queue(_) => {
+            get_open(session, &mut open, descriptor, options, (room, in_unit), buffer)
+        }
+        _ => fail(Reason::NOT_OPEN_FOR_INPUT),
+    };
+    session.handles.insert(handle.0, open);
+    session.note_unit();
+    done
+}
+
+/// Whether a get is part of the unit of work; for persistent messages, and for others.
+#[derive(Clone, Copy)]
+struct InUnit {
+    certainly: bool,
+    if_persistent: bool,
+}
+
+fn in_unit<S: Store>(session: &Session<S>, options: i32) -> Answer<InUnit> {
+    let asked = [getting::SYNCPOINT, getting::NO_SYNCPOINT, getting::SYNCPOINT_IF_PERSISTENT];
+    let count = asked.iter().filter(|option| options & **option != 0).count();
+    require(count <= 1, Reason::OPTIONS_ERROR)?;
+    let if_persistent = options & getting::SYNCPOINT_IF_PERSISTENT != 0;
+    let certainly = !if_persistent
+        && options & getting::ANY_BROWSE == 0
+        && session.in_unit(options & (getting::SYNCPOINT | getting::NO_SYNCPOINT))?;
+    Ok(InUnit { certainly, if_persistent })
+}
+
+fn check_options(open_options: i32, options: &GetOptions) -> Answer<()> {
+    let asked = options.options;
+    require(asked & !getting::ALL == 0, Reason::OPTIONS_ERROR)?;
+    let browse = asked & getting::ANY_BROWSE;
+    require(browse.count_ones() <= 1, Reason::OPTIONS_ERROR)?;
+    let under_cursor = asked & getting::MSG_UNDER_CURSOR != 0;
+    let unlock = asked & getting::UNLOCK != 0;
+    require(browse == 0 || !under_cursor, Reason::OPTIONS_ERROR)?;
+    require(asked & getting::LOCK == 0 || browse != 0, Reason::OPTIONS_ERROR)?;
+    require(!unlock || (browse == 0 && !under_cursor), Reason::OPTIONS_ERROR)?;
+    let in_unit = getting::SYNCPOINT | getting::SYNCPOINT_IF_PERSISTENT;
+    require(browse == 0 || asked & in_unit == 0, Reason::OPTIONS_ERROR)?;
+    let marking = getting::MARK_BROWSE_HANDLE | getting::MARK_BROWSE_CO_OP;
+    require(asked & marking == 0 || browse != 0, Reason::OPTIONS_ERROR)?;
+    let skip = asked & getting::MARK_SKIP_BACKOUT == 0 || asked & getting::SYNCPOINT != 0;
+    require(skip, Reason::OPTIONS_ERROR)?;
+    let properties = getting::PROPERTIES_FORCE_MQRFH2
+        | getting::NO_PROPERTIES
+        | getting::PROPERTIES_IN_HANDLE
+        | getting::PROPERTIES_COMPATIBILITY;
+    require((asked & properties).count_ones() <= 1, Reason::OPTIONS_ERROR)?;
+    if browse != 0 || unlock {
+        let opened = opening::BROWSE;
+        require(open_options & opened != 0, Reason::NOT_OPEN_FOR_BROWSE)?;
+    } else {
+        require(open_options & opening::ANY_INPUT != 0, Reason::NOT_OPEN_FOR_INPUT)?;
+        let browses = !under_cursor || open_options & opening::BROWSE != 0;
+        require(browses, Reason::NOT_OPEN_FOR_BROWSE)?;
+    }
+    require(options.match_options & !matching::ALL == 0, Reason::MATCH_OPTIONS_ERROR)?;
+    let waits = asked & getting::WAIT != 0;
+    require(!waits || options.wait_interval >= -1, Reason::WAIT_INTERVAL_ERROR)?;
+    // A signal would come from outside of a call; whoever wants one waits instead.
+    require(asked & getting::SET_SIGNAL == 0, Reason::OPTIONS_ERROR)
+}
+
+fn get_open<S: Store>(
+    session: &mut Session<S>,
+    open: &mut Open,
+    descriptor: &mut MessageDescriptor,
+    options: &mut GetOptions,
+    (room, in_unit): (usize, InUnit),
+    buffer: &mut Vec<u8>,
+) -> Answer<Got> {
+    let serial = open.serial;
+    let Opened::Queue(queue) = &mut open.object else { return fail(Reason::NOT_OPEN_FOR_INPUT) };
+    let Some(local) = queue.local().cloned() else { return fail(Reason::NOT_OPEN_FOR_INPUT) };
+    if let Some(via) = &queue.resolved.via {
+        let object = session.core.object(crate::objects::Kind::QueueLocal, &via.name);
+        let enabled = object.is_none_or(|object| object.is("GET", "ENABLED"));
+        require(enabled, Reason::GET_INHIBITED)?;
+    }
+    if options.options & getting::UNLOCK != 0 {
+        return unlock(queue, &local, serial, buffer);
+    }
+    unmark(queue, &local, options.options);
+    let core = Arc::clone(&session.core);
+    let mut own = Work::new(&core);
+    let asked = options.options;
+    let browses = asked & getting::ANY_BROWSE != 0;
+    let call = Call { core: &core, queue: &local, serial, in_unit };
+    let searches = in_unit.certainly || in_unit.if_persistent || browses;
+    let work = if searches { &mut session.work } else { &mut own };
+    let found = call.wait(queue, work, descriptor, options, &session.client)?;
+    let segments = call.gather(work, &found, options)?;
+    let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
+    let delivery = Delivery::of(&core, queue, options, (&found, &segments), handle);
+    let outcome = delivery.fit(options, room);
+    delivery.tell(&core, options, &local, descriptor, room, buffer);
+    let data_length = delivery.message.data.len();
+    if browses {
+        call.browsed(queue, options, &found)?;
+    } else if outcome.reason == Reason::TRUNCATED_MSG_FAILED {
+        for one in segments.iter().chain([&found]) {
+            local.state.lock().index.untake(one.at, one.before);
+        }
+        return Ok(Got { outcome, data_length });
+    } else {
+        queue.cursor = queue.cursor.filter(|at| *at != found.at);
+        queue.locked = queue.locked.filter(|at| *at != found.at);
+        let stays = asked & getting::MARK_SKIP_BACKOUT != 0;
+        let inside = in_unit.certainly || (in_unit.if_persistent && found.entry.persistent);
+        let work = if inside { &mut session.work } else { &mut own };
+        for one in std::iter::once(&found).chain(&segments) {
+            call.take(work, one, stays)?;
+        }
+        queue.context = Some(Box::new(found.message.descriptor.clone()));
+        own.commit(&core)?;
+    }
+    let last = segments.last().unwrap_or(&found);
+    follow(queue, asked, &last.message, in_unit.certainly);
+    Ok(Got { outcome, data_length })
+}
+
+/// Gives back the message that the handle has locked.
+fn unlock(
+    queue: &mut OpenQueue,
+    local: &Arc<Queue>,
+    serial: u64,
+    buffer: &mut Vec<u8>,
+) -> Answer<Got> {
+    let Some(at) = queue.locked.take() else { return fail(Reason::NO_MSG_LOCKED) };
+    let mut state = local.state.lock();
+    require(state.index.unlock(at, serial), Reason::NO_MSG_LOCKED)?;
+    local.ring(&mut state, 1);
+    buffer.clear();
+    Ok(Got { outcome: Outcome::OK, data_length: 0 })
+}
+
+fn unmark(queue: &mut OpenQueue, local: &Arc<Queue>, options: i32) {
+    let Some(cursor) = queue.cursor else { return };
+    if options & getting::UNMARK_BROWSE_HANDLE != 0 {
+        queue.marked.remove(&cursor);
+    }
+    if options & getting::UNMARK_BROWSE_CO_OP != 0 {
+        local.state.lock().marks.remove(&cursor);
+    }
+}
+
+/// Notes where a group that is got in its logical order stands.
+fn follow(queue: &mut OpenQueue, options: i32, message: &Message, in_unit: bool) {
+    if options & getting::LOGICAL_ORDER == 0 {
+        return;
+    }
+    let md = &message.descriptor;
+    let in_message = !md.is_last_segment();
+    let in_group = !md.is_last_in_group() || (in_message && md.is_in_group());
+    let (sequence, offset) = if in_message {
+        (md.msg_seq_number, md.offset + message.data.len() as i32)
+    } else {
+        (md.msg_seq_number + 1, 0)
+    };
+    let (group, persistent) = (md.group_id, md.is_persistent());
+    let state = Logical { group, sequence, offset, in_group, in_message, persistent, in_unit };
+    queue.getting = (in_group || in_message).then_some(state);
+}
+
+/// What the steps of one call share.
+struct Call<'c, S: Store> {
+    core: &'c Arc<Core<S>>,
+    queue: &'c Arc<Queue>,
+    serial: u64,
+    in_unit: InUnit,
+}
+
+impl<S: Store> Call<'_, S> {
+    /// Finds a message, waiting for it if the options say so.
+    fn wait(
+        &self,
+        open: &OpenQueue,
+        work: &mut Work<S>,
+        descriptor: &MessageDescriptor,
+        options: &GetOptions,
+        client: &crate::core::Client,
+    ) -> Answer<Found> {
+        let clock = &self.core.options.clock;
+        let waits = options.options & getting::WAIT != 0;
+        let deadline = match (waits, options.wait_interval) {
+            (true, -1) => None,
+            (true, ms) => {
+                Some(clock.monotonic() + Duration::from_millis(u64::try_from(ms).unwrap_or(0)))
+            }
+            (false, _) => Some(Duration::ZERO),
+        };
+        let quiesces = options.options & getting::FAIL_IF_QUIESCING != 0;
+        loop {
+            let arrivals = self.queue.state.lock().arrivals;
+            let request = self.request(open, work, descriptor, options)?;
+            let choosy = request.selector.is_some() || request.ids.iter().any(Option::is_some);
+            if let Some(found) = self.core.find(self.queue, &request, work.open_unit())? {
+                return Ok(found);
+            }
+            let goes_on = || {
+                let broken = client.broken.load(std::sync::atomic::Ordering::Acquire);
+                require(!broken, Reason::CONNECTION_BROKEN)?;
+                self.core.goes_on(quiesces)
+            };
+            let mut state = self.queue.state.lock();
+            while state.arrivals == arrivals {
+                let left = deadline.map(|at| at.saturating_sub(clock.monotonic()));
+                if left.is_some_and(|left| left.is_zero()) {
+                    state.statistics.failed_gets += 1;
+                    return fail(nothing(options));
+                }
+                state.waiting += 1;
+                state.waiting_choosy += u32::from(choosy);
+                match left {
+                    Some(left) => {
+                        let _ = self.queue.arrived.wait_for(&mut state, left);
+                    }
+                    None => self.queue.arrived.wait(&mut state),
+                }
+                state.waiting -= 1;
+                state.waiting_choosy -= u32::from(choosy);
+                if let Err(failed) = goes_on() {
+                    // Who was woken for a message and goes leaves it to the next.
+                    self.queue.ring(&mut state, 1);
+                    return Err(failed);
+                }
+            }
+        }
+    }
+
+    fn request<'r>(
+        &self,
+        open: &'r OpenQueue,
+        work: &Work<S>,
+        descriptor: &MessageDescriptor,
+        options: &GetOptions,
+    ) -> Answer<Request<'r>> {
+        let asked = options.options;
+        let at_cursor = getting::MSG_UNDER_CURSOR | getting::BROWSE_MSG_UNDER_CURSOR;
+        let from = match (asked, open.cursor) {
+            (asked, Some(cursor)) if asked & at_cursor != 0 => From::At(cursor),
+            (asked, None) if asked & at_cursor != 0 => return fail(Reason::NO_MSG_UNDER_CURSOR),
+            (asked, Some(cursor)) if asked & getting::BROWSE_NEXT != 0 => From::After(cursor),
+            _ => From::First,
+        };
+        let browses = asked & getting::ANY_BROWSE != 0;
+        let mut seeker = work.seeker(self.serial, self.core.now_tenths());
+        if !browses && !self.in_unit.certainly {
+            // What this unit of work has put can be got in it alone.
+            let own = self.in_unit.if_persistent;
+            seeker.unit = if own { work.number() } else { u64::MAX };
+        }
+        let mut request = Request {
+            seeker,
+            from,
+            ids: [None; 3],
+            sequence: None,
+            offset: None,
+            selector: open.selector.as_ref(),
+            unmarked: asked & getting::UNMARKED_BROWSE_MSG != 0,
+            marked_by_handle: &open.marked,
+            begins: false,
+            all_messages: false,
+            all_segments: false,
+            take: !browses,
+        };
+        if asked & at_cursor != 0 {
+            return Ok(request);
+        }
+        let wants = |option: i32| options.match_options & option != 0;
+        if wants(matching::MSG_TOKEN) && options.msg_token != [0; 16] {
+            let mut place = [0; 8];
+            place.copy_from_slice(&options.msg_token[..8]);
+            request.from = From::At(Place::from_be_bytes(place));
+            return Ok(request);
+        }
+        let identified = [
+            (matching::MSG_ID, descriptor.msg_id),
+            (matching::CORREL_ID, descriptor.correl_id),
+            (matching::GROUP_ID, descriptor.group_id),
+        ];
+        for (slot, (option, id)) in request.ids.iter_mut().zip(identified) {
+            *slot = (wants(option) && id != NO_IDENTIFIER).then_some(id);
+        }
+        request.sequence = wants(matching::MSG_SEQ_NUMBER).then_some(descriptor.msg_seq_number);
+        request.offset = wants(matching::OFFSET).then_some(descriptor.offset);
+        request.all_messages = asked & getting::ALL_MSGS_AVAILABLE != 0;
+        let complete = asked & getting::COMPLETE_MSG != 0;
+        request.all_segments = complete || asked & getting::ALL_SEGMENTS_AVAILABLE != 0;
+        if complete {
+            request.offset = Some(0);
+        }
+        if asked & getting::LOGICAL_ORDER != 0 {
+            self.logical(open, &mut request)?;
+        }
+        Ok(request)
+    }
+
+    /// Asks for what comes next in logical order.
+    fn logical(&self, open: &OpenQueue, request: &mut Request<'_>) -> Answer<()> {
+        match open.getting {
+            None => request.begins = true,
+            Some(state) => {
+                let same = !request.take || state.in_unit == self.in_unit.certainly;
+                require(same, Reason::INCONSISTENT_UOW)?;
+                request.ids = [None, None, Some(state.group)];
+                request.sequence = Some(state.sequence);
+                request.offset = Some(state.offset);
+                // The completeness was seen when the group was begun.
+                request.all_messages = false;
+                request.from = From::First;
+            }
+        }
+        Ok(())
+    }
+
+    /// The further segments of a message that is asked for whole.
+    fn gather(
+        &self,
+        work: &mut Work<S>,
+        first: &Found,
+        options: &GetOptions,
+    ) -> Answer<Vec<Found>> {
+        let mut segments: Vec<Found> = Vec::new();
+        if options.options & getting::COMPLETE_MSG == 0 {
+            return Ok(segments);
+        }
+        let nothing = std::collections::BTreeSet::new();
+        let mut offset = first.message.data.len();
+        let mut last = first.message.descriptor.is_last_segment();
+        while !last {
+            let request = Request {
+                seeker: work.seeker(self.serial, self.core.now_tenths()),
+                from: From::First,
+                ids: [None, None, Some(first.message.descriptor.group_id)],
+                sequence: Some(first.message.descriptor.msg_seq_number),
+                offset: Some(offset as i32),
+                selector: None,
+                unmarked: false,
+                marked_by_handle: &nothing,
+                begins: false,
+                all_messages: false,
+                all_segments: false,
+                take: options.options & getting::ANY_BROWSE == 0,
+            };
+            let found = self.core.find(self.queue, &request, work.open_unit());
+            let Ok(Some(next)) = found else {
+                // Another getter was faster with one of them.
+                for one in segments.iter().chain([first]).filter(|_| request.take) {
+                    self.queue.state.lock().index.untake(one.at, one.before);
+                }
+                return found.and(fail(Reason::NO_MSG_AVAILABLE));
+            };
+            offset += next.message.data.len();
+            last = next.message.descriptor.is_last_segment();
+            segments.push(next);
+        }
+        Ok(segments)
+    }
+
+    /// A browse found a message: the cursor follows.
+    fn browsed(&self, open: &mut OpenQueue, options: &GetOptions, found: &Found) -> Answer<()> {
+        let mut state = self.queue.state.lock();
+        let before = open.locked.take();
+        if let Some(at) = before.filter(|at| *at != found.at)
+            && state.index.unlock(at, self.serial)
+        {
+            self.queue.ring(&mut state, 1);
+        }
+        open.cursor = Some(found.at);
+        state.statistics.browses += 1;
+        if options.options & getting::LOCK != 0 {
+            require(state.index.lock(found.at, self.serial), Reason::NO_MSG_AVAILABLE)?;
+            open.locked = Some(found.at);
+        } else if let Some(at) = before.filter(|at| *at == found.at)
+            && state.index.unlock(at, self.serial)
+        {
+            self.queue.ring(&mut state, 1);
+        }
+        if options.options & getting::MARK_BROWSE_HANDLE != 0 {
+            open.marked.insert(found.at);
+        }
+        drop(state);
+        if options.options & getting::MARK_BROWSE_CO_OP != 0 {
+            let interval = self.core.manager_settings().mark_interval_ms;
+            let until = self.core.now_ms().saturating_add(interval);
+            self.queue.state.lock().marks.insert(found.at, until);
+        }
+        Ok(())
+    }
+
+    /// The message is got in the unit of work, and the report that it asks for is put there.
+    fn take(&self, work: &mut Work<S>, found: &Found, stays: bool) -> Answer<()> {
+        let mut message = (*found.message).clone();
+        message.descriptor.backout_count = i32::try_from(found.backouts).unwrap_or(i32::MAX);
+        let held = (found.at, found.entry, found.before);
+        work.take(self.core, self.queue, held, &message, stays)?;
+        let now = self.core.now_ms();
+        {
+            let mut state = self.queue.state.lock();
+            state.statistics.got(&message, now);
+            state.marks.remove(&found.at);
+        }
+        self.core.report(work, &message, Report::Delivery);
+        Ok(())
+    }
+}
+
+/// Why nothing was found.
+fn nothing(options: &GetOptions) -> Reason {
+    let at_cursor = getting::MSG_UNDER_CURSOR | getting::BROWSE_MSG_UNDER_CURSOR;
+    if options.options & at_cursor != 0 {
+        Reason::NO_MSG_UNDER_CURSOR
+    } else {
+        Reason::NO_MSG_AVAILABLE
+    }
+}
+
+/// What a getter receives.
+struct Delivery {
+    message: Message,
+    remark: Option<Reason>,
+    at: Place,
+    backouts: u32,
+}
+
+impl Delivery {
+    fn of<S: Store>(
+        core: &Core<S>,
+        open: &OpenQueue,
+        options: &GetOptions,
+        (found, segments): (&Found, &[Found]),
+        handle: Option<&mut Properties>,
+    ) -> Delivery {
+        let mut message = (*found.message).clone();
+        if let Some(last) = segments.last() {
+            segments.iter().for_each(|one| message.data.extend_from_slice(&one.message.data));
+            message.descriptor.msg_flags |= last.message.descriptor.msg_flags;
+        }
+        let control = open.local().map(|queue| queue.settings().property_control);
+        let control = open.resolved.property_control().or(control);
+        deliver_properties(&mut message, options, control, handle);
+        let remark = if options.options & getting::CONVERT != 0 {
+            let wanted = core.manager_settings().ccsid;
+            crate::convert::convert(&mut message.descriptor, &mut message.data, wanted)
+        } else {
+            None
+        };
+        Delivery { message, remark, at: found.at, backouts: found.backouts }
+    }
+
+    /// Whether it fits the caller's buffer, and what the caller is told.
+    fn fit(&self, options: &GetOptions, room: usize) -> Outcome {
+        if self.message.data.len() > room {
+            let accepts = options.options & getting::ACCEPT_TRUNCATED_MSG != 0;
+            return Outcome::warning(if accepts {
+                Reason::TRUNCATED_MSG_ACCEPTED
+            } else {
+                Reason::TRUNCATED_MSG_FAILED
+            });
+        }
+        self.remark.map_or(Outcome::OK, Outcome::warning)
+    }
+
+    /// Fills in what the caller receives.
+    fn tell<S: Store>(
+        &self,
+        core: &Core<S>,
+        options: &mut GetOptions,
+        queue: &Queue,
+        descriptor: &mut MessageDescriptor,
+        room: usize,
+        buffer: &mut Vec<u8>,
+    ) {
+        let returned = self.message.data.len().min(room);
+        buffer.clear();
+        buffer.extend_from_slice(&self.message.data[..returned]);
+        *descriptor = self.message.descriptor.clone();
+        descriptor.backout_count = i32::try_from(self.backouts).unwrap_or(i32::MAX);
+        descriptor.expiry = self.message.expiry_at(core.now_ms());
+        options.returned_length = i32::try_from(returned).unwrap_or(i32::MAX);
+        options.resolved_q_name = queue.name;
+        options.msg_token = [0; 16];
+        options.msg_token[..8].copy_from_slice(&self.at.to_be_bytes());
+        options.msg_token[8..12].copy_from_slice(&queue.number.to_be_bytes());
+        let md = &self.message.descriptor;
+        options.group_status = match (md.is_in_group(), md.is_last_in_group()) {
+            (false, _) => b' ',
+            (true, false) => b'G',
+            (true, true) => b'L',
+        };
+        options.segment_status = match (md.is_segment(), md.is_last_segment()) {
+            (false, _) => b' ',
+            (true, false) => b'S',
+            (true, true) => b'L',
+        };
+        let may = md.msg_flags & of::msg_flags::SEGMENTATION_ALLOWED != 0;
+        options.segmentation = if may { b'A' } else { b' ' };
+    }
+}
+
+/// Brings the properties of a message where the getter wants them.
+fn deliver_properties(
+    message: &mut Message,
+    options: &GetOptions,
+    control: Option<PropertyControl>,
+    handle: Option<&mut Properties>,
+) {
+    let asked = options.options;
+    // A header that cannot be read is the program's own.
+    let Ok(Some(split)) = properties::split(&message.descriptor, &message.data) else {
+        if let Some(handle) = handle {
+            *handle = Properties::default();
+        }
+        return;
+    };
+    let in_handle = handle.is_some()
+        && asked & (getting::PROPERTIES_FORCE_MQRFH2 | getting::NO_PROPERTIES) == 0
+        && (asked & getting::PROPERTIES_IN_HANDLE != 0
+            || asked & getting::PROPERTIES_COMPATIBILITY == 0);
+    let compatible = |name: &str| {
+        let folders = ["mcd", "jms", "usr", "mqext"];
+        name.split_once('.').is_none_or(|(folder, _)| folders.contains(&folder))
+    };
+    let keeps = if asked & getting::NO_PROPERTIES != 0 || in_handle {
+        false
+    } else if asked & (getting::PROPERTIES_FORCE_MQRFH2 | getting::PROPERTIES_IN_HANDLE) != 0 {
+        true
+    } else if asked & getting::PROPERTIES_COMPATIBILITY != 0 {
+        split.properties.iter().any(|one| compatible(&one.name))
+    } else {
+        match control.unwrap_or(PropertyControl::Compatible) {
+            PropertyControl::None => false,
+            PropertyControl::All | PropertyControl::Force => true,
+            PropertyControl::Compatible => split.properties.iter().any(|one| compatible(&one.name)),
+        }
+    };
+    if let Some(handle) = handle {
+        *handle = if in_handle { split.properties.clone() } else { Properties::default() };
+    }
+    if keeps || split.properties.is_empty() {
+        return;
+    }
+    let body = message.data.split_off(split.data_at);
+    message.data = split.remainder;
+    if message.data.is_empty() {
+        message.descriptor.format = split.format;
+        message.descriptor.ccsid = split.ccsid;
+        message.descriptor.encoding = split.encoding;
+    }
+    message.data.extend_from_slice(&body);
+}

@@ -1,0 +1,351 @@
+//! A connection of a program: what it has open, its unit of work, its calls.
+//!
+//! | call | look at |
+//! |---|---|
+//! | open, close | `open` |
+//! | put, put to one | `put` |
+//! | get, browse | `get` |
+//! | inquire, set | `attributes` |
+//! | subscribe, ask for retained publications | `subscribe` |
+//! | handles and what they stand for | `session` |
+//!
+//! 1. A connection makes one call at a time; who wants more connects more often.
+//! 2. Dropping a connection backs its unit of work out; disconnecting commits it.
+
+mod attributes;
+mod get;
+mod open;
+mod put;
+mod session;
+mod subscribe;
+
+use std::sync::Arc;
+
+use store::Store;
+
+use crate::core::{Client, Core};
+use crate::descriptor::MessageDescriptor;
+use crate::message::Message;
+use crate::name::ObjectName;
+use crate::options::{
+    GetOptions, Got, Handle, Inquired, MessageHandle, ObjectDescriptor, PutOptions, Status,
+    SubscriptionDescriptor,
+};
+use crate::properties::{self, InquireOptions, Properties, Property, PropertyValue};
+use crate::reason::{Answer, Outcome, Reason, fail, require};
+use session::Session;
+
+/// A connection. It makes one call at a time; dropped, its unit of work is backed out.
+///
+/// Every call may fail with `CONNECTION_BROKEN` or `Q_MGR_STOPPING`.
+pub struct Connection<S: Store> {
+    session: Session<S>,
+}
+
+#[allow(clippy::missing_errors_doc)] // the reasons are those of the interface
+impl<S: Store> Connection<S> {
+    pub(crate) fn new(core: Arc<Core<S>>, client: Arc<Client>) -> Connection<S> {
+        Connection { session: Session::new(core, client) }
+    }
+
+    /// Its number, as displays show it.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.session.client.number
+    }
+
+    /// Ends it in order: commits its unit of work and closes what is open.
+    pub fn disconnect(mut self) -> Answer<Outcome> {
+        let committed = if self.session.work.is_joined() {
+            Ok(())
+        } else {
+            self.session.work.commit(&self.session.core)
+        };
+        self.close_all();
+        committed.map(|()| Outcome::OK)
+    }
+
+    fn close_all(&mut self) {
+        let handles = std::mem::take(&mut self.session.handles);
+        for (_, open) in handles {
+            // What cannot be removed now stays and can be removed by its name.
+            let _ = open::release(&mut self.session, open, 0);
+        }
+        self.session.client.handles.lock().clear();
+    }
+
+    /// Opens an object. The descriptor returns what names led to.
+    pub fn open(&mut self, what: &mut ObjectDescriptor, options: i32) -> Answer<(Handle, Outcome)> {
+        open::open(&mut self.session, what, options)
+    }
+
+    /// Closes an object.
+    pub fn close(&mut self, handle: Handle, options: i32) -> Answer<Outcome> {
+        self.session.goes_on(false)?;
+        open::close(&mut self.session, handle, options)
+    }
+
+    /// Puts a message. The descriptor returns what was filled in.
+    pub fn put(
+        &mut self,
+        handle: Handle,
+        descriptor: &mut MessageDescriptor,
+        options: &mut PutOptions,
+        data: &[u8],
+    ) -> Answer<Outcome> {
+        put::put(&mut self.session, handle, descriptor, options, data)
+    }
+
+    /// Opens, puts one message, and closes.
+    pub fn put1(
+        &mut self,
+        what: &mut ObjectDescriptor,
+        descriptor: &mut MessageDescriptor,
+        options: &mut PutOptions,
+        data: &[u8],
+    ) -> Answer<Outcome> {
+        put::put1(&mut self.session, what, descriptor, options, data)
+    }
+
+    /// Gets a message: at most `room` bytes of its data into `buffer`, whose old contents are
+    /// dropped.
+    pub fn get(
+        &mut self,
+        handle: Handle,
+        descriptor: &mut MessageDescriptor,
+        options: &mut GetOptions,
+        room: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Answer<Got> {
+        get::get(&mut self.session, handle, descriptor, options, room, buffer)
+    }
+
+    /// Asks for values of attributes.
+    pub fn inquire(&mut self, handle: Handle, selectors: &[i32]) -> Answer<Inquired> {
+        attributes::inquire(&mut self.session, handle, selectors)
+    }
+
+    /// Sets attributes: numbers and characters in the order of their selectors.
+    pub fn set(
+        &mut self,
+        handle: Handle,
+        selectors: &[i32],
+        numbers: &[i32],
+        characters: &[u8],
+    ) -> Answer<Outcome> {
+        attributes::set(&mut self.session, handle, selectors, numbers, characters)
+    }
+
+    /// Begins a unit of work that others take part in. Everything that is kept here takes part in
+    /// any unit of work; that nobody else does is a warning.
+    pub fn begin(&mut self) -> Answer<Outcome> {
+        self.session.goes_on(false)?;
+        require(self.session.work.is_idle(), Reason::UOW_IN_PROGRESS)?;
+        Ok(Outcome::warning(Reason::NO_EXTERNAL_PARTICIPANTS))
+    }
+
+    /// Commits; answers when that is durable.
+    pub fn commit(&mut self) -> Answer<Outcome> {
+        self.session.goes_on(false)?;
+        require(!self.session.work.is_joined(), Reason::ENVIRONMENT_ERROR)?;
+        let committed = self.session.work.commit(&self.session.core);
+        self.end_groups(committed.is_err());
+        self.session.note_unit();
+        committed.map(|()| Outcome::OK)
+    }
+
+    /// Backs out.
+    pub fn back(&mut self) -> Answer<Outcome> {
+        self.session.goes_on(false)?;
+        require(!self.session.work.is_joined(), Reason::ENVIRONMENT_ERROR)?;
+        self.session.work.back(&self.session.core);
+        self.end_groups(true);
+        self.session.note_unit();
+        Ok(Outcome::OK)
+    }
+
+    /// Groups that were got or put in a unit of work that was backed out begin again.
+    fn end_groups(&mut self, backed_out: bool) {
+        if !backed_out {
+            return;
+        }
+        for open in self.session.handles.values_mut() {
+            if let session::Opened::Queue(queue) = &mut open.object {
+                queue.putting = queue.putting.filter(|state| !state.in_unit);
+                queue.getting = queue.getting.filter(|state| !state.in_unit);
+            }
+        }
+    }
+
+    /// Subscribes. `destination` is an open queue, or `None` for a managed subscription, whose
+    /// queue comes back open; the second handle is that of the subscription.
+    pub fn subscribe(
+        &mut self,
+        what: &mut SubscriptionDescriptor,
+        destination: Option<Handle>,
+    ) -> Answer<(Option<Handle>, Handle, Outcome)> {
+        subscribe::subscribe(&mut self.session, what, destination)
+    }
+
+    /// Asks for the retained publications of a subscription; answers how many come.
+    pub fn subscription_request(&mut self, subscription: Handle, action: i32) -> Answer<i32> {
+        subscribe::request(&mut self.session, subscription, action)
+    }
+
+    /// What became of puts with asynchronous answers, since this was last asked.
+    pub fn status(&mut self, kind: i32) -> Answer<Status> {
+        self.session.goes_on(false)?;
+        require((0..=2).contains(&kind), Reason::STAT_TYPE_ERROR)?;
+        // Nothing here reconnects by itself.
+        require(kind == 0, Reason::ENVIRONMENT_ERROR)?;
+        Ok(std::mem::take(&mut self.session.status))
+    }
+
+    /// Makes a message handle.
+    pub fn create_message_handle(&mut self) -> Answer<MessageHandle> {
+        self.session.goes_on(false)?;
+        Ok(self.session.new_message_handle())
+    }
+
+    /// Deletes a message handle.
+    pub fn delete_message_handle(&mut self, handle: MessageHandle) -> Answer<()> {
+        let removed = self.session.message_handles.remove(&handle.0);
+        removed.map_or(fail(Reason::HMSG_ERROR), |_| Ok(()))
+    }
+
+    /// Sets a property of a message handle.
+    pub fn set_property(
+        &mut self,
+        handle: MessageHandle,
+        name: &str,
+        value: PropertyValue,
+    ) -> Answer<Outcome> {
+        self.session.properties(handle)?.set(name, value)?;
+        Ok(Outcome::OK)
+    }
+
+    /// The property of that name, or the first or next that a pattern with `%` at its end matches.
+    pub fn inquire_property(
+        &mut self,
+        handle: MessageHandle,
+        name: &str,
+        options: InquireOptions,
+    ) -> Answer<Property> {
+        self.session.properties(handle)?.inquire(name, options)
+    }
+
+    /// Deletes a property of a message handle.
+    pub fn delete_property(&mut self, handle: MessageHandle, name: &str) -> Answer<Outcome> {
+        self.session.properties(handle)?.delete(name)?;
+        Ok(Outcome::OK)
+    }
+
+    /// Takes the properties in front of a buffer into a message handle; answers the buffer, without
+    /// them if `delete`, and the descriptor then says what is left.
+    pub fn buffer_to_handle(
+        &mut self,
+        handle: MessageHandle,
+        descriptor: &mut MessageDescriptor,
+        buffer: &[u8],
+        delete: bool,
+    ) -> Answer<Vec<u8>> {
+        let split = properties::split(descriptor, buffer)?;
+        let all = self.session.properties(handle)?;
+        let Some(split) = split else {
+            *all = Properties::default();
+            return Ok(buffer.to_vec());
+        };
+        *all = split.properties;
+        if !delete {
+            return Ok(buffer.to_vec());
+        }
+        let mut rest = split.remainder;
+        if rest.is_empty() {
+            descriptor.format = split.format;
+            descriptor.ccsid = split.ccsid;
+            descriptor.encoding = split.encoding;
+        }
+        rest.extend_from_slice(&buffer[split.data_at..]);
+        Ok(rest)
+    }
+
+    /// Writes the properties of a message handle whose names match into a buffer, and takes them
+    /// out of the handle if `delete`. The descriptor then says what the buffer is.
+    pub fn handle_to_buffer(
+        &mut self,
+        handle: MessageHandle,
+        name: &str,
+        descriptor: &mut MessageDescriptor,
+        delete: bool,
+    ) -> Answer<Vec<u8>> {
+        let chosen = self.session.properties(handle)?.matching(name, delete);
+        require(!chosen.is_empty(), Reason::PROPERTY_NOT_AVAILABLE)?;
+        Ok(properties::write(&chosen, descriptor))
+    }
+
+    /// Puts a message on the dead-letter queue with a header that says why, in the unit of work;
+    /// the exception report that it asks for, too: for whoever cannot process or deliver it.
+    pub fn dead_letter(
+        &mut self,
+        descriptor: &MessageDescriptor,
+        data: &[u8],
+        destination: (ObjectName, ObjectName),
+        reason: Reason,
+    ) -> Answer<Outcome> {
+        self.session.goes_on(false)?;
+        let core = Arc::clone(&self.session.core);
+        let put_ms = core.now_ms();
+        let data = data.to_vec();
+        let message = Message { descriptor: descriptor.clone(), put_ms, expires_ms: 0, data };
+        core.dead_letter(&mut self.session.work, message, destination, reason)?;
+        self.session.note_unit();
+        Ok(Outcome::OK)
+    }
+
+    /// Makes a unit of work from outside this connection's own: its puts and gets under
+    /// syncpoint, and those that do not say, become part of it. Who gave it takes it back with
+    /// [`leave`](Connection::leave), ends it, and says so with [`settle`](Connection::settle).
+    ///
+    /// # Errors
+    /// `UOW_IN_PROGRESS` while the connection has one; the unit of work comes back then.
+    pub fn join(&mut self, unit: S::Unit) -> Result<(), (S::Unit, Reason)> {
+        if !self.session.work.is_idle() {
+            return Err((unit, Reason::UOW_IN_PROGRESS));
+        }
+        self.session.work.join(unit);
+        Ok(())
+    }
+
+    /// The unit of work of the connection, to change other sets in it; begins one if need be.
+    pub fn unit(&mut self) -> Answer<&mut S::Unit> {
+        let Session { core, work, .. } = &mut self.session;
+        work.unit(core).map_err(crate::core::failed)
+    }
+
+    /// Gives back the unit of work that was joined, with what was done in it.
+    pub fn leave(&mut self) -> Option<S::Unit> {
+        self.session.work.leave()
+    }
+
+    /// Gives a unit of work that was left for a while to the calls again, with what was done in it
+    /// so far.
+    pub fn rejoin(&mut self, unit: S::Unit) {
+        self.session.work.join(unit);
+    }
+
+    /// Says how the unit of work that was joined has ended: durably committed, or backed out.
+    pub fn settle(&mut self, committed: bool) {
+        self.session.work.settle(&self.session.core, committed);
+        self.end_groups(!committed);
+        self.session.note_unit();
+    }
+}
+
+impl<S: Store> Drop for Connection<S> {
+    fn drop(&mut self) {
+        let core = Arc::clone(&self.session.core);
+        self.session.work.back(&core);
+        self.close_all();
+        core.clients.lock().remove(&self.session.client.number);
+    }
+}

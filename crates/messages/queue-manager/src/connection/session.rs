@@ -1,0 +1,211 @@
+//! What a connection has: its handles, its unit of work, its message handles.
+//!
+//! 1. A handle is valid until it is closed or its connection ends; numbers are not used again
+//!    within a connection.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use store::Store;
+
+use crate::core::{Client, Core, Resolved, Subscribed, Work};
+use crate::descriptor::{Identifier, MessageDescriptor};
+use crate::name::ObjectName;
+use crate::objects::Kind;
+use crate::options::{Handle, MessageHandle, Status, value};
+use crate::properties::Properties;
+use crate::queue::{Place, Queue};
+use crate::reason::{Answer, Reason, fail, require};
+use crate::selector::Selector;
+
+/// Where a group or a segmented message stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Logical {
+    pub(super) group: Identifier,
+    pub(super) sequence: i32,
+    /// Where the next segment begins.
+    pub(super) offset: i32,
+    /// The group has a last message still to come.
+    pub(super) in_group: bool,
+    /// The message has a last segment still to come.
+    pub(super) in_message: bool,
+    pub(super) persistent: bool,
+    pub(super) in_unit: bool,
+}
+
+/// An open queue.
+pub(super) struct OpenQueue {
+    pub(super) resolved: Resolved,
+    pub(super) selector: Option<Selector>,
+    pub(super) input: bool,
+    pub(super) cursor: Option<Place>,
+    pub(super) locked: Option<Place>,
+    pub(super) marked: BTreeSet<Place>,
+    pub(super) putting: Option<Logical>,
+    pub(super) getting: Option<Logical>,
+    /// The context of the message that was last got, for those who pass it on.
+    pub(super) context: Option<Box<MessageDescriptor>>,
+    /// This handle made the temporary queue.
+    pub(super) made_it: bool,
+}
+
+impl OpenQueue {
+    /// The local queue.
+    pub(super) fn local(&self) -> Option<&Arc<Queue>> {
+        match &self.resolved.target {
+            crate::core::Target::Local(queue) => Some(queue),
+            _ => None,
+        }
+    }
+
+    /// The queue whose handles are counted: local, or the transmission queue.
+    pub(super) fn counted(&self) -> Option<&Arc<Queue>> {
+        match &self.resolved.target {
+            crate::core::Target::Local(queue) => Some(queue),
+            crate::core::Target::Remote { transmission, .. } => Some(transmission),
+            _ => None,
+        }
+    }
+}
+
+/// What a handle stands for.
+pub(super) enum Opened {
+    Queue(Box<OpenQueue>),
+    /// A distribution list: what could be opened of it.
+    List(Vec<Answer<OpenQueue>>),
+    Topic(String),
+    Subscription(Subscribed),
+    /// An object to inquire about.
+    Other(Kind, String),
+}
+
+/// An open object.
+pub(super) struct Open {
+    /// Unique in the queue manager.
+    pub(super) serial: u64,
+    pub(super) options: i32,
+    pub(super) user: String,
+    pub(super) object: Opened,
+}
+
+impl Open {
+    pub(super) fn may(&self, option: i32, otherwise: Reason) -> Answer<()> {
+        require(self.options & option != 0, otherwise)
+    }
+}
+
+/// A connection from within.
+pub(super) struct Session<S: Store> {
+    pub(super) core: Arc<Core<S>>,
+    pub(super) client: Arc<Client>,
+    pub(super) work: Work<S>,
+    pub(super) handles: BTreeMap<i32, Open>,
+    next_handle: i32,
+    pub(super) message_handles: BTreeMap<i64, Properties>,
+    next_message_handle: i64,
+    pub(super) status: Status,
+}
+
+impl<S: Store> Session<S> {
+    pub(super) fn new(core: Arc<Core<S>>, client: Arc<Client>) -> Session<S> {
+        let work = Work::new(&core);
+        Session {
+            core,
+            client,
+            work,
+            handles: BTreeMap::new(),
+            next_handle: 1,
+            message_handles: BTreeMap::new(),
+            next_message_handle: 1,
+            status: Status::default(),
+        }
+    }
+
+    /// Fails if the connection was broken, or the queue manager stops.
+    pub(super) fn goes_on(&self, fail_if_quiescing: bool) -> Answer<()> {
+        require(!self.client.broken.load(Ordering::Acquire), Reason::CONNECTION_BROKEN)?;
+        self.core.goes_on(fail_if_quiescing)
+    }
+
+    pub(super) fn open(&mut self, handle: Handle) -> Answer<&mut Open> {
+        self.handles.get_mut(&handle.0).map_or(fail(Reason::HOBJ_ERROR), Ok)
+    }
+
+    pub(super) fn queue(&mut self, handle: Handle) -> Answer<&mut OpenQueue> {
+        match &mut self.open(handle)?.object {
+            Opened::Queue(queue) => Ok(queue),
+            _ => fail(Reason::HOBJ_ERROR),
+        }
+    }
+
+    /// Notes an open object.
+    pub(super) fn add(&mut self, open: Open, name: ObjectName, object_type: i32) -> Handle {
+        let number = self.next_handle;
+        self.next_handle += 1;
+        let status = crate::status::HandleStatus {
+            connection: self.client.number,
+            handle: number,
+            object: name,
+            object_type,
+            options: open.options,
+            user: open.user.clone(),
+            application: self.client.options.application.clone(),
+        };
+        self.client.handles.lock().insert(number, status);
+        self.handles.insert(number, open);
+        Handle(number)
+    }
+
+    pub(super) fn has_room_for_handle(&self) -> Answer<()> {
+        let most = self.core.manager_settings().handles_max;
+        require(self.handles.len() < most, Reason::HANDLE_NOT_AVAILABLE)
+    }
+
+    /// The user whose authority counts.
+    pub(super) fn user(&self, alternate: &[u8; 12], uses_alternate: bool) -> Answer<String> {
+        let own = &self.client.options.user;
+        if !uses_alternate {
+            return Ok(own.clone());
+        }
+        let name = crate::name::unpadded(alternate);
+        self.core.may(own, Kind::QueueManager, &name, crate::core::Wish::AlternateUser)?;
+        Ok(name)
+    }
+
+    /// Brings what displays show of the unit of work up to date.
+    pub(super) fn note_unit(&self) {
+        let messages = self.work.messages() as u64;
+        self.client.unit_messages.store(messages, Ordering::Relaxed);
+        let began = &self.client.unit_began_ms;
+        if self.work.is_idle() {
+            began.store(0, Ordering::Relaxed);
+        } else if began.load(Ordering::Relaxed) == 0 {
+            began.store(self.core.now_ms(), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a call is part of the unit of work.
+    pub(super) fn in_unit(&self, options: i32) -> Answer<bool> {
+        let (with, without) = (value::put::SYNCPOINT, value::put::NO_SYNCPOINT);
+        match (options & with != 0, options & without != 0) {
+            (true, true) => fail(Reason::OPTIONS_ERROR),
+            (true, false) => Ok(true),
+            (false, true) => Ok(false),
+            (false, false) => {
+                Ok(self.work.is_joined() || self.core.manager_settings().syncpoint_is_default)
+            }
+        }
+    }
+
+    pub(super) fn new_message_handle(&mut self) -> MessageHandle {
+        let number = self.next_message_handle;
+        self.next_message_handle += 1;
+        self.message_handles.insert(number, Properties::default());
+        MessageHandle(number)
+    }
+
+    pub(super) fn properties(&mut self, handle: MessageHandle) -> Answer<&mut Properties> {
+        self.message_handles.get_mut(&handle.0).map_or(fail(Reason::HMSG_ERROR), Ok)
+    }
+}

@@ -1,0 +1,249 @@
+//! What the connections of a queue manager share: definitions, queues, topics, messages.
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | definitions and the queues they stand for | `registry` |
+//! | units of work: what is put and got, and what becomes of it | `work` |
+//! | where a name leads | `resolve` |
+//! | finding a message | `search` |
+//! | reports, dead letters, backout | `report`, `dead_letter` |
+//! | trigger messages | `trigger` |
+//! | messages whose time is over | `expiry` |
+//! | emptying and removing queues | `removal` |
+//! | subscriptions and publications | `publish` |
+//!
+//! 1. Latches are taken in this order: administration, registry, topics, queue. None of the last
+//!    three is held across a call of the store.
+
+mod dead_letter;
+mod expiry;
+mod publish;
+mod registry;
+mod removal;
+mod report;
+mod resolve;
+mod search;
+mod trigger;
+mod work;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use seam::clock::Clock;
+use seam::entropy::Entropy;
+use seam::sync::Mutex;
+use store::{SetId, Store, StoreError};
+
+pub(crate) use publish::{Publication, Subscribed, to_hex};
+pub(crate) use registry::Registry;
+pub(crate) use report::Report;
+pub(crate) use resolve::{Resolved, Target};
+pub(crate) use search::{Found, From, Request};
+pub(crate) use work::Work;
+
+use crate::descriptor::Identifier;
+use crate::name::{ObjectName, padded};
+use crate::objects::Kind;
+use crate::options::ConnectOptions;
+use crate::queue::Bodies;
+use crate::reason::{Answer, Failed, Reason, fail, require};
+use crate::status::HandleStatus;
+use crate::topic::Topics;
+
+/// What a user wants to do with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the names say it
+pub enum Wish {
+    Connect,
+    Input,
+    Browse,
+    Output,
+    Inquire,
+    Set,
+    PassIdentity,
+    PassAll,
+    SetIdentity,
+    SetAll,
+    AlternateUser,
+    Publish,
+    Subscribe,
+    Resume,
+}
+
+/// Who may do what.
+pub trait Authority: Send + Sync {
+    /// Whether `user` may do that with the object.
+    fn allows(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool;
+}
+
+/// How a queue manager is opened.
+pub struct Options {
+    /// Its name.
+    pub name: String,
+    /// Its clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where unique names come from.
+    pub entropy: Arc<dyn Entropy>,
+    /// Who may do what; none: everybody may do everything.
+    pub authority: Option<Arc<dyn Authority>>,
+    /// Connections at a time, at most.
+    pub connections_max: usize,
+}
+
+impl Options {
+    /// A queue manager of that name on this machine's clock, without a limit of users.
+    #[must_use]
+    pub fn new(name: &str) -> Options {
+        Options {
+            name: name.to_owned(),
+            clock: Arc::new(seam::clock::RealClock::new()),
+            entropy: Arc::new(seam::entropy::OsEntropy),
+            authority: None,
+            connections_max: 10_000,
+        }
+    }
+}
+
+const RUNNING: u8 = 0;
+const QUIESCING: u8 = 1;
+const STOPPING: u8 = 2;
+
+/// What everybody may know of a connection.
+pub(crate) struct Client {
+    pub(crate) number: u64,
+    pub(crate) options: ConnectOptions,
+    pub(crate) connected_ms: u64,
+    pub(crate) broken: AtomicBool,
+    /// 0: it has no unit of work.
+    pub(crate) unit_began_ms: AtomicU64,
+    pub(crate) unit_messages: AtomicU64,
+    pub(crate) handles: Mutex<BTreeMap<i32, HandleStatus>>,
+}
+
+/// What the connections share.
+pub(crate) struct Core<S: Store> {
+    pub(crate) store: S,
+    pub(crate) options: Options,
+    pub(crate) name: ObjectName,
+    pub(crate) bodies: Bodies<S>,
+    pub(crate) definitions: SetId,
+    /// Held while definitions change.
+    pub(crate) administration: Mutex<()>,
+    pub(crate) registry: Mutex<Registry>,
+    pub(crate) topics: Mutex<Topics>,
+    pub(crate) clients: Mutex<BTreeMap<u64, Arc<Client>>>,
+    opened_ms: u64,
+    numbers: AtomicU64,
+    mode: AtomicU8,
+    pub(crate) scanned_ms: AtomicU64,
+    /// Of the settings; asked for under latches of queues.
+    trigger_interval_ms: AtomicU64,
+}
+
+impl<S: Store> Core<S> {
+    /// Milliseconds since 1970 UTC.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.options.clock.utc_us() / 1_000
+    }
+
+    /// Tenths of a second since the queue manager was opened; at least 1.
+    pub(crate) fn now_tenths(&self) -> u32 {
+        self.tenths_of(self.now_ms())
+    }
+
+    /// A moment in tenths of a second since the queue manager was opened; at least 1.
+    pub(crate) fn tenths_of(&self, ms: u64) -> u32 {
+        let tenths = ms.saturating_sub(self.opened_ms) / 100;
+        u32::try_from(tenths).unwrap_or(u32::MAX - 1).max(1)
+    }
+
+    /// A number for a connection, a handle or a unit of work, unique in this run.
+    pub(crate) fn serial(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// An identifier that no message ever had: `AMQ `, the queue manager's name, a number.
+    pub(crate) fn new_identifier(&self) -> Answer<Identifier> {
+        let mut identifier = [0; 24];
+        identifier[..4].copy_from_slice(b"AMQ ");
+        identifier[4..16].copy_from_slice(&padded::<12>(&self.options.name));
+        let number = self.bodies.number().map_err(failed)?;
+        identifier[16..].copy_from_slice(&number.to_be_bytes());
+        Ok(identifier)
+    }
+
+    /// Whether a user may do that.
+    pub(crate) fn may(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Answer<()> {
+        let authority = self.options.authority.as_ref();
+        let allowed = authority.is_none_or(|who| who.allows(user, kind, name, wish));
+        require(allowed, Reason::NOT_AUTHORIZED)
+    }
+
+    /// Fails while the queue manager stops; while it quiesces, if the caller asked for that.
+    pub(crate) fn goes_on(&self, fail_if_quiescing: bool) -> Answer<()> {
+        match self.mode.load(Ordering::Acquire) {
+            STOPPING => fail(Reason::Q_MGR_STOPPING),
+            QUIESCING if fail_if_quiescing => fail(Reason::Q_MGR_QUIESCING),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn quiesce(&self) {
+        let _ = self.mode.compare_exchange(RUNNING, QUIESCING, Ordering::AcqRel, Ordering::Acquire);
+        self.alarm();
+    }
+
+    pub(crate) fn stop(&self) {
+        self.mode.store(STOPPING, Ordering::Release);
+        self.alarm();
+    }
+
+    /// Lets every getter that waits look again.
+    pub(crate) fn alarm(&self) {
+        let queues: Vec<_> = self.registry.lock().queues().cloned().collect();
+        for queue in queues {
+            queue.alarm();
+        }
+    }
+
+    /// Admits a connection.
+    pub(crate) fn enter(&self, options: ConnectOptions) -> Answer<Arc<Client>> {
+        self.goes_on(true)?;
+        self.may(&options.user, Kind::QueueManager, &self.options.name, Wish::Connect)?;
+        let client = Arc::new(Client {
+            number: self.serial(),
+            options,
+            connected_ms: self.now_ms(),
+            broken: AtomicBool::new(false),
+            unit_began_ms: AtomicU64::new(0),
+            unit_messages: AtomicU64::new(0),
+            handles: Mutex::new(BTreeMap::new()),
+        });
+        let mut clients = self.clients.lock();
+        let room = clients.len() < self.options.connections_max;
+        require(room, Reason::MAX_CONNS_LIMIT_REACHED)?;
+        clients.insert(client.number, Arc::clone(&client));
+        Ok(client)
+    }
+}
+
+/// What a program is told when the store fails.
+pub(crate) fn failed(error: StoreError) -> Failed {
+    use store::Limit;
+    Failed(match error {
+        StoreError::Deadlock | StoreError::Conflict(_) | StoreError::Timeout(_) => {
+            Reason::BACKED_OUT
+        }
+        StoreError::TooLarge(excess) => match excess.limit {
+            Limit::KeyBytes | Limit::ValueBytes => Reason::MSG_TOO_BIG_FOR_Q_MGR,
+            _ => Reason::SYNCPOINT_LIMIT_REACHED,
+        },
+        StoreError::NoSpace(_) => Reason::STORAGE_MEDIUM_FULL,
+        StoreError::Damaged(_) => Reason::OBJECT_DAMAGED,
+        StoreError::CommitUnknown(_) => Reason::OUTCOME_PENDING,
+        StoreError::Stopped(_) => Reason::Q_MGR_STOPPING,
+        StoreError::Unavailable(_) => Reason::RESOURCE_PROBLEM,
+        _ => Reason::UNEXPECTED_ERROR,
+    })
+}

@@ -1,0 +1,403 @@
+//! Publications and subscriptions.
+//!
+//! 1. A publication is one message for each subscription, all in one unit of work.
+//! 2. A retained publication waits on a queue of its own, one for each topic string.
+//! 3. A durable subscription is a definition; others are in memory only.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use store::Store;
+
+use super::work::Retained;
+use super::{Core, Work, failed};
+use crate::descriptor::{Identifier, NO_IDENTIFIER, value};
+use crate::error::AdminError;
+use crate::message::Message;
+use crate::name::{ObjectName, padded};
+use crate::objects::{Kind, Object};
+use crate::properties::{self, Properties, PropertyValue};
+use crate::queue::{Origin, Place, Queue};
+use crate::reason::{Answer, Reason, fail, require};
+use crate::selector::Selector;
+use crate::topic::{Scheme, Subscription, joined, upward};
+
+/// The queue of retained publications.
+pub(crate) const RETAINED: &str = "SYSTEM.RETAINED.PUB.QUEUE";
+
+/// What is to be published.
+pub(crate) struct Publication<'p> {
+    pub(crate) topic: &'p str,
+    pub(crate) message: Message,
+    pub(crate) retain: bool,
+    pub(crate) level: i32,
+    /// The connection whose own subscriptions are left out; 0: none.
+    pub(crate) not_own: u64,
+}
+
+/// What a subscription is made of.
+pub(crate) type Subscribed = Arc<Subscription>;
+
+impl<S: Store> Core<S> {
+    /// The value of an attribute of the nearest topic object at or above a topic string that does
+    /// not leave it to its parent.
+    pub(crate) fn topic_attribute(&self, topic: &str, attribute: &str) -> Option<String> {
+        let registry = self.registry.lock();
+        for string in upward(topic) {
+            let mut objects = registry.of_space(Kind::Topic);
+            let object = objects.find(|object| object.text_of("TOPICSTR") == string);
+            let value = object.map(|object| object.text_of(attribute));
+            let own = value.filter(|value| !value.is_empty() && *value != "ASPARENT");
+            if let Some(value) = own {
+                return Some(value.to_owned());
+            }
+        }
+        None
+    }
+
+    /// The whole topic string of a topic object and a string behind it.
+    pub(crate) fn topic_string(&self, object: &str, string: &str) -> Answer<String> {
+        let above = if object.is_empty() {
+            String::new()
+        } else {
+            let Some(object) = self.object(Kind::Topic, object) else {
+                return fail(Reason::UNKNOWN_OBJECT_NAME);
+            };
+            object.text_of("TOPICSTR").to_owned()
+        };
+        require(!object.is_empty() || !string.is_empty(), Reason::TOPIC_STRING_ERROR)?;
+        let whole = joined(&above, string);
+        require(whole.len() <= 10_240, Reason::TOPIC_STRING_ERROR)?;
+        Ok(whole)
+    }
+
+    /// Publishes in a unit of work. Answers how many subscriptions received it.
+    pub(crate) fn publish(&self, work: &mut Work<S>, what: &Publication<'_>) -> Answer<usize> {
+        let enabled = self.topic_attribute(what.topic, "PUB");
+        require(enabled.as_deref() != Some("DISABLED"), Reason::PUT_INHIBITED)?;
+        let matching = self.topics.lock().matching(what.topic);
+        let own = |one: &Subscription| {
+            what.not_own != 0 && one.connection.load(Ordering::Relaxed) == what.not_own
+        };
+        let persistent = what.message.descriptor.is_persistent();
+        let (attribute, usual) =
+            if persistent { ("PMSGDLV", "ALLDUR") } else { ("NPMSGDLV", "ALLAVAIL") };
+        let delivery = self.topic_attribute(what.topic, attribute);
+        let delivery = delivery.as_deref().unwrap_or(usual);
+        let mark = work.mark();
+        let mut count = 0;
+        for one in matching {
+            let level = one.level <= what.level;
+            let selected = one.selector.as_ref().is_none_or(|it| it.selects(&what.message));
+            if one.on_request || own(&one) || !level || !selected {
+                continue;
+            }
+            match self.deliver(work, &one, what, false) {
+                Ok(()) => count += 1,
+                Err(_) if delivery == "ALLAVAIL" || (delivery == "ALLDUR" && !one.durable) => {}
+                Err(_) => {
+                    work.undo_to(self, mark);
+                    return fail(Reason::PUBLICATION_FAILURE);
+                }
+            }
+        }
+        if what.retain
+            && let Err(failed) = self.put_retained(work, what)
+        {
+            work.undo_to(self, mark);
+            return Err(failed);
+        }
+        Ok(count)
+    }
+
+    /// Puts a publication on the queue of a subscription.
+    fn deliver(
+        &self,
+        work: &mut Work<S>,
+        to: &Subscription,
+        what: &Publication<'_>,
+        retained: bool,
+    ) -> Answer<()> {
+        let resolved = self.resolve(to.queue, to.manager)?;
+        let mut message = what.message.clone();
+        self.describe(&mut message, to, what.topic, retained)?;
+        if let super::Target::Local(queue) = &resolved.target {
+            // A queue that goes with its reader keeps nothing over a restart.
+            if queue.settings().origin == Origin::TemporaryDynamic {
+                message.descriptor.persistence = value::persistence::NOT_PERSISTENT;
+            }
+            if to.priority == value::priority::AS_Q_DEF {
+                message.descriptor.priority = queue.settings().priority;
+            }
+        }
+        let sent = self.send(work, &resolved, message.clone());
+        if let Err(failed) = sent {
+            let dead = self.topic_attribute(what.topic, "USEDLQ");
+            require(dead.as_deref() != Some("NO"), failed.0)?;
+            self.dead_letter(work, message, (to.queue, to.manager), failed.0)?;
+        }
+        to.messages.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Makes a message out of a publication for one subscription.
+    fn describe(
+        &self,
+        message: &mut Message,
+        to: &Subscription,
+        topic: &str,
+        retained: bool,
+    ) -> Answer<()> {
+        let split = properties::split(&message.descriptor, &message.data).ok().flatten();
+        let mut all = Properties::default();
+        if let Some(split) = split {
+            all = split.properties;
+            message.descriptor.format = split.format;
+            message.descriptor.ccsid = split.ccsid;
+            message.descriptor.encoding = split.encoding;
+            let body = message.data.split_off(split.data_at);
+            message.data = split.remainder;
+            if !message.data.is_empty() {
+                message.descriptor.format = value::format::RF_HEADER_2;
+            }
+            message.data.extend_from_slice(&body);
+        }
+        all.set("mqps.Top", PropertyValue::String(topic.to_owned()))?;
+        if !to.user_data.is_empty() {
+            all.set("mqps.Sud", PropertyValue::String(to.user_data.clone()))?;
+        }
+        if retained {
+            all.set("mqps.Ret", PropertyValue::Boolean(true))?;
+        }
+        let mut data = properties::write(&all, &mut message.descriptor);
+        data.append(&mut message.data);
+        message.data = data;
+        let descriptor = &mut message.descriptor;
+        descriptor.msg_id = self.new_identifier()?;
+        descriptor.correl_id = to.correl_id;
+        if to.priority >= 0 {
+            descriptor.priority = to.priority;
+        }
+        if to.accounting_token != [0; 32] {
+            descriptor.accounting_token = to.accounting_token;
+        }
+        if to.identity_data != [b' '; 32] {
+            descriptor.appl_identity_data = to.identity_data;
+        }
+        Ok(())
+    }
+
+    fn retained_queue(&self) -> Answer<Arc<Queue>> {
+        self.queue(&ObjectName::from(RETAINED)).map_or(fail(Reason::UNKNOWN_OBJECT_NAME), Ok)
+    }
+
+    fn put_retained(&self, work: &mut Work<S>, what: &Publication<'_>) -> Answer<()> {
+        let queue = self.retained_queue()?;
+        if let Some(before) = self.topics.lock().retained(what.topic) {
+            // If somebody else replaces it at this moment, the last one to commit stays.
+            let _ = self.move_in(work, &queue, before, |_, _, _| Ok(()));
+        }
+        let mut message = what.message.clone();
+        let (mut all, mut body) = (Properties::default(), std::mem::take(&mut message.data));
+        all.set("mqps.Top", PropertyValue::String(what.topic.to_owned()))?;
+        // The publication stands whole behind a header of its own.
+        message.data = properties::write(&all, &mut message.descriptor);
+        message.data.append(&mut body);
+        message.descriptor.msg_id = self.new_identifier()?;
+        let at = work.stage(self, &queue, message)?;
+        work.retained.push(Retained { topic: what.topic.to_owned(), at });
+        Ok(())
+    }
+
+    /// Retained publications are committed.
+    pub(super) fn retain(&self, which: Vec<Retained>) {
+        for one in which {
+            let replaced = self.topics.lock().retain(one.topic, one.at);
+            if let Some(at) = replaced.filter(|at| *at != one.at)
+                && let Ok(queue) = self.retained_queue()
+            {
+                // Two were retained at the same time: the older one goes.
+                let mut work = Work::quiet(self);
+                let moved = self.move_in(&mut work, &queue, at, |_, _, _| Ok(()));
+                if moved.is_ok() {
+                    let _ = work.commit(self);
+                }
+            }
+        }
+    }
+
+    /// Finds the retained publications after a restart.
+    pub(crate) fn find_retained(&self) -> Answer<()> {
+        let Ok(queue) = self.retained_queue() else { return Ok(()) };
+        let places = queue.state.lock().index.places();
+        for at in places {
+            if let Some((topic, _)) = self.read_retained(&queue, at)? {
+                self.topics.lock().retain(topic, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// A retained publication and its topic string.
+    fn read_retained(&self, queue: &Queue, at: Place) -> Answer<Option<(String, Message)>> {
+        let volatile = queue.state.lock().index.volatile(at);
+        let message = match volatile {
+            Some(message) => Some((*message).clone()),
+            None => self.bodies.read(None, queue.number, at).map_err(failed)?,
+        };
+        let Some(mut message) = message else { return Ok(None) };
+        let Some(split) = properties::split(&message.descriptor, &message.data)? else {
+            return Ok(None);
+        };
+        let Some(PropertyValue::String(topic)) = split.properties.get("mqps.Top").cloned() else {
+            return Ok(None);
+        };
+        message.descriptor.format = split.format;
+        message.descriptor.ccsid = split.ccsid;
+        message.descriptor.encoding = split.encoding;
+        message.data.drain(..split.data_at);
+        Ok(Some((topic, message)))
+    }
+
+    /// Sends a subscription the retained publications it is for. Answers how many.
+    pub(crate) fn send_retained(&self, work: &mut Work<S>, to: &Subscription) -> Answer<usize> {
+        let Ok(queue) = self.retained_queue() else { return Ok(0) };
+        let which = self.topics.lock().retained_for(&to.topic, to.scheme);
+        let mut count = 0;
+        for (topic, at) in which {
+            let Some((_, message)) = self.read_retained(&queue, at)? else { continue };
+            let selected = to.selector.as_ref().is_none_or(|it| it.selects(&message));
+            if selected {
+                let what =
+                    Publication { topic: &topic, message, retain: false, level: 9, not_own: 0 };
+                self.deliver(work, to, &what, true)?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Removes the retained publication of a topic string.
+    pub(crate) fn clear_retained(&self, topic: &str) -> Answer<bool> {
+        let queue = self.retained_queue()?;
+        let Some(at) = self.topics.lock().forget_retained(topic) else { return Ok(false) };
+        let mut work = Work::quiet(self);
+        self.move_in(&mut work, &queue, at, |_, _, _| Ok(()))?;
+        work.commit(self)?;
+        Ok(true)
+    }
+
+    /// A subscription as its definition says.
+    pub(crate) fn subscription_of(&self, object: &Object) -> Result<Subscription, AdminError> {
+        let refused = |why: String| AdminError::Refused {
+            kind: Kind::Subscription,
+            name: object.name.clone(),
+            why,
+        };
+        let selector = Selector::read(object.text_of("SELECTOR"))
+            .map_err(|bad| refused(format!("SELECTOR: {bad}")))?;
+        let topic = self
+            .topic_string(object.text_of("TOPICOBJ"), object.text_of("TOPICSTR"))
+            .map_err(|_| refused("there is no such topic".into()))?;
+        let scheme = if object.is("WSCHEMA", "CHAR") { Scheme::Characters } else { Scheme::Topic };
+        let expiry: Option<u64> = object.text_of("EXPIRY").parse().ok();
+        let priority = match object.text_of("PUBPRTY") {
+            "ASQDEF" => value::priority::AS_Q_DEF,
+            number => number.parse().unwrap_or(value::priority::AS_PUBLISHED),
+        };
+        let id = from_hex(object.text_of("SUBID"));
+        let correl_id = from_hex(object.text_of("DESTCORL"));
+        Ok(Subscription {
+            id,
+            name: object.name.clone(),
+            topic,
+            scheme,
+            queue: object.text_of("DEST").into(),
+            manager: object.text_of("DESTQMGR").into(),
+            selector,
+            durable: object.is("DURABLE", "YES"),
+            managed: object.is("DESTCLAS", "MANAGED"),
+            on_request: object.is("REQONLY", "YES"),
+            correl_id: if correl_id == NO_IDENTIFIER { id } else { correl_id },
+            user_data: object.text_of("USERDATA").to_owned(),
+            level: object.number_of("SUBLEVEL") as i32,
+            priority,
+            accounting_token: token_from_hex(object.text_of("PUBACCT")),
+            identity_data: padded(object.text_of("PUBAPPID")),
+            user: object.text_of("SUBUSER").to_owned(),
+            expires_ms: expiry.map_or(0, |tenths| self.now_ms() + tenths * 100),
+            connection: AtomicU64::new(0),
+            in_use: AtomicBool::new(false),
+            messages: AtomicU64::new(0),
+        })
+    }
+
+    /// Reads the durable subscriptions after a restart.
+    pub(crate) fn find_subscriptions(&self) -> Result<(), AdminError> {
+        let objects: Vec<_> = self.registry.lock().of_space(Kind::Subscription).cloned().collect();
+        for object in objects {
+            let one = self.subscription_of(&object)?;
+            self.topics.lock().insert(Arc::new(one));
+        }
+        Ok(())
+    }
+
+    /// Removes a subscription, with its definition and its queue where they are its own.
+    pub(crate) fn unsubscribe(&self, one: &Subscription) -> Result<(), AdminError> {
+        self.topics.lock().remove(&one.id);
+        if one.durable
+            && let Some(object) = self.object(Kind::Subscription, &one.name)
+        {
+            self.discard(&object)?;
+        }
+        if one.managed
+            && let Some(queue) = self.queue(&one.queue)
+        {
+            self.remove_queue(&queue)?;
+        }
+        Ok(())
+    }
+
+    /// Removes subscriptions whose time is over.
+    pub(crate) fn expire_subscriptions(&self) {
+        let now = self.now_ms();
+        let over: Vec<_> = {
+            let topics = self.topics.lock();
+            let over = topics.iter().filter(|one| one.expires_ms != 0 && one.expires_ms <= now);
+            over.cloned().collect()
+        };
+        for one in over {
+            // If the store fails, the next scan tries again after a restart.
+            let _ = self.unsubscribe(&one);
+        }
+    }
+}
+
+/// An identifier that is written in hexadecimal digits; what is none is no identifier.
+pub(crate) fn from_hex(text: &str) -> Identifier {
+    bytes_of(text).unwrap_or(NO_IDENTIFIER)
+}
+
+fn token_from_hex(text: &str) -> [u8; 32] {
+    bytes_of(text).unwrap_or([0; 32])
+}
+
+fn bytes_of<const N: usize>(text: &str) -> Option<[u8; N]> {
+    if text.len() != 2 * N || !text.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// Bytes in hexadecimal digits.
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+        let _ = write!(out, "{byte:02X}");
+        out
+    })
+}

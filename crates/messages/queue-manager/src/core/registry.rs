@@ -1,0 +1,381 @@
+//! Definitions: in the store and, ready for use, in memory.
+//!
+//! | set | key | value |
+//! |---|---|---|
+//! | `HOLDFAST.MQ.OBJECTS` | kind (1), name | the definition, see `objects` |
+//!
+//! 1. What is in memory is in the store, except temporary dynamic queues.
+//! 2. Names of queues are unique over all kinds of queues.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use seam::sync::Mutex;
+use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
+
+use super::{Core, Options, RUNNING};
+use crate::error::AdminError;
+use crate::message::display_date_and_time;
+use crate::name::ObjectName;
+use crate::objects::{Kind, Object, Value};
+use crate::queue::{Bodies, Entry, Origin, Queue, Settings, Stored, set_of};
+use crate::topic::Topics;
+
+const DEFINITIONS: &str = "HOLDFAST.MQ.OBJECTS";
+
+/// What the queue manager's own attributes say, ready for use.
+#[derive(Clone, Debug)]
+pub(crate) struct ManagerSettings {
+    pub(crate) dead_letter_queue: ObjectName,
+    pub(crate) default_transmission_queue: ObjectName,
+    pub(crate) length_max: usize,
+    pub(crate) handles_max: usize,
+    pub(crate) uncommitted_max: usize,
+    pub(crate) syncpoint_is_default: bool,
+    pub(crate) moves_backed_out: bool,
+    pub(crate) trigger_interval_ms: u64,
+    pub(crate) mark_interval_ms: u64,
+    pub(crate) ccsid: i32,
+    pub(crate) properties_max: usize,
+    /// Milliseconds between scans for expired messages; none: no scans.
+    pub(crate) expiry_interval_ms: Option<u64>,
+}
+
+impl ManagerSettings {
+    fn of(object: &Object) -> ManagerSettings {
+        let number = |name| u64::try_from(object.number_of(name));
+        let size = |name| usize::try_from(object.number_of(name)).unwrap_or(usize::MAX);
+        let seconds: Option<u64> = object.text_of("EXPRYINT").parse().ok();
+        ManagerSettings {
+            dead_letter_queue: object.text_of("DEADQ").into(),
+            default_transmission_queue: object.text_of("DEFXMITQ").into(),
+            length_max: size("MAXMSGL"),
+            handles_max: size("MAXHANDS"),
+            uncommitted_max: size("MAXUMSGS"),
+            syncpoint_is_default: object.is("DEFSYNCP", "YES"),
+            moves_backed_out: object.is("BOMOVE", "YES"),
+            trigger_interval_ms: number("TRIGINT").unwrap_or(u64::MAX),
+            mark_interval_ms: number("MARKINT").unwrap_or(u64::MAX / 2),
+            ccsid: object.number_of("CCSID") as i32,
+            properties_max: size("MAXPROPL"),
+            expiry_interval_ms: seconds.filter(|seconds| *seconds > 0).map(|s| s * 1_000),
+        }
+    }
+}
+
+/// The definitions in memory.
+pub(crate) struct Registry {
+    objects: BTreeMap<(Kind, String), Arc<Object>>,
+    queues: BTreeMap<String, Arc<Queue>>,
+    manager: Arc<ManagerSettings>,
+}
+
+impl Registry {
+    pub(crate) fn object(&self, kind: Kind, name: &str) -> Option<&Arc<Object>> {
+        self.objects.get(&(kind.space(), name.to_owned()))
+    }
+
+    pub(crate) fn queue(&self, name: &str) -> Option<&Arc<Queue>> {
+        self.queues.get(name)
+    }
+
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &Arc<Queue>> {
+        self.queues.values()
+    }
+
+    pub(crate) fn manager(&self) -> &Arc<ManagerSettings> {
+        &self.manager
+    }
+
+    /// The objects of a kind; of `QueueLocal`'s space all kinds of queues.
+    pub(crate) fn of_space(&self, kind: Kind) -> impl Iterator<Item = &Arc<Object>> {
+        let from = (kind.space(), String::new());
+        let range = self.objects.range(from..);
+        range.take_while(move |((space, _), _)| *space == kind.space()).map(|(_, object)| object)
+    }
+
+    fn insert(&mut self, object: Object, now_ms: u64) {
+        if object.kind == Kind::QueueManager {
+            self.manager = Arc::new(ManagerSettings::of(&object));
+        }
+        if object.kind == Kind::QueueLocal {
+            let settings = Settings::of(&object);
+            match self.queues.get(&object.name) {
+                Some(queue) => {
+                    let mut state = queue.state.lock();
+                    state.settings = Arc::new(settings);
+                    // Getters may find it inhibited now, or no longer so.
+                    state.arrivals += 1;
+                    queue.arrived.notify_all();
+                }
+                None => {
+                    let name = ObjectName::from(object.name.as_str());
+                    let queue = Arc::new(Queue::new(name, object.number, settings, now_ms));
+                    self.queues.insert(object.name.clone(), queue);
+                }
+            }
+        }
+        self.objects.insert((object.kind.space(), object.name.clone()), Arc::new(object));
+    }
+
+    fn remove(&mut self, kind: Kind, name: &str) -> Option<Arc<Queue>> {
+        self.objects.remove(&(kind.space(), name.to_owned()));
+        if kind.is_queue() { self.queues.remove(name) } else { None }
+    }
+}
+
+fn key(kind: Kind, name: &str) -> Vec<u8> {
+    let mut key = vec![kind.space() as u8];
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+/// Whether a definition is kept over a restart.
+fn is_kept(object: &Object) -> bool {
+    !(object.kind == Kind::QueueLocal && object.is("DEFTYPE", "TEMPDYN"))
+}
+
+impl<S: Store> Core<S> {
+    /// Reads definitions and messages. Makes the queue manager's own definition the first time.
+    pub(crate) fn open(store: &S, options: Options) -> Result<Core<S>, AdminError> {
+        let bodies = Bodies::open(store)?;
+        let definitions = set_of(store, DEFINITIONS)?;
+        let now_ms = options.clock.utc_us() / 1_000;
+        let own = Object::new(Kind::QueueManager, &options.name);
+        let manager = Arc::new(ManagerSettings::of(&own));
+        let registry = Registry { objects: BTreeMap::new(), queues: BTreeMap::new(), manager };
+        let core = Core {
+            store: store.clone(),
+            name: ObjectName::from(options.name.as_str()),
+            options,
+            bodies,
+            definitions,
+            administration: Mutex::new(()),
+            registry: Mutex::new(registry),
+            topics: Mutex::new(Topics::default()),
+            clients: Mutex::new(BTreeMap::new()),
+            opened_ms: now_ms,
+            numbers: AtomicU64::new(1),
+            mode: AtomicU8::new(RUNNING),
+            scanned_ms: AtomicU64::new(now_ms),
+            trigger_interval_ms: AtomicU64::new(u64::MAX),
+        };
+        core.read_definitions(now_ms)?;
+        core.read_messages()?;
+        let interval = core.manager_settings().trigger_interval_ms;
+        core.trigger_interval_ms.store(interval, Ordering::Relaxed);
+        if core.registry.lock().object(Kind::QueueManager, &core.options.name).is_none() {
+            core.make_own(own, now_ms)?;
+        }
+        Ok(core)
+    }
+
+    fn make_own(&self, mut own: Object, now_ms: u64) -> Result<(), AdminError> {
+        let identity = format!("{}_{}", self.options.name, display_date_and_time(now_ms).0);
+        let refused = |reason| AdminError::BadAttribute {
+            kind: Kind::QueueManager,
+            name: self.options.name.clone(),
+            reason,
+        };
+        own.set("QMID", &identity.as_str().into()).map_err(refused)?;
+        own.set("DEADQ", &"SYSTEM.DEAD.LETTER.QUEUE".into()).map_err(refused)?;
+        self.keep(own)
+    }
+
+    fn read_definitions(&self, now_ms: u64) -> Result<(), AdminError> {
+        let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
+        let mut cursor = self.store.cursor(self.definitions)?;
+        let mut found = Vec::new();
+        cursor.limit(KeyRange::ALL);
+        while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
+            let name = entry.key.get(1..).and_then(|name| std::str::from_utf8(name).ok());
+            let damaged = || AdminError::Damaged {
+                object: format!("definition {}", entry.key.escape_ascii()),
+                what: "it was not written by this release".into(),
+            };
+            let name = name.ok_or_else(damaged)?;
+            // The kind of a queue stands in front of the definition, as its key says "a queue".
+            let (kind, rest) = entry.value.split_first().ok_or_else(damaged)?;
+            let kind = Kind::of_byte(*kind).ok_or_else(damaged)?;
+            found.push(Object::read(kind, name, rest).ok_or_else(damaged)?);
+        }
+        unit.backout()?;
+        let mut registry = self.registry.lock();
+        for object in found {
+            registry.insert(object, now_ms);
+        }
+        Ok(())
+    }
+
+    fn read_messages(&self) -> Result<(), AdminError> {
+        let registry = self.registry.lock();
+        let queues: BTreeMap<u32, Arc<Queue>> =
+            registry.queues().map(|queue| (queue.number, Arc::clone(queue))).collect();
+        drop(registry);
+        self.bodies.scan(|number, at, stored| {
+            let Some(queue) = queues.get(&number) else { return };
+            let mut state = queue.state.lock();
+            match stored {
+                Stored::Backouts(count) => state.index.set_backout_count(at, count),
+                Stored::Message(head) => {
+                    let expires = match head.expires_ms {
+                        0 => 0,
+                        ms => self.tenths_of(ms),
+                    };
+                    let put_s = (head.put_ms / 1_000) as u32;
+                    let (bytes, large) = (head.bytes, head.in_chunks);
+                    state.index.found(at, Entry { bytes, put_s, expires, persistent: true, large });
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    pub(crate) fn manager_settings(&self) -> Arc<ManagerSettings> {
+        Arc::clone(self.registry.lock().manager())
+    }
+
+    pub(crate) fn object(&self, kind: Kind, name: &str) -> Option<Arc<Object>> {
+        self.registry.lock().object(kind, name).cloned()
+    }
+
+    pub(crate) fn queue(&self, name: &ObjectName) -> Option<Arc<Queue>> {
+        self.registry.lock().queue(&name.text()).cloned()
+    }
+
+    /// A number for a new queue.
+    pub(crate) fn queue_number(&self) -> Result<u32, AdminError> {
+        let number = self.store.draw(self.definitions, 1)?;
+        u32::try_from(number).map_err(|_| AdminError::Damaged {
+            object: "the numbers of queues".into(),
+            what: "all are given".into(),
+        })
+    }
+
+    /// Keeps a definition, durably, in place of the one there; then it counts.
+    pub(crate) fn keep(&self, mut object: Object) -> Result<(), AdminError> {
+        let now_ms = self.now_ms();
+        let (date, time) = display_date_and_time(now_ms);
+        let new = self.object(object.kind, &object.name).is_none();
+        let stamps = if new {
+            &["ALTDATE", "CRDATE", "ALTTIME", "CRTIME"][..]
+        } else {
+            &["ALTDATE", "ALTTIME"]
+        };
+        for stamp in stamps {
+            let value = if stamp.ends_with("DATE") { &date } else { &time };
+            // Some kinds do not say when they were made.
+            let _ = object.set(stamp, &Value::Text(value.clone()));
+        }
+        if is_kept(&object) {
+            let mut value = vec![object.kind as u8];
+            value.extend_from_slice(&object.write());
+            let mut unit = self.store.begin(UnitOptions::default())?;
+            unit.put(self.definitions, &key(object.kind, &object.name), &value)?;
+            unit.commit()?;
+        }
+        self.registry.lock().insert(object, now_ms);
+        let interval = self.manager_settings().trigger_interval_ms;
+        self.trigger_interval_ms.store(interval, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Removes a definition, durably. The messages of a queue are gone already.
+    pub(crate) fn discard(&self, object: &Object) -> Result<(), AdminError> {
+        if is_kept(object) {
+            let mut unit = self.store.begin(UnitOptions::default())?;
+            let _ = unit.delete(self.definitions, &key(object.kind, &object.name))?;
+            unit.commit()?;
+        }
+        let queue = self.registry.lock().remove(object.kind, &object.name);
+        if let Some(queue) = queue {
+            queue.state.lock().deleted = true;
+            queue.alarm();
+        }
+        Ok(())
+    }
+
+    /// Changes attributes of an object as the queue manager, whoever may.
+    pub(crate) fn adjust(
+        &self,
+        kind: Kind,
+        name: &str,
+        values: &[(&str, Value)],
+    ) -> Result<(), AdminError> {
+        let _one_at_a_time = self.administration.lock();
+        let Some(object) = self.object(kind, name) else {
+            return Err(AdminError::NotFound { kind, name: name.to_owned() });
+        };
+        let mut object = (*object).clone();
+        for (attribute, value) in values {
+            object.set(attribute, value).map_err(|reason| AdminError::BadAttribute {
+                kind,
+                name: name.to_owned(),
+                reason,
+            })?;
+        }
+        self.keep(object)
+    }
+
+    /// Makes a dynamic queue from a model.
+    pub(crate) fn make_dynamic(
+        &self,
+        model: &Object,
+        name: &str,
+    ) -> Result<Arc<Queue>, AdminError> {
+        let _one_at_a_time = self.administration.lock();
+        if let Some(there) = self.object(Kind::QueueLocal, name) {
+            return Err(AdminError::Exists { kind: there.kind, name: name.to_owned() });
+        }
+        let mut object = Object::new(Kind::QueueLocal, name);
+        for (attribute, value) in model.attributes() {
+            // The tables differ in what a model has no use for.
+            let _ = object.set(attribute.name, value);
+        }
+        object.number = self.queue_number()?;
+        self.keep(object)?;
+        let queue = self.queue(&ObjectName::from(name));
+        queue.ok_or_else(|| AdminError::NotFound { kind: Kind::QueueLocal, name: name.into() })
+    }
+
+    /// A definition with what is known of the object at this moment.
+    pub(crate) fn shown(&self, kind: Kind, name: &str) -> Option<Object> {
+        let mut object = (*self.object(kind, name)?).clone();
+        if let Some(queue) = self.queue(&ObjectName::from(name)).filter(|_| kind.is_queue()) {
+            let state = queue.state.lock();
+            let figures = [
+                ("CURDEPTH", state.index.depth()),
+                ("IPPROCS", u64::from(state.inputs)),
+                ("OPPROCS", u64::from(state.outputs)),
+            ];
+            drop(state);
+            for (attribute, figure) in figures {
+                let _ = object.set(attribute, &Value::Number(figure as i64));
+            }
+        }
+        if let Some(Value::List(names)) = object.get("NAMES") {
+            let count = names.len() as i64;
+            let _ = object.set("NAMCOUNT", &Value::Number(count));
+        }
+        Some(object)
+    }
+
+    /// Whether a queue goes with its last handle.
+    pub(crate) fn is_temporary(queue: &Queue) -> bool {
+        queue.settings().origin == Origin::TemporaryDynamic
+    }
+}
+
+impl<S: Store> Core<S> {
+    /// Whether scans for expired messages are due; notes the moment if so.
+    pub(crate) fn scan_is_due(&self) -> bool {
+        let Some(interval) = self.manager_settings().expiry_interval_ms else { return false };
+        let (now, last) = (self.now_ms(), self.scanned_ms.load(Ordering::Relaxed));
+        let due = now.saturating_sub(last) >= interval;
+        if due {
+            self.scanned_ms.store(now, Ordering::Relaxed);
+        }
+        due
+    }
+}

@@ -1,0 +1,77 @@
+//! Queues that are emptied, moved or removed.
+//!
+//! 1. A queue with messages of units of work that are not ended is not removed.
+//! 2. Removing takes several units of work in the store: after a crash in between, the queue is
+//!    there with what is left.
+
+use std::sync::Arc;
+
+use store::Store;
+
+use super::{Core, Work};
+use crate::error::AdminError;
+use crate::objects::Kind;
+use crate::queue::{Place, Queue};
+use crate::reason::{Failed, Reason};
+
+/// Messages that one unit of work removes.
+const BATCH: usize = 500;
+
+impl<S: Store> Core<S> {
+    /// Removes the ready messages of a queue. Answers how many.
+    pub(crate) fn clear(&self, queue: &Arc<Queue>) -> Result<u64, AdminError> {
+        self.drain(queue, |_, _, _| Ok(()))
+    }
+
+    /// Moves the ready messages of a queue behind those of another one. Answers how many.
+    pub(crate) fn move_all(&self, from: &Arc<Queue>, to: &Arc<Queue>) -> Result<u64, AdminError> {
+        self.drain(from, |core, work, message| work.stage(core, to, message).map(drop))
+    }
+
+    fn drain(
+        &self,
+        queue: &Arc<Queue>,
+        each: impl Fn(&Core<S>, &mut Work<S>, crate::message::Message) -> Result<(), Failed>,
+    ) -> Result<u64, AdminError> {
+        let called = |failed: Failed| AdminError::Call {
+            kind: Kind::QueueLocal,
+            name: queue.name.text(),
+            reason: failed.0,
+        };
+        let places: Vec<Place> = queue.state.lock().index.places();
+        let mut count = 0;
+        for batch in places.chunks(BATCH) {
+            let mut work = Work::new(self);
+            for at in batch {
+                let moved = self.move_in(&mut work, queue, *at, &each);
+                match moved {
+                    Ok(()) => count += 1,
+                    Err(Failed(Reason::NO_MSG_AVAILABLE)) => {}
+                    Err(Failed(Reason::OBJECT_DAMAGED)) => {
+                        queue.state.lock().damaged.insert(*at);
+                    }
+                    Err(failed) => {
+                        work.back(self);
+                        return Err(called(failed));
+                    }
+                }
+            }
+            work.commit(self).map_err(called)?;
+        }
+        Ok(count)
+    }
+
+    /// Removes a queue with its ready messages and its definition.
+    pub(crate) fn remove_queue(&self, queue: &Arc<Queue>) -> Result<(), AdminError> {
+        let name = queue.name.text();
+        if queue.state.lock().index.uncommitted() > 0 && !Core::<S>::is_temporary(queue) {
+            return Err(AdminError::Uncommitted { name });
+        }
+        let Some(object) = self.object(Kind::QueueLocal, &name) else { return Ok(()) };
+        if !Core::<S>::is_temporary(queue) {
+            self.clear(queue)?;
+        }
+        let _one_at_a_time = self.administration.lock();
+        self.discard(&object)
+    }
+}

@@ -1,0 +1,371 @@
+//! A unit of work: what is put and got in it, and what becomes of that at its end.
+//!
+//! 1. A persistent message is written and deleted in the store's unit of work; what the indexes
+//!    say follows only when that has ended.
+//! 2. A unit of work without persistent messages has none in the store.
+//! 3. A unit of work that was given from outside is ended outside; then it is settled here.
+
+use std::sync::Arc;
+
+use store::{Savepoint, Store, StoreError, Unit, UnitOptions};
+
+use super::{Core, failed};
+use crate::message::Message;
+use crate::queue::{Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
+use crate::reason::{Answer, Failed, Reason, fail, require};
+
+/// A message that is put.
+struct Pending {
+    queue: Arc<Queue>,
+    at: Place,
+    hashes: Hashes,
+}
+
+/// A message that is got.
+struct Taken {
+    queue: Arc<Queue>,
+    at: Place,
+    entry: Entry,
+    hashes: Hashes,
+    before: Option<Hold>,
+    /// It stays got when the unit of work is backed out.
+    stays: bool,
+}
+
+/// What becomes known of retained publications when the unit of work is committed.
+pub(crate) struct Retained {
+    pub(crate) topic: String,
+    pub(crate) at: Place,
+}
+
+/// A point in a unit of work.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    puts: usize,
+    retained: usize,
+    gets: usize,
+    had_unit: bool,
+    savepoint: Option<Savepoint>,
+}
+
+/// A unit of work.
+pub(crate) struct Work<S: Store> {
+    number: u64,
+    unit: Option<S::Unit>,
+    joined: bool,
+    puts: Vec<Pending>,
+    gets: Vec<Taken>,
+    pub(crate) retained: Vec<Retained>,
+    /// Trigger messages of its own are not looked at: they would make more of themselves.
+    quiet: bool,
+}
+
+impl<S: Store> Work<S> {
+    pub(crate) fn new(core: &Core<S>) -> Work<S> {
+        Work {
+            number: core.serial(),
+            unit: None,
+            joined: false,
+            puts: Vec::new(),
+            gets: Vec::new(),
+            retained: Vec::new(),
+            quiet: false,
+        }
+    }
+
+    /// One whose messages make no trigger messages.
+    pub(crate) fn quiet(core: &Core<S>) -> Work<S> {
+        Work { quiet: true, ..Work::new(core) }
+    }
+
+    /// Its number, by which the indexes know who holds what.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Messages put and got.
+    pub(crate) fn messages(&self) -> usize {
+        self.puts.len() + self.gets.len()
+    }
+
+    /// Whether nothing has been done in it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.messages() == 0 && self.unit.is_none()
+    }
+
+    /// Whether its end is decided outside.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.joined
+    }
+
+    pub(crate) fn join(&mut self, unit: S::Unit) {
+        self.unit = Some(unit);
+        self.joined = true;
+    }
+
+    /// Gives the unit of work back that was given from outside.
+    pub(crate) fn leave(&mut self) -> Option<S::Unit> {
+        if self.joined { self.unit.take() } else { None }
+    }
+
+    /// Who looks for messages in it.
+    pub(crate) fn seeker(&self, handle: u64, now: u32) -> Seeker {
+        Seeker { unit: self.number, handle, now }
+    }
+
+    /// The store's unit of work; begins one if need be.
+    pub(crate) fn unit(&mut self, core: &Core<S>) -> Result<&mut S::Unit, StoreError> {
+        let unit = match self.unit.take() {
+            Some(unit) => unit,
+            None => core.store.begin(UnitOptions { owner: self.number, ..Default::default() })?,
+        };
+        Ok(self.unit.insert(unit))
+    }
+
+    /// The store's unit of work, if there is one.
+    pub(crate) fn open_unit(&mut self) -> Option<&mut S::Unit> {
+        self.unit.as_mut()
+    }
+
+    /// Puts a message on a queue: others see it after the commit.
+    pub(crate) fn stage(
+        &mut self,
+        core: &Core<S>,
+        queue: &Arc<Queue>,
+        message: Message,
+    ) -> Answer<Place> {
+        let arrival = core.bodies.number().map_err(failed)?;
+        let (persistent, bytes) = (message.descriptor.is_persistent(), message.data.len());
+        let hashes = hashes(&message.descriptor);
+        let expires = if message.expires_ms == 0 { 0 } else { core.tenths_of(message.expires_ms) };
+        let entry = Entry {
+            bytes: bytes as u32,
+            put_s: (message.put_ms / 1_000) as u32,
+            expires,
+            persistent,
+            large: persistent && message.is_large(),
+        };
+        let message = Arc::new(message);
+        let at = {
+            let mut state = queue.state.lock();
+            state.admits(bytes)?;
+            let priority = message.descriptor.priority;
+            let at = place(if state.settings.by_priority { priority } else { 9 }, arrival);
+            let volatile = (!persistent).then(|| Arc::clone(&message));
+            state.index.coming(at, entry, self.number, &hashes, volatile);
+            let depth = state.index.depth();
+            state.statistics.put(bytes, depth, message.put_ms);
+            at
+        };
+        let written = match persistent {
+            false => Ok(()),
+            true => {
+                self.unit(core).and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
+            }
+        };
+        if let Err(error) = written {
+            queue.state.lock().index.gone(at, &hashes);
+            return Err(self.lost(core, error));
+        }
+        self.puts.push(Pending { queue: Arc::clone(queue), at, hashes });
+        Ok(at)
+    }
+
+    /// Gets a message that was taken in the index for this unit of work.
+    pub(crate) fn take(
+        &mut self,
+        core: &Core<S>,
+        queue: &Arc<Queue>,
+        (at, entry, before): (Place, Entry, Option<Hold>),
+        message: &Message,
+        stays: bool,
+    ) -> Answer<()> {
+        if entry.persistent {
+            let backed_out = message.descriptor.backout_count > 0;
+            let number = queue.number;
+            let deleted = self
+                .unit(core)
+                .and_then(|unit| core.bodies.delete(unit, number, at, &entry, backed_out));
+            if let Err(error) = deleted {
+                queue.state.lock().index.untake(at, before);
+                return Err(self.lost(core, error));
+            }
+        }
+        let hashes = hashes(&message.descriptor);
+        self.gets.push(Taken { queue: Arc::clone(queue), at, entry, hashes, before, stays });
+        Ok(())
+    }
+
+    /// The store has failed: unless it is the message that is damaged, all is backed out.
+    fn lost(&mut self, core: &Core<S>, error: StoreError) -> Failed {
+        if matches!(error, StoreError::Damaged(_)) || !error.dooms_unit() {
+            return failed(error);
+        }
+        let reason = failed(error);
+        if self.joined {
+            return reason;
+        }
+        self.back(core);
+        match reason.0 {
+            Reason::STORAGE_MEDIUM_FULL | Reason::SYNCPOINT_LIMIT_REACHED => reason,
+            Reason::Q_MGR_STOPPING => reason,
+            _ => Failed(Reason::BACKED_OUT),
+        }
+    }
+
+    /// Fails if there is no room for another message.
+    pub(crate) fn has_room(&self, most: usize) -> Answer<()> {
+        require(self.messages() < most, Reason::SYNCPOINT_LIMIT_REACHED)
+    }
+
+    /// Commits; answers when that is durable.
+    pub(crate) fn commit(&mut self, core: &Core<S>) -> Answer<()> {
+        if let Some(unit) = self.unit.take()
+            && let Err(error) = unit.commit()
+        {
+            let unknown = matches!(error, StoreError::CommitUnknown(_) | StoreError::Stopped(_));
+            let reason = failed(error);
+            if unknown {
+                // Its messages stay held: restart tells what became of them.
+                self.puts.clear();
+                self.gets.clear();
+                return Err(reason);
+            }
+            self.settle(core, false);
+            return fail(Reason::BACKED_OUT);
+        }
+        self.settle(core, true);
+        Ok(())
+    }
+
+    /// Backs out.
+    pub(crate) fn back(&mut self, core: &Core<S>) {
+        if let Some(unit) = self.unit.take() {
+            // If the store has stopped, restart backs it out.
+            let _ = unit.backout();
+        }
+        self.settle(core, false);
+    }
+
+    /// The point reached, to undo what is put behind it.
+    pub(crate) fn mark(&mut self) -> Mark {
+        let savepoint = self.unit.as_mut().and_then(|unit| unit.savepoint().ok());
+        Mark {
+            puts: self.puts.len(),
+            retained: self.retained.len(),
+            gets: self.gets.len(),
+            had_unit: self.unit.is_some(),
+            savepoint,
+        }
+    }
+
+    /// Undoes what was put and got since a point.
+    pub(crate) fn undo_to(&mut self, core: &Core<S>, mark: Mark) {
+        let undone = match (mark.savepoint, self.unit.as_mut()) {
+            (Some(savepoint), Some(unit)) => unit.rollback_to(savepoint).is_ok(),
+            // The unit of work in the store began behind the point.
+            (None, Some(_)) if !mark.had_unit => {
+                self.unit.take().is_some_and(|unit| unit.backout().is_ok())
+            }
+            (None, Some(_)) => false,
+            (_, None) => true,
+        };
+        if !undone {
+            self.back(core);
+            return;
+        }
+        for got in self.gets.drain(mark.gets..) {
+            let mut state = got.queue.state.lock();
+            state.index.untake(got.at, got.before);
+            got.queue.ring(&mut state, 1);
+        }
+        for put in self.puts.drain(mark.puts..) {
+            put.queue.state.lock().index.gone(put.at, &put.hashes);
+        }
+        self.retained.truncate(mark.retained);
+    }
+
+    /// The store's unit of work has ended: the indexes follow.
+    pub(crate) fn settle(&mut self, core: &Core<S>, committed: bool) {
+        self.joined = false;
+        let (puts, gets) = (std::mem::take(&mut self.puts), std::mem::take(&mut self.gets));
+        let retained = std::mem::take(&mut self.retained);
+        if committed {
+            for got in &gets {
+                got.queue.state.lock().index.gone(got.at, &got.hashes);
+            }
+            self.appear(core, &puts);
+            core.retain(retained);
+        } else {
+            self.come_back(core, gets);
+            for put in &puts {
+                put.queue.state.lock().index.gone(put.at, &put.hashes);
+            }
+        }
+        self.number = core.serial();
+    }
+
+    /// What was put is seen by everybody.
+    fn appear(&self, core: &Core<S>, puts: &[Pending]) {
+        let mut from = 0;
+        while from < puts.len() {
+            let queue = &puts[from].queue;
+            let same = puts[from..].iter().take_while(|put| Arc::ptr_eq(&put.queue, queue));
+            let count = same.count();
+            let places = puts[from..from + count].iter().map(|put| put.at);
+            core.arrive(queue, places, self.quiet);
+            from += count;
+        }
+    }
+
+    fn come_back(&mut self, core: &Core<S>, gets: Vec<Taken>) {
+        let mut backed_out = Vec::new();
+        let mut stay = Vec::new();
+        for got in gets {
+            if got.stays {
+                stay.push(got);
+                continue;
+            }
+            let count = {
+                let mut state = got.queue.state.lock();
+                let count = state.index.come_back(got.at, true);
+                state.statistics.backed_out += u64::from(count.is_some());
+                if count.is_some() {
+                    got.queue.ring(&mut state, 1);
+                }
+                count
+            };
+            if let Some(count) = count {
+                backed_out.push((Arc::clone(&got.queue), got.at, got.entry, count));
+            }
+        }
+        core.backed_out(&backed_out, self.quiet);
+        for got in stay {
+            self.get_again(core, got);
+        }
+    }
+
+    /// A message that was marked to skip backout stays got, in the unit of work that follows.
+    fn get_again(&mut self, core: &Core<S>, mut got: Taken) {
+        if matches!(got.before, Some(Hold::Put(_))) {
+            got.queue.state.lock().index.gone(got.at, &got.hashes);
+            return;
+        }
+        let number = got.queue.number;
+        let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
+        let deleted = match got.entry.persistent {
+            false => Ok(()),
+            true => self
+                .unit(core)
+                .and_then(|unit| core.bodies.delete(unit, number, got.at, &got.entry, backed_out)),
+        };
+        if deleted.is_ok() {
+            got.stays = false;
+            self.gets.push(got);
+        } else {
+            let mut state = got.queue.state.lock();
+            let _ = state.index.come_back(got.at, false);
+            got.queue.ring(&mut state, 1);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The objects that every queue manager has.
+//!
+//! 1. One that is deleted is made again when the queue manager is opened.
+
+use crate::objects::Kind;
+
+type Attributes = &'static [(&'static str, &'static str)];
+
+/// Kind, name and attributes that differ from the defaults.
+pub(crate) const OBJECTS: &[(Kind, &str, Attributes)] = &[
+    (Kind::QueueLocal, "SYSTEM.DEFAULT.LOCAL.QUEUE", &[]),
+    (Kind::QueueAlias, "SYSTEM.DEFAULT.ALIAS.QUEUE", &[]),
+    (Kind::QueueRemote, "SYSTEM.DEFAULT.REMOTE.QUEUE", &[]),
+    (Kind::QueueModel, "SYSTEM.DEFAULT.MODEL.QUEUE", &[("SHARE", "NOSHARE"), ("DEFSOPT", "EXCL")]),
+    (Kind::QueueLocal, "SYSTEM.DEAD.LETTER.QUEUE", &[("MAXDEPTH", "999999999")]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.COMMAND.QUEUE", &[("MAXDEPTH", "3000"), ("MAXMSGL", "32762")]),
+    (Kind::QueueModel, "SYSTEM.MQSC.REPLY.QUEUE", &[("MAXDEPTH", "3000")]),
+    (Kind::QueueModel, "SYSTEM.COMMAND.REPLY.MODEL", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.QMGR.EVENT", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.PERFM.EVENT", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.CHANNEL.EVENT", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.CONFIG.EVENT", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.COMMAND.EVENT", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.STATISTICS.QUEUE", &[]),
+    (Kind::QueueLocal, "SYSTEM.ADMIN.ACCOUNTING.QUEUE", &[]),
+    (Kind::QueueLocal, "SYSTEM.DEFAULT.INITIATION.QUEUE", &[]),
+    (Kind::QueueLocal, "SYSTEM.CHANNEL.INITQ", &[]),
+    (
+        Kind::QueueLocal,
+        "SYSTEM.RETAINED.PUB.QUEUE",
+        &[("MAXDEPTH", "999999999"), ("MAXMSGL", "104857600"), ("MSGDLVSQ", "FIFO")],
+    ),
+    (
+        Kind::QueueModel,
+        "SYSTEM.DURABLE.MODEL.QUEUE",
+        &[("DEFTYPE", "PERMDYN"), ("MAXDEPTH", "999999999")],
+    ),
+    (Kind::QueueModel, "SYSTEM.NDURABLE.MODEL.QUEUE", &[("MAXDEPTH", "999999999")]),
+    (Kind::Process, "SYSTEM.DEFAULT.PROCESS", &[]),
+    (Kind::Namelist, "SYSTEM.DEFAULT.NAMELIST", &[]),
+    (Kind::Topic, "SYSTEM.DEFAULT.TOPIC", &[]),
+    (
+        Kind::Topic,
+        "SYSTEM.BASE.TOPIC",
+        &[
+            ("PUB", "ENABLED"),
+            ("SUB", "ENABLED"),
+            ("DURSUB", "YES"),
+            ("DEFPSIST", "NO"),
+            ("DEFPRTY", "0"),
+            ("DEFPRESP", "SYNC"),
+            ("PMSGDLV", "ALLDUR"),
+            ("NPMSGDLV", "ALLAVAIL"),
+            ("MDURMDL", "SYSTEM.DURABLE.MODEL.QUEUE"),
+            ("MNDURMDL", "SYSTEM.NDURABLE.MODEL.QUEUE"),
+            ("USEDLQ", "YES"),
+        ],
+    ),
+    (Kind::Channel, "SYSTEM.DEF.SVRCONN", &[("CHLTYPE", "SVRCONN")]),
+    (Kind::Listener, "SYSTEM.DEFAULT.LISTENER.TCP", &[]),
+    (Kind::Service, "SYSTEM.DEFAULT.SERVICE", &[]),
+    (Kind::AuthenticationInformation, "SYSTEM.DEFAULT.AUTHINFO.IDPWOS", &[]),
+    (Kind::StorageClass, "DEFAULT", &[]),
+];
+
+/// The object whose values a definition of that kind begins with.
+pub(crate) fn object_of(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
+        Kind::QueueLocal => "SYSTEM.DEFAULT.LOCAL.QUEUE",
+        Kind::QueueAlias => "SYSTEM.DEFAULT.ALIAS.QUEUE",
+        Kind::QueueRemote => "SYSTEM.DEFAULT.REMOTE.QUEUE",
+        Kind::QueueModel => "SYSTEM.DEFAULT.MODEL.QUEUE",
+        Kind::Process => "SYSTEM.DEFAULT.PROCESS",
+        Kind::Namelist => "SYSTEM.DEFAULT.NAMELIST",
+        Kind::Topic => "SYSTEM.DEFAULT.TOPIC",
+        Kind::Listener => "SYSTEM.DEFAULT.LISTENER.TCP",
+        Kind::Service => "SYSTEM.DEFAULT.SERVICE",
+        _ => return None,
+    })
+}

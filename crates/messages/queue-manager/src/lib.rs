@@ -1,0 +1,38 @@
+//! The queue manager: queues, topics and messages over the keyed store, as programs of the
+//! message queue interface know them.
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | what is defined | [`objects`] |
+//! | opening, definitions, displays | [`QueueManager`] |
+//! | the calls of programs | [`Connection`] |
+//! | what calls take and answer | [`descriptor`], [`options`], [`reason`] |
+//! | properties of messages, selectors | [`properties`], [`selector`] |
+//! | what connections share: units of work, delivery, triggers, publications | `core` |
+//! | a queue: its index in memory, its messages in the store | `queue` |
+
+pub mod connection;
+mod convert;
+mod core;
+mod defaults;
+pub mod descriptor;
+mod error;
+pub mod manager;
+mod message;
+pub mod name;
+pub mod objects;
+pub mod options;
+pub mod properties;
+mod queue;
+pub mod reason;
+pub mod selector;
+pub mod status;
+mod topic;
+
+pub use connection::Connection;
+pub use core::{Authority, Options, Wish};
+pub use descriptor::MessageDescriptor;
+pub use error::AdminError;
+pub use manager::QueueManager;
+pub use name::ObjectName;
+pub use reason::{Answer, Completion, Failed, Outcome, Reason};

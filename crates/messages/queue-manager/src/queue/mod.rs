@@ -1,0 +1,159 @@
+//! A local queue: its settings, its index of messages, who has it open, who waits.
+//!
+//! 1. The latch of a queue is never held across a call of the store or a wait for anything but
+//!    its own condition.
+//! 2. `arrivals` changes whenever a getter that found nothing may find something, or is to end.
+//!    A getter notes it before it looks and sleeps only while it has not changed, so no wake is
+//!    missed.
+
+mod bodies;
+mod index;
+mod settings;
+mod statistics;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use seam::sync::{Condvar, Mutex};
+
+pub(crate) use bodies::{Bodies, Stored, set_of};
+pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
+pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
+pub(crate) use statistics::Statistics;
+
+use crate::name::ObjectName;
+use crate::reason::{Answer, Reason, fail, require};
+
+/// A local queue.
+pub(crate) struct Queue {
+    pub(crate) name: ObjectName,
+    /// Under which its messages are kept.
+    pub(crate) number: u32,
+    pub(crate) state: Mutex<State>,
+    pub(crate) arrived: Condvar,
+    /// Held by who builds an index, so that nobody else does.
+    pub(crate) building: Mutex<()>,
+}
+
+/// What the latch of a queue guards.
+pub(crate) struct State {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) index: Index,
+    pub(crate) statistics: Statistics,
+    pub(crate) deleted: bool,
+    /// A permanent dynamic queue goes when the last handle is closed.
+    pub(crate) delete_at_last_close: bool,
+    pub(crate) inputs: u32,
+    pub(crate) outputs: u32,
+    /// Handles of other kinds: browsing, inquiring, setting.
+    pub(crate) others: u32,
+    pub(crate) exclusive: bool,
+    pub(crate) arrivals: u64,
+    pub(crate) waiting: u32,
+    /// Of those, how many look for particular messages.
+    pub(crate) waiting_choosy: u32,
+    /// Marks of browsers that cooperate, and until when they count, in milliseconds.
+    pub(crate) marks: BTreeMap<Place, u64>,
+    /// Messages that were found damaged: they are passed over.
+    pub(crate) damaged: BTreeSet<Place>,
+    /// When a trigger message was last made for it, in milliseconds.
+    pub(crate) triggered_ms: u64,
+}
+
+impl Queue {
+    pub(crate) fn new(name: ObjectName, number: u32, settings: Settings, now_ms: u64) -> Queue {
+        let state = State {
+            settings: Arc::new(settings),
+            index: Index::default(),
+            statistics: Statistics::new(now_ms),
+            deleted: false,
+            delete_at_last_close: false,
+            inputs: 0,
+            outputs: 0,
+            others: 0,
+            exclusive: false,
+            arrivals: 0,
+            waiting: 0,
+            waiting_choosy: 0,
+            marks: BTreeMap::new(),
+            damaged: BTreeSet::new(),
+            triggered_ms: 0,
+        };
+        Queue {
+            name,
+            number,
+            state: Mutex::new(state),
+            arrived: Condvar::new(),
+            building: Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.state.lock().settings)
+    }
+
+    /// Lets getters look again: `count` messages may have come.
+    pub(crate) fn ring(&self, state: &mut State, count: usize) {
+        state.arrivals += 1;
+        if state.waiting == 0 {
+            return;
+        }
+        if state.waiting_choosy > 0 || count >= state.waiting as usize {
+            self.arrived.notify_all();
+        } else {
+            (0..count).for_each(|_| self.arrived.notify_one());
+        }
+    }
+
+    /// Lets all getters look again: something is not as it was.
+    pub(crate) fn alarm(&self) {
+        let mut state = self.state.lock();
+        state.arrivals += 1;
+        self.arrived.notify_all();
+    }
+
+    /// Admits a handle.
+    pub(crate) fn enter(&self, input: bool, output: bool, exclusive: bool) -> Answer<()> {
+        let mut state = self.state.lock();
+        require(!state.deleted, Reason::Q_DELETED)?;
+        if input {
+            let taken = state.exclusive || (exclusive && state.inputs > 0);
+            require(!taken, Reason::OBJECT_IN_USE)?;
+            state.inputs += 1;
+            state.exclusive = exclusive;
+        }
+        state.outputs += u32::from(output);
+        state.others += u32::from(!input && !output);
+        Ok(())
+    }
+
+    /// Lets a handle go. Answers whether nobody has the queue open any more.
+    pub(crate) fn leave(&self, input: bool, output: bool) -> bool {
+        let mut state = self.state.lock();
+        if input {
+            state.inputs -= 1;
+            state.exclusive = false;
+        }
+        state.outputs -= u32::from(output);
+        state.others -= u32::from(!input && !output);
+        state.handles() == 0
+    }
+}
+
+impl State {
+    /// Handles of every kind.
+    pub(crate) fn handles(&self) -> u32 {
+        self.inputs + self.outputs + self.others
+    }
+
+    /// Whether a message of so many bytes may come.
+    pub(crate) fn admits(&self, bytes: usize) -> Answer<()> {
+        require(!self.deleted, Reason::Q_DELETED)?;
+        require(self.settings.put_enabled, Reason::PUT_INHIBITED)?;
+        require(bytes <= self.settings.length_max, Reason::MSG_TOO_BIG_FOR_Q)?;
+        if self.index.depth() >= self.settings.depth_max {
+            return fail(Reason::Q_FULL);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! Cursors, locks and marks.
+
+use queue_manager::Reason;
+use queue_manager::options::value::{get, open};
+
+use crate::common::{ALL, Calls, System};
+
+fn three() -> System {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", open::OUTPUT).unwrap();
+    for text in ["a", "b", "c"] {
+        client.put_text(q, text);
+    }
+    system
+}
+
+#[test]
+fn a_cursor_goes_from_message_to_message_and_back_to_the_first() {
+    let system = three();
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    assert_eq!(client.get_text(q, get::BROWSE_NEXT).as_deref(), Ok("a"));
+    assert_eq!(client.get_text(q, get::BROWSE_NEXT).as_deref(), Ok("b"));
+    assert_eq!(client.get_text(q, get::BROWSE_MSG_UNDER_CURSOR).as_deref(), Ok("b"));
+    assert_eq!(client.get_text(q, get::BROWSE_FIRST).as_deref(), Ok("a"));
+    assert_eq!(client.get_text(q, get::BROWSE_NEXT).as_deref(), Ok("b"));
+    assert_eq!(client.get_text(q, get::BROWSE_NEXT).as_deref(), Ok("c"));
+    assert_eq!(client.get_text(q, get::BROWSE_NEXT), Err(Reason::NO_MSG_AVAILABLE));
+    assert_eq!(system.depth("Q"), 3);
+}
+
+#[test]
+fn the_message_under_the_cursor_can_be_got() {
+    let system = three();
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR), Err(Reason::NO_MSG_UNDER_CURSOR));
+    client.get_text(q, get::BROWSE_FIRST).unwrap();
+    client.get_text(q, get::BROWSE_NEXT).unwrap();
+    assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR).as_deref(), Ok("b"));
+    assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR), Err(Reason::NO_MSG_UNDER_CURSOR));
+    client.get_text(q, get::BROWSE_FIRST).unwrap();
+    // Somebody else takes it.
+    let mut other = system.connect();
+    let same = other.open_queue("Q", open::INPUT_SHARED).unwrap();
+    assert_eq!(other.next(same).as_deref(), Ok("a"));
+    assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR), Err(Reason::NO_MSG_UNDER_CURSOR));
+}
+
+#[test]
+fn a_locked_message_is_for_its_handle_alone() {
+    let system = three();
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let mut other = system.connect();
+    let same = other.open_queue("Q", ALL).unwrap();
+    client.get_text(q, get::BROWSE_FIRST | get::LOCK).unwrap();
+    assert_eq!(other.get_text(same, get::BROWSE_FIRST).as_deref(), Ok("b"));
+    assert_eq!(other.next(same).as_deref(), Ok("b"));
+    assert_eq!(client.get_text(q, get::UNLOCK).as_deref(), Ok(""));
+    assert_eq!(client.get_text(q, get::UNLOCK), Err(Reason::NO_MSG_LOCKED));
+    assert_eq!(other.get_text(same, get::BROWSE_FIRST).as_deref(), Ok("a"));
+    // The next browse gives it back; a get of the message under the cursor takes it.
+    client.get_text(q, get::BROWSE_FIRST | get::LOCK).unwrap();
+    client.get_text(q, get::BROWSE_NEXT | get::LOCK).unwrap();
+    assert_eq!(other.get_text(same, get::BROWSE_FIRST).as_deref(), Ok("a"));
+    assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR).as_deref(), Ok("c"));
+    client.get_text(q, get::BROWSE_FIRST | get::LOCK).unwrap();
+    client.close(q, 0).unwrap();
+    assert_eq!(other.next(same).as_deref(), Ok("a"));
+    assert_eq!(system.depth("Q"), 0);
+}
+
+#[test]
+fn marks_hide_messages_from_browsers_that_look_for_unmarked_ones() {
+    let system = three();
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let mut other = system.connect();
+    let same = other.open_queue("Q", ALL).unwrap();
+    let unmarked = get::BROWSE_FIRST | get::UNMARKED_BROWSE_MSG;
+    let own = unmarked | get::MARK_BROWSE_HANDLE;
+    assert_eq!(client.get_text(q, own).as_deref(), Ok("a"));
+    assert_eq!(client.get_text(q, own).as_deref(), Ok("b"));
+    assert_eq!(other.get_text(same, unmarked).as_deref(), Ok("a"));
+    let shared = unmarked | get::MARK_BROWSE_CO_OP;
+    assert_eq!(other.get_text(same, shared).as_deref(), Ok("a"));
+    assert_eq!(other.get_text(same, shared).as_deref(), Ok("b"));
+    assert_eq!(client.get_text(q, shared).as_deref(), Ok("c"));
+    assert_eq!(other.get_text(same, shared), Err(Reason::NO_MSG_AVAILABLE));
+    // Marks that are shared last for an interval.
+    system.clock.pass(5_001);
+    assert_eq!(other.get_text(same, unmarked).as_deref(), Ok("a"));
+    assert_eq!(client.get_text(q, unmarked).as_deref(), Ok("c"));
+}
+
+#[test]
+fn a_browser_sees_no_message_of_a_unit_of_work_that_is_not_ended() {
+    let system = three();
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let mut other = system.connect();
+    let same = other.open_queue("Q", ALL).unwrap();
+    client.put_in_unit(q, "d");
+    assert_eq!(client.get_text(q, get::SYNCPOINT).as_deref(), Ok("a"));
+    assert_eq!(other.get_text(same, get::BROWSE_FIRST).as_deref(), Ok("b"));
+    assert_eq!(other.get_text(same, get::BROWSE_NEXT).as_deref(), Ok("c"));
+    assert_eq!(other.get_text(same, get::BROWSE_NEXT), Err(Reason::NO_MSG_AVAILABLE));
+}

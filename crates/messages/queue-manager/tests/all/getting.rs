@@ -1,0 +1,195 @@
+//! Order, selection by identifiers, truncation, conversion.
+
+use queue_manager::options::GetOptions;
+use queue_manager::options::value::{get, matching, open, put};
+use queue_manager::{MessageDescriptor, Outcome, Reason};
+
+use crate::common::{ALL, Calls, System, persistent, reason};
+
+#[test]
+fn messages_come_by_priority_and_then_in_the_order_of_arrival() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    for (priority, persistence, text) in
+        [(0, 1, "a"), (9, 0, "b"), (4, 1, "c"), (9, 1, "d"), (4, 0, "e")]
+    {
+        let md = MessageDescriptor { priority, persistence, ..Default::default() };
+        client.put_with(q, md, put::NO_SYNCPOINT, text.as_bytes()).unwrap();
+    }
+    let order: Vec<_> = std::iter::from_fn(|| client.next(q).ok()).collect();
+    assert_eq!(order, ["b", "d", "c", "e", "a"]);
+    assert_eq!(client.next(q), Err(Reason::NO_MSG_AVAILABLE));
+}
+
+#[test]
+fn a_fifo_queue_pays_no_heed_to_priority() {
+    let system = System::new();
+    system.queue("Q", &[("MSGDLVSQ", "FIFO")]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    for (priority, text) in [(0, "a"), (9, "b"), (4, "c")] {
+        let md = MessageDescriptor { priority, ..persistent() };
+        client.put_with(q, md, put::NO_SYNCPOINT, text.as_bytes()).unwrap();
+    }
+    let mut md = MessageDescriptor::default();
+    client.get_with(q, &mut md, &mut GetOptions::default()).unwrap();
+    assert_eq!(md.priority, 0);
+    assert_eq!(client.next(q).as_deref(), Ok("b"));
+    assert_eq!(client.next(q).as_deref(), Ok("c"));
+}
+
+#[test]
+fn identifiers_select_and_zeros_stand_for_any() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let one = client.put_text(q, "one");
+    let mut md = MessageDescriptor { correl_id: [7; 24], ..persistent() };
+    md.persistence = 0;
+    let two = client.put_with(q, md.clone(), put::NO_SYNCPOINT, b"two").unwrap();
+    client.put_with(q, md, put::NO_SYNCPOINT, b"three").unwrap();
+    // By correlation: in the order of arrival.
+    let mut md = MessageDescriptor { correl_id: [7; 24], ..Default::default() };
+    let (_, data) = client.get_with(q, &mut md, &mut GetOptions::default()).unwrap();
+    assert_eq!((data.as_slice(), md.msg_id), (b"two".as_slice(), two.msg_id));
+    // The identifiers of what was got now stand in the descriptor: the next get finds nothing.
+    let again = client.get_with(q, &mut md, &mut GetOptions::default());
+    assert_eq!(reason(again), Reason::NO_MSG_AVAILABLE);
+    // Without match options they do not count.
+    let mut options = GetOptions { match_options: matching::NONE, ..Default::default() };
+    let (_, data) = client.get_with(q, &mut md, &mut options).unwrap();
+    assert_eq!(data, b"one");
+    let mut md = MessageDescriptor { msg_id: one.msg_id, ..Default::default() };
+    let gone = client.get_with(q, &mut md, &mut GetOptions::default());
+    assert_eq!(reason(gone), Reason::NO_MSG_AVAILABLE);
+    assert_eq!(client.next(q).as_deref(), Ok("three"));
+}
+
+#[test]
+fn a_token_finds_the_message_that_was_browsed() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    client.put_text(q, "one");
+    client.put_text(q, "two");
+    let mut options = GetOptions::new(get::BROWSE_FIRST);
+    let mut md = MessageDescriptor::default();
+    client.get_with(q, &mut md, &mut options).unwrap();
+    let mut md = MessageDescriptor::default();
+    let mut options = GetOptions::new(get::BROWSE_NEXT);
+    client.get_with(q, &mut md, &mut options).unwrap();
+    let token = options.msg_token;
+    let mut options = GetOptions {
+        match_options: matching::MSG_TOKEN,
+        msg_token: token,
+        ..GetOptions::default()
+    };
+    let (_, data) = client.get_with(q, &mut md, &mut options).unwrap();
+    assert_eq!(data, b"two");
+    options.msg_token = token;
+    let again = client.get_with(q, &mut md, &mut options);
+    assert_eq!(reason(again), Reason::NO_MSG_AVAILABLE);
+}
+
+#[test]
+fn a_message_that_does_not_fit_stays_unless_the_program_takes_it_so() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let sent = client.put_text(q, "0123456789");
+    let mut data = vec![1];
+    let mut md = MessageDescriptor::default();
+    let mut options = GetOptions::default();
+    let got = client.get(q, &mut md, &mut options, 4, &mut data).unwrap();
+    assert_eq!(got.outcome, Outcome::warning(Reason::TRUNCATED_MSG_FAILED));
+    assert_eq!((got.data_length, data.as_slice()), (10, b"0123".as_slice()));
+    assert_eq!((md.msg_id, system.depth("Q")), (sent.msg_id, 1));
+    let mut md = MessageDescriptor::default();
+    let mut options = GetOptions::new(get::ACCEPT_TRUNCATED_MSG);
+    let got = client.get(q, &mut md, &mut options, 4, &mut data).unwrap();
+    assert_eq!(got.outcome, Outcome::warning(Reason::TRUNCATED_MSG_ACCEPTED));
+    assert_eq!((options.returned_length, system.depth("Q")), (4, 0));
+    // Nothing at all fits into a message without data.
+    client.put_text(q, "");
+    let mut md = MessageDescriptor::default();
+    let got = client.get(q, &mut md, &mut GetOptions::default(), 0, &mut data).unwrap();
+    assert_eq!((got.outcome, got.data_length), (Outcome::OK, 0));
+}
+
+#[test]
+fn large_messages_come_back_whole() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    for bytes in [32 << 10, (32 << 10) + 1, 100_000, 1 << 20] {
+        let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+        for persistence in [0, 1] {
+            let md = MessageDescriptor { persistence, ..Default::default() };
+            client.put_with(q, md, put::NO_SYNCPOINT, &data).unwrap();
+            let mut md = MessageDescriptor::default();
+            let (_, back) = client.get_with(q, &mut md, &mut GetOptions::default()).unwrap();
+            assert!(back == data, "{bytes} {persistence}");
+        }
+    }
+}
+
+#[test]
+fn text_is_converted_where_that_is_asked_for() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let text = MessageDescriptor { ccsid: 37, format: *b"MQSTR   ", ..persistent() };
+    client.put_with(q, text, put::NO_SYNCPOINT, &[0xc1, 0xc2, 0xf1]).unwrap();
+    let mut md = MessageDescriptor::default();
+    let mut options = GetOptions::new(get::CONVERT);
+    let (got, data) = client.get_with(q, &mut md, &mut options).unwrap();
+    assert_eq!((got.outcome, data.as_slice(), md.ccsid), (Outcome::OK, b"AB1".as_slice(), 1_208));
+    for (format, ccsid, expected) in [
+        (*b"OWN     ", 37, Reason::NOT_CONVERTED),
+        (*b"        ", 37, Reason::FORMAT_ERROR),
+        (*b"MQSTR   ", 12_345, Reason::SOURCE_CCSID_ERROR),
+    ] {
+        let own = MessageDescriptor { ccsid, format, ..persistent() };
+        client.put_with(q, own, put::NO_SYNCPOINT, &[0xc1]).unwrap();
+        let mut md = MessageDescriptor::default();
+        let (got, data) = client.get_with(q, &mut md, &mut options).unwrap();
+        assert_eq!((got.outcome, data[0]), (Outcome::warning(expected), 0xc1));
+    }
+}
+
+#[test]
+fn a_get_fails_where_it_has_to() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let input = client.open_queue("Q", open::INPUT_SHARED).unwrap();
+    let output = client.open_queue("Q", open::OUTPUT).unwrap();
+    let both = get::SYNCPOINT | get::NO_SYNCPOINT;
+    for (handle, options, expected) in [
+        (output, 0, Reason::NOT_OPEN_FOR_INPUT),
+        (input, get::BROWSE_FIRST, Reason::NOT_OPEN_FOR_BROWSE),
+        (input, both, Reason::OPTIONS_ERROR),
+        (input, 1 << 30, Reason::OPTIONS_ERROR),
+        (input, get::SET_SIGNAL, Reason::OPTIONS_ERROR),
+        (input, get::MARK_SKIP_BACKOUT, Reason::OPTIONS_ERROR),
+        (queue_manager::options::Handle(99), 0, Reason::HOBJ_ERROR),
+    ] {
+        assert_eq!(client.get_text(handle, options), Err(expected), "{options:#x}");
+    }
+    let mut md = MessageDescriptor::default();
+    let mut options = GetOptions { match_options: 64, ..Default::default() };
+    let answer = client.get_with(input, &mut md, &mut options);
+    assert_eq!(reason(answer), Reason::MATCH_OPTIONS_ERROR);
+    let mut options = GetOptions { wait_interval: -2, ..GetOptions::new(get::WAIT) };
+    let answer = client.get_with(input, &mut md, &mut options);
+    assert_eq!(reason(answer), Reason::WAIT_INTERVAL_ERROR);
+    system.alter("Q", "GET", "DISABLED");
+    assert_eq!(client.next(input), Err(Reason::GET_INHIBITED));
+}

@@ -1,0 +1,16 @@
+//! What programs observe of the queue manager, rule by rule.
+
+mod administration;
+mod browsing;
+mod common;
+mod getting;
+mod groups;
+mod opening;
+mod properties;
+mod publishing;
+mod putting;
+mod reports;
+mod restarts;
+mod triggers;
+mod units;
+mod waiting;
