@@ -1,0 +1,20 @@
+      * Holdfast: the message queue interface.
+      * Made from the tables of crate mqi.
+      * MQIIH before a message for IMS.
+       10 MQIIH.
+       15 MQIIH-STRUCID PIC X(4).
+       15 MQIIH-VERSION PIC S9(9) COMP-5.
+       15 MQIIH-STRUCLENGTH PIC S9(9) COMP-5.
+       15 MQIIH-ENCODING PIC S9(9) COMP-5.
+       15 MQIIH-CODEDCHARSETID PIC S9(9) COMP-5.
+       15 MQIIH-FORMAT PIC X(8).
+       15 MQIIH-FLAGS PIC S9(9) COMP-5.
+       15 MQIIH-LTERMOVERRIDE PIC X(8).
+       15 MQIIH-MFSMAPNAME PIC X(8).
+       15 MQIIH-REPLYTOFORMAT PIC X(8).
+       15 MQIIH-AUTHENTICATOR PIC X(8).
+       15 MQIIH-TRANINSTANCEID PIC X(16).
+       15 MQIIH-TRANSTATE PIC X.
+       15 MQIIH-COMMITMODE PIC X.
+       15 MQIIH-SECURITYSCOPE PIC X.
+       15 MQIIH-RESERVED PIC X.
