@@ -20,6 +20,7 @@ pub mod configuration;
 pub mod control_file;
 pub mod control_statements;
 pub mod definition;
+pub mod definition_files;
 pub mod doctor;
 pub mod double_write;
 pub mod exec_dli;
@@ -40,6 +41,7 @@ pub mod operator_lines;
 pub mod page;
 pub mod partition_limits;
 pub mod program_checkpoint;
+pub mod queued_messages;
 pub mod recon_file;
 pub mod record_description;
 pub mod restart;
@@ -82,6 +84,7 @@ pub const TARGETS: &[Target] = targets![
     control_file,
     control_statements,
     definition,
+    definition_files,
     doctor,
     double_write,
     exec_dli,
@@ -101,6 +104,7 @@ pub const TARGETS: &[Target] = targets![
     page,
     partition_limits,
     program_checkpoint,
+    queued_messages,
     recon_file,
     record_description,
     restart,
