@@ -68,6 +68,8 @@ make_system() {
         printf '\n[database.%s]\nplain = true\n' BANKCUST BANKBRAN BANKCNX \
             >>"$work/$1/holdfast.toml"
         sed -i '/^\[database.BANKHIST\]/a plain = true' "$work/$1/holdfast.toml"
+        # A system is sealed until somebody with the passphrase wants less.
+        run "protect-$1" "$bin/holdfast" protect --accept -s "$work/$1"
     fi
     run "gen-$1" "$bin/holdfast" gen -s "$work/$1" "$bank/dbd" "$bank/psb"
 }

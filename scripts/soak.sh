@@ -26,6 +26,11 @@ if ((kills > 0)); then
         --test all a_killed_process_loses_nothing -- --nocapture || failed+=("killing a process")
 fi
 if ((minutes > 0)); then
+    say "== terminals, regions and the system killed under load, for $minutes minutes"
+    HOLDFAST_ONLINE_SECONDS=$((minutes * 60)) cargo test --release -p holdfast --test all \
+        clients_regions_and_the_system_are_killed -- --nocapture || failed+=("killing online")
+fi
+if ((minutes > 0)); then
     say "== files spoilt at random and mended, for $minutes minutes"
     HOLDFAST_DAMAGE=$((minutes * 20)) HOLDFAST_SECONDS=$((minutes * 60)) \
         cargo test --release -p holdfast --test all the_bank_survives_damage -- --nocapture ||

@@ -112,9 +112,9 @@ enum Wait {
     /// It begins.
     Nothing,
     /// The data's log has its prepare.
-    Prepared(KernelUnit, KernelUnit),
+    Prepared(Box<[KernelUnit; 2]>),
     /// The messages' log has its commit; with two logs the data's unit of work is still there.
-    Committed(Option<KernelUnit>),
+    Committed(Option<Box<KernelUnit>>),
     /// The data's log has its commit.
     Ending,
 }
@@ -225,7 +225,7 @@ impl Site {
         match other {
             Some(other) => {
                 slot.until = (true, self.record(true, b"PREPARED")?);
-                slot.wait = Wait::Prepared(own, other);
+                slot.wait = Wait::Prepared(Box::new([own, other]));
             }
             None => {
                 own.commit_queued(&self.sink, 0).map_err(failed)?;
@@ -261,10 +261,11 @@ impl Site {
     fn go_on(&self, slot: &mut Slot, latency: &Histogram) -> Result<bool> {
         match std::mem::replace(&mut slot.wait, Wait::Nothing) {
             Wait::Nothing => Ok(false),
-            Wait::Prepared(own, other) => {
+            Wait::Prepared(units) => {
+                let [own, other] = *units;
                 own.commit_queued(&self.sink, 0).map_err(failed)?;
                 slot.until = (false, self.log(false).next_lsn());
-                slot.wait = Wait::Committed(Some(other));
+                slot.wait = Wait::Committed(Some(Box::new(other)));
                 Ok(false)
             }
             Wait::Committed(other) => {

@@ -19,6 +19,7 @@
 //! | conversations | `conversation` |
 //! | operators' commands | `commands`, `display` |
 //! | users | `users` |
+//! | bytes of queues, for fuzzing | [`exercise`] |
 //!
 //! Invariants:
 //! 1. An input of mode 0 that was accepted is processed exactly once: it leaves its queue in the
@@ -38,6 +39,7 @@ mod display;
 mod envelope;
 mod error;
 mod fate;
+mod fuzz;
 mod inner;
 mod intake;
 mod manager;
@@ -55,6 +57,7 @@ pub use control::{Control, DeadLetter};
 pub use dispatch::RegionId;
 pub use error::ControlError;
 pub use fate::Ending;
+pub use fuzz::{examples, exercise};
 pub use options::{Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, System};
 pub use program::{AlternatePcb, ProgramMessages};
 pub use region::{Region, Scheduled};

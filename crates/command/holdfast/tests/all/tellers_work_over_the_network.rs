@@ -234,3 +234,112 @@ fn inventory_hotel_and_warehouse_post_what_terminals_send_exactly_once() {
         }
     }
 }
+
+/// A small random generator, so that a run can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// The processes that run programs of a system.
+fn region_processes(system: &Child) -> Vec<u32> {
+    let is_region = |pid: &u32| {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}"));
+        let parent = read("stat").ok().and_then(|stat| {
+            let fields = stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse::<u32>();
+            fields.ok()
+        });
+        parent == Some(system.id()) && read("cmdline").is_ok_and(|line| line.contains("region"))
+    };
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(is_region).collect()
+}
+
+/// One round: terminals whose ledger counts, others that are killed, regions that are killed, and
+/// at the end perhaps the system. Answers the system if it lives.
+fn round_of_kills(
+    dice: &mut Dice,
+    (mut system, address): (Child, String),
+    (dir, ledger): (&Path, &Path),
+    from: u64,
+) -> Option<(Child, String)> {
+    let other = ledger.with_extension("other");
+    let mut drive = terminals(TELLERS, &address, ledger, (from, "4")).spawn().unwrap();
+    let second = (from + 50_000, "4");
+    let mut victim = terminals(TELLERS, &address, &other, second).spawn().unwrap();
+    let kills_system = dice.below(2) == 0;
+    for _ in 0..4 {
+        pause(200 + dice.below(500));
+        match dice.below(3) {
+            0 => victim.kill().unwrap(),
+            _ => {
+                let regions = region_processes(&system);
+                if !regions.is_empty() {
+                    let pid = regions[dice.below(regions.len() as u64) as usize].to_string();
+                    let _ = Command::new("kill").args(["-9", &pid]).output_in_time();
+                }
+                // A program whose process dies has failed; three times in a row it is stopped.
+                for command in ["/STA PGM ALL", "/STA TRAN ALL"] {
+                    on(SECRET, &["cmd", "-s"], dir, &[command]).done();
+                }
+            }
+        }
+    }
+    if kills_system {
+        system.kill().unwrap();
+        system.wait_in_time().unwrap();
+    }
+    drive.wait_in_time().unwrap();
+    let _ = victim.kill();
+    victim.wait_in_time().unwrap();
+    (!kills_system).then_some((system, address))
+}
+
+/// For 12 seconds, or as many as `HOLDFAST_ONLINE_SECONDS` says; `HOLDFAST_SEED` repeats a run.
+#[test]
+fn clients_regions_and_the_system_are_killed_and_every_ledger_holds() {
+    if Command::new("cobc").arg("--version").output_in_time().is_err() {
+        eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
+        return;
+    }
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seconds = number("HOLDFAST_ONLINE_SECONDS").unwrap_or(12);
+    let seed = number("HOLDFAST_SEED").unwrap_or_else(|| u64::from(std::process::id())).max(1);
+    eprintln!("seed {seed}");
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let folder = Folder::new("killed-tellers");
+    let dir = bank(&folder);
+    let begun = std::time::Instant::now();
+    let (mut running, mut ledgers, mut round) = (None, Vec::new(), 0);
+    while begun.elapsed().as_secs() < seconds || round < 2 {
+        let system = running.take().unwrap_or_else(|| started(&dir));
+        let ledger = folder.join(&format!("round-{round}"));
+        running = round_of_kills(&mut dice, system, (&dir, &ledger), 100_000 * (round + 1));
+        ledgers.push(ledger);
+        round += 1;
+    }
+    let (mut system, _) = running.unwrap_or_else(|| started(&dir));
+    on(SECRET, &["stop", "-s"], &dir, &[]).done();
+    system.wait_in_time().unwrap();
+    let [history, customers] =
+        ["BANKHIST", "BANKCUST"].map(|name| entries(&unloaded(&dir, &folder, name)));
+    assert_eq!(history, customers, "seed {seed}: every transaction is whole or is not there");
+    assert!(history.values().all(|count| *count == 1), "seed {seed}: something is doubled");
+    let mut confirmed = 0;
+    for file in ledgers {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let ledger: Value = serde_json::from_str(&text).unwrap();
+        for reference in numbers(&ledger, "confirmed") {
+            assert!(history.contains_key(&reference), "seed {seed}: {reference} is lost");
+            confirmed += 1;
+        }
+    }
+    eprintln!("{round} rounds, {confirmed} transactions confirmed");
+}

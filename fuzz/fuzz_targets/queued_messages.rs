@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::queued_messages`].
+#![no_main]
+
+use targets::{queued_messages, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("queued_messages", queued_messages::seeds),
+    |bytes: &[u8]| queued_messages::fuzz(bytes)
+);
