@@ -15,8 +15,7 @@
 //! what it was made of.
 
 use store::{
-    Cursor as _, Entry as StoreEntry, LoadSource, Read, SetId, Store, StoreError, Unit as _,
-    UnitOptions,
+    Entry as StoreEntry, LoadSource, Read, SetId, Store, StoreError, Unit as _, UnitOptions,
 };
 
 use crate::catalog::Catalog;
@@ -177,15 +176,15 @@ impl<S: Store> Catalog<S> {
     fn make(&self, pairs: &mut [Pair]) -> Result<(), CatalogError> {
         let catalogs = self.catalogs(pairs)?;
         self.change(|rows| {
-            let all = catalogs.iter().zip(pairs.iter());
-            all.map(|(catalog, pair)| rows.add_whole(*catalog, &pair.copy)).collect()
+            let mut all = catalogs.iter().zip(pairs.iter());
+            all.try_for_each(|(catalog, pair)| rows.add_whole(*catalog, &pair.copy))
         })?;
         for pair in &mut *pairs {
             pair.copy.data = self.make_set(&pair.copy)?;
         }
         self.change(|rows| {
-            let all = catalogs.iter().zip(pairs.iter());
-            all.map(|(catalog, pair)| rows.put(*catalog, &pair.copy)).collect()
+            let mut all = catalogs.iter().zip(pairs.iter());
+            all.try_for_each(|(catalog, pair)| rows.put(*catalog, &pair.copy))
         })
     }
 
@@ -425,9 +424,10 @@ impl<'s, S: Store> Mend<'s, S> {
         {
             unit.commit()?;
         }
-        match &mut self.unit {
-            Some(unit) => Ok(unit),
-            None => Ok(self.unit.insert(self.store.begin(unit_options())?)),
-        }
+        let unit = match self.unit.take() {
+            Some(unit) => unit,
+            None => self.store.begin(unit_options())?,
+        };
+        Ok(self.unit.insert(unit))
     }
 }
