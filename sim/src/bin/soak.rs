@@ -53,8 +53,8 @@ fn main() {
     std::process::exit(i32::from(failed.load(SeqCst)));
 }
 
-/// Some seeds are a whole system with its operators, some its transactions, the others a kernel with
-/// programs alone.
+/// Some seeds are a whole system with its operators, some its transactions, the others a kernel
+/// with programs alone.
 fn live(seed: u64) -> Result<(), String> {
     if seed % 8 == 4 {
         return online::live_through(seed).map(drop);

@@ -221,7 +221,7 @@ impl Coded for RegionError {
         match self {
             RegionError::File { .. } => Code("HFR001"),
             RegionError::NoProgram(_) => Code("HFR002"),
-            RegionError::InNoFolder { .. } => Code("HFR028"),
+            RegionError::InNoFolder { .. } => Code("HFR029"),
             RegionError::NoCompiler { .. } => Code("HFR003"),
             RegionError::Source { .. } => DOES_NOT_COMPILE,
             RegionError::Load { .. } => Code("HFR005"),
