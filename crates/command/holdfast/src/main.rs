@@ -23,6 +23,7 @@ mod passphrase;
 mod pipe;
 mod progress;
 mod standard;
+mod ticker;
 
 use std::ffi::OsString;
 use std::io::Write as _;

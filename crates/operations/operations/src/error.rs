@@ -9,6 +9,7 @@ use control::ControlError;
 use definitions::DbdName;
 use hierarchy::HierarchyError;
 use hierarchy::repository::RepositoryError;
+use queue_manager::AdminError;
 use recon::ReconError;
 use recovery::RecoveryError;
 use store::StoreError;
@@ -63,6 +64,9 @@ pub enum OperationsError {
     /// The transaction manager.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// The queue manager.
+    #[error(transparent)]
+    Messages(#[from] AdminError),
     /// A name that no user can have.
     #[error("\"{0}\" is no name for a user")]
     UserName(String),
@@ -217,6 +221,7 @@ impl OperationsError {
             OperationsError::Repository(error) => error,
             OperationsError::Move(error) => error,
             OperationsError::Control(error) => error,
+            OperationsError::Messages(error) => error,
             _ => return None,
         })
     }

@@ -19,6 +19,7 @@ use system::{
 use crate::backout::{BackoutRequest, ListRequest};
 use crate::database_report::DatabaseRequest;
 use crate::image_copy::CopyRequest;
+use crate::messages::{self, MqscRequest};
 use crate::moving::{self, SendRequest};
 use crate::recon_report::ChangeRequest;
 use crate::recover::RecoverRequest;
@@ -82,6 +83,9 @@ pub enum Operation {
     /// Defines or removes a user.
     #[serde(rename = "user")]
     User(UserRequest),
+    /// Carries out a command of the queue manager.
+    #[serde(rename = "mqsc")]
+    Mqsc(MqscRequest),
 }
 
 /// What an operation answers. As JSON it is the answer alone: who asked knows which it is.
@@ -118,6 +122,8 @@ pub enum Answer {
     Define(transactions::Defined),
     /// Of [`Operation::User`]: whether anything was changed.
     User(bool),
+    /// Of [`Operation::Mqsc`].
+    Mqsc(mqsc::session::Answer),
 }
 
 impl Operation {
@@ -159,6 +165,7 @@ impl Operation {
             Operation::Command(asked) => Answer::Command(transactions::command(system, asked)?),
             Operation::Define(asked) => Answer::Define(transactions::define(system, asked)?),
             Operation::User(asked) => Answer::User(transactions::user(system, asked)?),
+            Operation::Mqsc(asked) => Answer::Mqsc(messages::mqsc(system, asked)?),
         })
     }
 
@@ -208,6 +215,7 @@ const VERBS: &[Verb] = &[
     verb("cmd"),
     verb("define"),
     verb("user"),
+    verb("mqsc"),
 ];
 
 /// The verbs that work on databases alone, in a system on an engine.

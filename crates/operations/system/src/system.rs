@@ -102,7 +102,7 @@ pub(crate) struct Inner {
     /// The programs that it serves.
     pub(crate) guests: Arc<Guests>,
     /// What a layer above keeps with the open system.
-    attached: Mutex<Option<Arc<dyn Any + Send + Sync>>>,
+    attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -206,7 +206,7 @@ impl System {
             verbs: options.verbs,
             notice: options.notice,
             guests: Arc::default(),
-            attached: Mutex::new(None),
+            attached: Mutex::default(),
             configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
@@ -259,18 +259,19 @@ impl System {
 
     /// Has something of a layer above found by operators' verbs, as long as the system is open.
     pub fn attach(&self, what: Arc<dyn Any + Send + Sync>) {
-        *self.inner.attached.lock() = Some(what);
+        self.inner.attached.lock().push(what);
     }
 
-    /// Takes that away again.
+    /// Takes all of that away again.
     pub fn detach(&self) {
-        *self.inner.attached.lock() = None;
+        self.inner.attached.lock().clear();
     }
 
     /// What was attached, if it is of that type.
     #[must_use]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        self.inner.attached.lock().clone()?.downcast().ok()
+        let attached = self.inner.attached.lock();
+        attached.iter().find_map(|one| Arc::clone(one).downcast().ok())
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {

@@ -23,6 +23,7 @@ mod load;
 mod log;
 mod manual;
 mod map;
+mod messages;
 mod r#move;
 mod mqsc;
 mod on_engine;

@@ -21,6 +21,7 @@ use store_any::AnyStore;
 use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
+use super::messages::MessagePrograms;
 use super::online::{self, Online};
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -151,11 +152,27 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
+    let messages = match open_messages(&system) {
+        Ok(messages) => messages,
+        Err(failure) => {
+            door.close();
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            return Err(failure);
+        }
+    };
     let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
+    if let Some(messages) = messages {
+        messages.close();
+    }
     if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
         online.close(system);
+    }
+    if let AnySystem::Kernel(system) = &system {
+        system.detach();
     }
     let programs = door.close();
     if programs > 0 {
@@ -190,6 +207,12 @@ fn open_online(
     let AnySystem::Kernel(system) = system else { return Ok(None) };
     let databases = Databases::for_programs(system)?;
     Online::open(online::Parts { seam: &context.seam, system, databases, terms })
+}
+
+/// Messages are kept where the kernel keeps the databases.
+fn open_messages(system: &AnySystem) -> Result<Option<MessagePrograms>> {
+    let AnySystem::Kernel(system) = system else { return Ok(None) };
+    MessagePrograms::open(system).map(Some)
 }
 
 fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Door> {

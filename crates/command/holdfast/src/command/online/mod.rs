@@ -41,9 +41,7 @@ use self::regions::{Hall, Regions};
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
 use crate::output::warn;
-
-/// How often what has expired is looked for, and operators' news are told.
-const TICK: Duration = Duration::from_secs(1);
+use crate::ticker::Ticker;
 
 /// The names of the doors, as `start` tells them.
 const IMS_CONNECT: &str = "ims_connect";
@@ -112,7 +110,11 @@ impl Online {
         let manager = transactions::start(system, Arc::new(machine), options)?;
         let hall = Hall::new(seam, system, databases, terms, manager.clone());
         let regions = Regions::start(&Arc::new(hall), &settings.regions)?;
-        let ticker = Ticker::start(&manager, seam)?;
+        let ticking = manager.clone();
+        let ticker = Ticker::start("ticker", move || {
+            ticking.tick();
+            ticking.take_notices().iter().for_each(warn);
+        })?;
         let mut online = Online {
             manager,
             door: None,
@@ -197,42 +199,6 @@ fn pem(path: &Path) -> Result<Vec<u8>> {
         let what = format!("{} cannot be read: {error}", path.display());
         Failure::other(what, "Correct the section [online] of holdfast.toml.")
     })
-}
-
-/// Looks for what has expired, and tells operators' news, until it is dropped.
-struct Ticker {
-    over: Arc<(Mutex<bool>, Condvar)>,
-    thread: Option<JoinHandle>,
-}
-
-impl Ticker {
-    fn start(manager: &TransactionManager, _seam: &Seam) -> Result<Ticker> {
-        let over = Arc::new((Mutex::new(false), Condvar::new()));
-        let (own, manager) = (Arc::clone(&over), manager.clone());
-        let thread = seam::thread::spawn("ticker", move || {
-            let (over, changed) = &*own;
-            let mut is_over = over.lock();
-            while !*is_over {
-                changed.wait_for(&mut is_over, TICK);
-                drop(is_over);
-                manager.tick();
-                manager.take_notices().iter().for_each(warn);
-                is_over = over.lock();
-            }
-        });
-        Ok(Ticker { over, thread: Some(thread.map_err(Failure::from)?) })
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        let (over, changed) = &*self.over;
-        *over.lock() = true;
-        changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            thread.join();
-        }
-    }
 }
 
 /// The programs that a system serves.

@@ -1,0 +1,167 @@
+//! The queue manager of a system: opened when somebody needs it first, and what operators say to
+//! it.
+//!
+//! A started system has it attached ([`attach`]); of a stopped one it is opened for the time of one
+//! request.
+//!
+//! Invariants:
+//! 1. A system has one queue manager at a time: the attached one, if there is one.
+//! 2. A system whose programs send no messages pays nothing for it: no set is made before the
+//!    first connection or command.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mqi::server::{Calls, Manager};
+use mqsc::Console;
+use mqsc::session::Answer;
+use queue_manager::options::ConnectOptions;
+use queue_manager::{Failed, Options, QueueManager, Reason};
+use seam::Seam;
+use seam::sync::Mutex;
+use serde::{Deserialize, Serialize};
+use store_any::AnyStore;
+use system::System;
+
+use crate::{OperationsError, Result};
+
+/// Connections that programs may have at a time.
+const CONNECTIONS_MAX: usize = 10_000;
+
+/// A command of the queue manager (MQSC).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MqscRequest {
+    /// The command.
+    pub text: String,
+    /// Only say what is wrong with it.
+    pub check: bool,
+}
+
+/// The queue manager of a system that is open.
+pub struct Messages {
+    name: String,
+    store: AnyStore,
+    seam: Seam,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    manager: Option<QueueManager<AnyStore>>,
+    is_stopping: bool,
+}
+
+/// The name of a system's queue manager: that of its folder, in upper case, without letters that no
+/// queue manager's name may have.
+#[must_use]
+pub fn manager_name(dir: &Path) -> String {
+    let folder = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let name = folder.file_name().map(|name| name.to_string_lossy().to_ascii_uppercase());
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "._%".contains(letter);
+    let name = name.unwrap_or_default();
+    let fits: String =
+        name.chars().map(|letter| if allowed(letter) { letter } else { '_' }).take(48).collect();
+    if fits.is_empty() { "HOLDFAST".into() } else { fits }
+}
+
+/// How the queue manager of that name is opened.
+#[must_use]
+pub fn options(name: &str, seam: &Seam) -> Options {
+    Options {
+        name: name.to_owned(),
+        clock: Arc::clone(&seam.clock),
+        entropy: Arc::clone(&seam.entropy),
+        authority: None,
+        connections_max: CONNECTIONS_MAX,
+    }
+}
+
+impl Messages {
+    /// That of a system, not opened yet.
+    #[must_use]
+    pub fn new(system: &System) -> Messages {
+        Messages {
+            name: manager_name(system.dir()),
+            store: AnyStore::Kernel(system.store().clone()),
+            seam: system.kernel().seam().clone(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn manager_name(&self) -> &str {
+        &self.name
+    }
+
+    /// The queue manager; opened now if it was not.
+    ///
+    /// # Errors
+    /// If what it keeps cannot be read.
+    pub fn manager(&self) -> Result<QueueManager<AnyStore>> {
+        let mut state = self.state.lock();
+        if let Some(manager) = &state.manager {
+            return Ok(manager.clone());
+        }
+        let manager = QueueManager::open(&self.store, options(&self.name, &self.seam))?;
+        if state.is_stopping {
+            manager.stop();
+        }
+        state.manager = Some(manager.clone());
+        Ok(manager)
+    }
+
+    /// Removes what has expired. To be called every second or so.
+    pub fn tick(&self) {
+        let manager = self.state.lock().manager.clone();
+        if let Some(manager) = manager {
+            manager.tick();
+        }
+    }
+
+    /// Ends every call: the system stops.
+    pub fn stop(&self) {
+        let mut state = self.state.lock();
+        state.is_stopping = true;
+        if let Some(manager) = &state.manager {
+            manager.stop();
+        }
+    }
+}
+
+impl Manager for Messages {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn connect(&self, who: ConnectOptions) -> queue_manager::reason::Answer<Box<dyn Calls>> {
+        if self.state.lock().is_stopping {
+            return Err(Failed(Reason::Q_MGR_STOPPING));
+        }
+        // Operators are told why, by any command.
+        let manager = self.manager().map_err(|_| Failed(Reason::Q_MGR_NOT_AVAILABLE))?;
+        Manager::connect(&manager, who)
+    }
+}
+
+/// Has operators' commands find the queue manager of a system that starts.
+pub fn attach(system: &System, messages: &Arc<Messages>) {
+    system.attach(Arc::clone(messages) as _);
+}
+
+/// Carries out a command.
+///
+/// # Errors
+/// If the queue manager cannot be opened.
+pub fn mqsc(system: &System, asked: &MqscRequest) -> Result<Answer> {
+    let attached = system.attached::<Messages>();
+    let manager = match attached {
+        Some(messages) => messages.manager()?,
+        None => Messages::new(system).manager()?,
+    };
+    let console = Console::new(&manager);
+    Ok(match asked.check {
+        true => console.verify(&asked.text),
+        false => console.execute(&asked.text),
+    })
+}
