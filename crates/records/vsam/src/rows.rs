@@ -11,7 +11,8 @@ use store::{
 };
 
 use crate::entry::{
-    Definition, Entry, Kind, ObjectNumber, Statistics, catalog_prefix, entry_key, statistics_key,
+    Definition, Entry, Kind, ObjectNumber, State, Statistics, catalog_prefix, entry_key,
+    statistics_key,
 };
 use crate::error::CatalogError;
 use crate::name::DataSetName;
@@ -84,6 +85,7 @@ impl<S: Store> Rows<'_, S> {
                 name: component,
                 definition: Definition::Component(entry.name.clone()),
                 data: None,
+                state: State::Ready,
                 related: Vec::new(),
                 ..entry.clone()
             };

@@ -138,6 +138,13 @@ pub(crate) struct Running {
     kernel: Arc<Kernel>,
 }
 
+impl Running {
+    /// As if the process had ended here.
+    pub(crate) fn crash(&self) {
+        self.kernel.abandon();
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.kernel.abandon();

@@ -60,10 +60,9 @@ fn base_and_indexes_agree_after_a_crash_in_the_middle_of_changes() {
     }
     // The log reaches the disk with half of it.
     running.catalog.store().wait_durable().unwrap();
-    std::mem::forget(unit);
-    std::mem::forget(position);
-    std::mem::forget(file);
-    drop(running);
+    // From here nothing reaches the disk.
+    running.crash();
+    drop((unit, position, file, running));
     let running = run_in(&folder);
     assert_eq!(agree(&running), 500);
 }
@@ -79,10 +78,9 @@ fn a_load_that_was_not_committed_leaves_an_empty_cluster() {
         file.put(&mut unit, &mut position, &numbered(number)).unwrap();
     }
     running.catalog.store().wait_durable().unwrap();
-    std::mem::forget(unit);
-    std::mem::forget(position);
-    std::mem::forget(file);
-    drop(running);
+    // From here nothing reaches the disk.
+    running.crash();
+    drop((unit, position, file, running));
     let running = run_in(&folder);
     assert_eq!(agree(&running), 0);
     // And it can be loaded again.
