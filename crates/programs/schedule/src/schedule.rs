@@ -23,6 +23,7 @@ use base::Coded as _;
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
 use definitions::{DbdName, Function, PsbName};
 use dli::{Session, SessionOptions};
+use file_handler::FileStatus;
 use gsam::{FileSpec, Gsam};
 use hierarchy::Database;
 use placement::BatchLog;
@@ -424,7 +425,13 @@ impl<S: Store> Server for Schedule<S> {
     }
 
     fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
-        self.record(request, answer).inspect_err(|abend| {
+        if self.is_over {
+            file_handler::wire::plain_answer(FileStatus::NOT_OPEN, 0, answer);
+            return Ok(());
+        }
+        let place = (&self.store, &self.clock);
+        let served = self.data_sets.serve(&mut self.session, place, request, answer);
+        served.inspect_err(|abend| {
             if let Some(messages) = &mut self.messages {
                 messages.abends(abend);
             }

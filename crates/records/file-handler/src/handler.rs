@@ -117,16 +117,22 @@ pub struct Handler {
     slots: Vec<Slot>,
     variables: Box<dyn Variables>,
     data_sets: Option<Box<dyn DataSets>>,
+    /// Closed by nobody's CLOSE, and not well: nobody has heard of it.
+    unfinished: Vec<Unfinished>,
     record: Vec<u8>,
     key: Vec<u8>,
 }
+
+/// An option of CLOSE: no program waits for the status, as where one is cancelled.
+pub const IMPLICIT: u32 = 0x100;
 
 impl Handler {
     /// Finds files by these variables; data sets, if there are any, elsewhere.
     #[must_use]
     pub fn new(variables: Box<dyn Variables>, data_sets: Option<Box<dyn DataSets>>) -> Handler {
+        let (slots, unfinished) = (Vec::new(), Vec::new());
         let (record, key) = (Vec::new(), Vec::new());
-        Handler { slots: Vec::new(), variables, data_sets, record, key }
+        Handler { slots, variables, data_sets, unfinished, record, key }
     }
 
     /// Carries out a request; `block` is where its control block stands. The block says what came
@@ -144,8 +150,9 @@ impl Handler {
         fcd.set_status(status.0);
     }
 
-    /// Closes what is still open, as the end of a run does.
+    /// Closes what is still open, as the end of a run does; tells what nobody has heard of yet.
     pub fn close_all(&mut self) -> Vec<Unfinished> {
+        let mut unfinished = std::mem::take(&mut self.unfinished);
         let states = self.slots.iter_mut().filter_map(|slot| slot.state.take());
         let closed = states.filter_map(|state| match state.opened {
             Opened::Ours(mut body) => {
@@ -153,7 +160,8 @@ impl Handler {
             }
             Opened::Native => None,
         });
-        closed.collect()
+        unfinished.extend(closed);
+        unfinished
     }
 
     /// Forgets which places files have: a unit of work was backed out, or a program begins anew.
@@ -236,8 +244,11 @@ impl Handler {
                 return Err(FileStatus::IS_OPEN);
             }
             // Another program's file stands where one stood that was cancelled while it was open.
-            if let Opened::Ours(body) = &mut state.opened {
-                let _ = body.close();
+            if let Opened::Ours(body) = &mut state.opened
+                && let Err(status) = body.close()
+            {
+                let name = std::mem::take(&mut state.name);
+                self.unfinished.push(Unfinished { name, status });
             }
             self.slots[slot].state = None;
         }
@@ -259,29 +270,7 @@ impl Handler {
             optional: fcd.is_optional(),
         };
         let name = caller.name(fcd);
-        let target = name::target(&*self.variables, &name);
-        let (opened, status) = match target {
-            Target::DataSet(data_set) => {
-                let paths = self.paths(&name, &keys);
-                let access = fcd.access();
-                let opening = Opening { data_set, paths, shape, mode, access, keys: keys.clone() };
-                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
-                let (body, status) = data_sets.open(&opening)?;
-                (Opened::Ours(body), status)
-            }
-            Target::Path(..) if organization == Organization::Indexed => {
-                let status = caller.native(Native::Request(code), fcd);
-                let status = status.ok_or(FileStatus::UNREACHABLE)?;
-                if !status.is_done() {
-                    return Err(status);
-                }
-                (Opened::Native, status)
-            }
-            Target::Path(path, forms) => {
-                let (body, status) = machine::open(&path, &shape, mode, forms)?;
-                (Opened::Ours(body), status)
-            }
-        };
+        let (opened, status) = self.opened_as(&name, (shape, mode), &keys, code, fcd, caller)?;
         fcd.set_open(Some(mode));
         let (access, name) = (fcd.access(), String::from_utf8_lossy(&name).trim().to_owned());
         let (has_next, has_read, unit_closed) = (true, false, false);
@@ -298,6 +287,40 @@ impl Handler {
         };
         self.slots[slot].state = Some(state);
         Ok(status)
+    }
+
+    /// Opens what a name stands for.
+    fn opened_as(
+        &mut self,
+        name: &[u8],
+        (shape, mode): (Shape, OpenMode),
+        keys: &[KeyDefinition],
+        code: [u8; 2],
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<(Opened, FileStatus)> {
+        match name::target(&*self.variables, name) {
+            Target::DataSet(data_set) => {
+                let paths = self.paths(name, keys);
+                let access = fcd.access();
+                let opening = Opening { data_set, paths, shape, mode, access, keys: keys.to_vec() };
+                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
+                let (body, status) = data_sets.open(&opening)?;
+                Ok((Opened::Ours(body), status))
+            }
+            Target::Path(..) if shape.organization == Organization::Indexed => {
+                let status = caller.native(Native::Request(code), fcd);
+                let status = status.ok_or(FileStatus::UNREACHABLE)?;
+                if !status.is_done() {
+                    return Err(status);
+                }
+                Ok((Opened::Native, status))
+            }
+            Target::Path(path, forms) => {
+                let (body, status) = machine::open(&path, &shape, mode, forms)?;
+                Ok((Opened::Ours(body), status))
+            }
+        }
     }
 
     /// The data sets that serve the alternate keys, where DDs name some.
@@ -363,11 +386,17 @@ impl Handler {
             return Ok(FileStatus::NO_REEL);
         }
         fcd.set_open(None);
-        let closed = match slot.state.take().map(|state| state.opened) {
-            Some(Opened::Ours(mut body)) => body.close(),
-            _ => Ok(()),
+        let Some(State { opened, name, .. }) = slot.state.take() else {
+            return Err(FileStatus::NOT_OPEN);
         };
-        closed?;
+        if let Opened::Ours(mut body) = opened
+            && let Err(status) = body.close()
+        {
+            if fcd.options() & IMPLICIT != 0 {
+                self.unfinished.push(Unfinished { name, status });
+            }
+            return Err(status);
+        }
         slot.locked = closing == Closing::Lock;
         Ok(if closing == Closing::NoRewind { FileStatus::NO_REEL } else { FileStatus::DONE })
     }
