@@ -308,11 +308,6 @@ impl<S: Store> Schedule<S> {
         &self.tally
     }
 
-    /// Whether the program has ended.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     /// Whether it runs as real batch without what a log makes possible (DLI-12.56).
     pub(crate) fn is_without_log(&self) -> bool {
         !self.options.kind.is_online() && self.options.batch_log == BatchLog::None

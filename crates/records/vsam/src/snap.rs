@@ -287,7 +287,10 @@ fn rename_components(synonyms: &Synonyms, names: [&mut Option<DataSetName>; 2]) 
 
 /// Numbers that the index draws from now on are above those that were copied.
 fn pass_arrivals<S: Store>(store: &S, set: SetId, arrival_max: u64) -> Result<(), StoreError> {
-    while arrival_max > 0 {
+    if arrival_max == 0 {
+        return Ok(());
+    }
+    loop {
         let drawn = store.draw(set, 1)?;
         if drawn > arrival_max {
             return Ok(());
@@ -295,7 +298,6 @@ fn pass_arrivals<S: Store>(store: &S, set: SetId, arrival_max: u64) -> Result<()
         let more = u32::try_from(arrival_max - drawn).unwrap_or(u32::MAX).max(1);
         store.draw(set, more)?;
     }
-    Ok(())
 }
 
 /// A set as the source of a load.
