@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use store_any::AnyStore;
 use system::System;
 
-use crate::{OperationsError, Result};
+use crate::Result;
 
 /// Connections that programs may have at a time.
 const CONNECTIONS_MAX: usize = 10_000;

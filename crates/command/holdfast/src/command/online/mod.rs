@@ -21,7 +21,6 @@ mod regions;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use control::{Checkpoint, DatabaseState};
 use http_door::HttpServer;
@@ -30,8 +29,6 @@ use operations::Databases;
 use operations::transactions::{self, TransactionManager};
 use rustix::process::{Signal, getpid, kill_process};
 use seam::Seam;
-use seam::sync::{Condvar, Mutex};
-use seam::thread::JoinHandle;
 use store_any::AnyStore;
 use system::{Guests, OnlineSettings, System};
 use uow::Kernel;
