@@ -1,0 +1,258 @@
+//! The server: programs connect to a socket in the system's folder, and each is served by a thread.
+//!
+//! | question | where |
+//! |---|---|
+//! | what does a session call? | [`Calls`], [`Manager`] |
+//! | how is one program served? | `session` |
+//! | who may connect? | [`Admission`] |
+//!
+//! Invariants:
+//! 1. The operating system says which user a program runs as; a program that names another one
+//!    has to prove it, and nobody is let in on a name alone.
+//! 2. Whoever connects has [`GREETING`] for its first call, and one connection each: what nobody
+//!    uses does not stay.
+//! 3. Closed, the server has ended every session, and so backed out what was not committed.
+
+mod calls;
+mod session;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use queue_manager::options::ConnectOptions;
+use queue_manager::reason::Answer;
+use queue_manager::{Failed, Outcome, Reason};
+use seam::socket::Peer;
+use seam::sync::{Condvar, Mutex};
+use seam::thread::{self, JoinHandle};
+
+pub use self::calls::{Calls, Manager};
+use self::session::Session;
+use crate::wire::codec::Writer;
+use crate::wire::frame::{self, Incoming};
+use crate::wire::{Credentials, Request};
+
+/// How long a program that has connected may take for its first call.
+pub const GREETING: Duration = Duration::from_secs(10);
+/// How long nobody is let in after that could not be done.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How many programs may be connected at once.
+const CONNECTIONS_MAX: usize = 4096;
+
+/// Who may connect, and as whom.
+pub trait Admission: Send + Sync {
+    /// The user that a program works as.
+    ///
+    /// # Errors
+    /// `NOT_AUTHORIZED`, if it may not connect.
+    fn admit(&self, peer: &Peer, proof: Option<&Credentials>) -> Answer<String>;
+}
+
+/// Programs work as the users that they run as. A name and password are refused: nothing here
+/// could tell whether they are right.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalUsers;
+
+impl Admission for LocalUsers {
+    fn admit(&self, peer: &Peer, proof: Option<&Credentials>) -> Answer<String> {
+        match proof {
+            Some(_) => Err(Failed(Reason::NOT_AUTHORIZED)),
+            None => Ok(user_name(peer.user)),
+        }
+    }
+}
+
+/// The name of a user, or its number if it has none.
+#[allow(clippy::disallowed_methods)] // the operating system's users are no part of a system
+fn user_name(number: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, found) = (fields.next()?, fields.next()?, fields.next()?);
+        (found.parse() == Ok(number)).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| number.to_string())
+}
+
+/// A server that programs connect to.
+pub struct Server {
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle>,
+}
+
+struct Shared {
+    manager: Arc<dyn Manager>,
+    admission: Arc<dyn Admission>,
+    listener: UnixListener,
+    sessions: Mutex<Sessions>,
+    /// Nobody signals it: it is for waits with a limit.
+    pause: Condvar,
+}
+
+#[derive(Default)]
+struct Sessions {
+    closed: bool,
+    next: u64,
+    open: BTreeMap<u64, UnixStream>,
+    threads: BTreeMap<u64, JoinHandle>,
+    ended: Vec<u64>,
+}
+
+impl Server {
+    /// Listens at a path. Its folder is the system's: a socket that a crash left there goes.
+    ///
+    /// # Errors
+    /// What the operating system says of the socket.
+    pub fn start(
+        path: &Path,
+        manager: Arc<dyn Manager>,
+        admission: Arc<dyn Admission>,
+    ) -> io::Result<Server> {
+        let listener = seam::socket::listen(path)?;
+        let sessions = Mutex::new(Sessions::default());
+        let shared = Arc::new(Shared { manager, admission, listener, sessions, pause: Condvar::new() });
+        let acceptor = Arc::clone(&shared);
+        let acceptor = thread::spawn("mqi-accept", move || acceptor.accept_all())?;
+        Ok(Server { shared, acceptor: Some(acceptor) })
+    }
+
+    /// How many programs are connected.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.sessions.lock().open.len()
+    }
+
+    /// Lets nobody in any more, and ends every session: what it has not committed is backed out.
+    /// The queue manager ends waits first, with its own `stop`.
+    pub fn close(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let threads = {
+            let mut sessions = self.shared.sessions.lock();
+            sessions.closed = true;
+            for stream in sessions.open.values() {
+                // One that has gone by itself needs no end.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+            std::mem::take(&mut sessions.threads)
+        };
+        // Whoever accepts is woken by that.
+        let _ = rustix::net::shutdown(&self.shared.listener, rustix::net::Shutdown::Both);
+        if let Some(acceptor) = self.acceptor.take() {
+            acceptor.join();
+        }
+        threads.into_values().for_each(JoinHandle::join);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.acceptor.is_some() {
+            self.end();
+        }
+    }
+}
+
+impl Shared {
+    fn accept_all(self: Arc<Self>) {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => self.let_in(stream),
+                Err(_) if self.sessions.lock().closed => return,
+                // One that went before it was let in, or no descriptor is left for the moment.
+                Err(_) => {
+                    let mut sessions = self.sessions.lock();
+                    reap(&mut sessions);
+                    self.pause.wait_for(&mut sessions, PAUSE);
+                }
+            }
+        }
+    }
+
+    fn let_in(self: &Arc<Self>, stream: UnixStream) {
+        let Ok(second) = stream.try_clone() else { return };
+        let mut sessions = self.sessions.lock();
+        reap(&mut sessions);
+        if sessions.closed || sessions.open.len() >= CONNECTIONS_MAX {
+            return;
+        }
+        let number = sessions.next;
+        sessions.next += 1;
+        sessions.open.insert(number, second);
+        let shared = Arc::clone(self);
+        let serves = thread::spawn("mqi-session", move || {
+            let ended = thread::catch(|| shared.serve(stream));
+            // A session that failed ends; its connection is dropped, and so backed out.
+            drop(ended);
+            let mut sessions = shared.sessions.lock();
+            sessions.open.remove(&number);
+            sessions.ended.push(number);
+        });
+        match serves {
+            Ok(handle) => {
+                sessions.threads.insert(number, handle);
+            }
+            Err(_) => {
+                sessions.open.remove(&number);
+            }
+        }
+    }
+
+    fn serve(&self, stream: UnixStream) -> io::Result<()> {
+        let peer = Peer::of(&stream)?;
+        stream.set_read_timeout(Some(GREETING))?;
+        stream.set_write_timeout(Some(GREETING))?;
+        let mut incoming = Incoming::new(stream);
+        let Some((header, fields)) = incoming.begin()? else { return Ok(()) };
+        let first = Request::read(header.kind, &fields).filter(|_| header.data == 0);
+        let Some(Request::Connect { manager, program, thread, proof }) = first else {
+            let mut fields = Writer::new();
+            fields.number(2).number(Reason::HCONN_ERROR.0);
+            return frame::send(&mut incoming.get_ref(), header.kind, &fields.into_bytes(), &[]);
+        };
+        let connected = self.admission.admit(&peer, proof.as_ref()).and_then(|user| {
+            let asked = manager.text();
+            let asked = asked.trim_start_matches('*');
+            if !asked.is_empty() && asked != self.manager.name() {
+                return Err(Failed(Reason::Q_MGR_NAME_ERROR));
+            }
+            self.manager.connect(ConnectOptions {
+                user,
+                application: queue_manager::name::unpadded(&program),
+                process: i32::try_from(peer.process).unwrap_or_default(),
+                thread,
+                ..ConnectOptions::default()
+            })
+        });
+        let mut fields = Writer::new();
+        let outcome = match &connected {
+            Ok(_) => Outcome::OK,
+            Err(failed) => Outcome::from(*failed),
+        };
+        fields.number(outcome.completion as i32).number(outcome.reason.0);
+        fields.bytes(self.manager.name().as_bytes());
+        let number = connected.as_ref().map_or(0, |calls| calls.number());
+        fields.long(i64::try_from(number).unwrap_or_default());
+        frame::send(&mut incoming.get_ref(), header.kind, &fields.into_bytes(), &[])?;
+        let Ok(calls) = connected else { return Ok(()) };
+        incoming.get_ref().set_read_timeout(None)?;
+        incoming.get_ref().set_write_timeout(None)?;
+        Session::new(calls, &mut incoming).run()
+    }
+}
+
+/// Joins the threads that have ended.
+fn reap(sessions: &mut Sessions) {
+    for number in std::mem::take(&mut sessions.ended) {
+        if let Some(handle) = sessions.threads.remove(&number) {
+            handle.join();
+        }
+    }
+}

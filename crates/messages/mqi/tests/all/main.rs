@@ -1,0 +1,1 @@
+//! Tests of the message queue interface against its facts.
