@@ -1,0 +1,197 @@
+//! MQCONN, MQCONNX, MQDISC.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use mqi::client::Client;
+use mqi::place::Places;
+use mqi::structures::{Cno, Csp};
+use mqi::table::Structure as _;
+use mqi::wire::Credentials;
+use queue_manager::name::{padded, unpadded};
+use queue_manager::{Completion, ObjectName, Outcome, Reason};
+
+use crate::memory::{self, Lent, optional};
+use crate::state::{self, Sharing};
+use crate::{callbacks, finish};
+
+const HANDLE_SHARE_NONE: i32 = 0x20;
+const HANDLE_SHARE_BLOCK: i32 = 0x40;
+const HANDLE_SHARE_NO_BLOCK: i32 = 0x80;
+/// The letters of security parameters are wrong, or their version.
+const CSP_ERROR: Reason = Reason(2595);
+/// The type of authentication: by user and password.
+const USER_ID_AND_PASSWORD: i32 = 1;
+
+/// Connects to a queue manager.
+pub unsafe fn conn(
+    name: *mut c_void,
+    hconn: *mut i32,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || connect(name, &Cno::initial(), None, hconn).map(|it| it.0));
+    }
+}
+
+/// Connects with options.
+pub unsafe fn connx(
+    name: *mut c_void,
+    options: *mut c_void,
+    hconn: *mut i32,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let Some(mut cno) = optional::<Cno>(options, Reason::CNO_ERROR)? else {
+                return connect(name, &Cno::initial(), None, hconn).map(|done| done.0);
+            };
+            let proof = credentials(&cno)?;
+            let (outcome, manager, number) = connect(name, &cno.now, proof, hconn)?;
+            let mut identifier = [0; 24];
+            identifier[..4].copy_from_slice(b"AMQC");
+            identifier[4..16].copy_from_slice(&padded::<12>(&manager));
+            identifier[16..].copy_from_slice(&number.to_be_bytes());
+            cno.now.connection_id = identifier;
+            cno.give();
+            Ok(outcome)
+        });
+    }
+}
+
+/// Who connects, if the options say so.
+///
+/// # Safety
+/// The options lead to security parameters, if they lead to any.
+unsafe fn credentials(cno: &Lent<Cno>) -> Result<Option<Credentials>, Reason> {
+    let (pointer, offset) = (cno.now.security_parms_ptr, cno.now.security_parms_offset);
+    let Some(at) = memory::place(pointer, offset, cno.base()) else { return Ok(None) };
+    // SAFETY: as promised to this function.
+    let csp = unsafe { Lent::<Csp>::take(at.cast(), CSP_ERROR) }?;
+    match csp.now.authentication_type {
+        0 => return Ok(None),
+        USER_ID_AND_PASSWORD => {}
+        _ => return Err(Reason::NOT_AUTHORIZED),
+    }
+    let part = |pointer, offset, len: i32| {
+        let at = memory::place(pointer, offset, csp.base());
+        let at = at.map_or(std::ptr::null(), |at| at.cast::<c_void>().cast_const());
+        // SAFETY: as promised to this function.
+        unsafe { memory::input(at, len, CSP_ERROR, CSP_ERROR) }.map(<[u8]>::to_vec)
+    };
+    let now = &csp.now;
+    let user = part(now.user_id_ptr, now.user_id_offset, now.user_id_length)?;
+    let password = part(now.password_ptr, now.password_offset, now.password_length)?;
+    Ok(Some(Credentials { user: memory::text(&user).trim_end().to_owned(), password }))
+}
+
+/// Connects; answers the queue manager's name and the connection's number there.
+///
+/// # Safety
+/// The name is null or 48 characters, the handle is null or the caller's.
+unsafe fn connect(
+    name: *mut c_void,
+    cno: &Cno,
+    proof: Option<Credentials>,
+    hconn: *mut i32,
+) -> Result<(Outcome, String, i64), Reason> {
+    if hconn.is_null() {
+        return Err(Reason::HCONN_ERROR);
+    }
+    // SAFETY: as promised to this function.
+    let name = unsafe { memory::field::<48>(name.cast()) }.unwrap_or([b' '; 48]);
+    let sharing = sharing(cno.options)?;
+    let name = unpadded(&name);
+    let wanted = name.trim_start_matches('*');
+    if let Some(known) = (sharing == Sharing::None).then(|| state::own(wanted)).flatten() {
+        // SAFETY: as promised to this function.
+        unsafe { memory::set(hconn, known.handle) };
+        let number = known.client().map(|client| client.number()).unwrap_or_default();
+        let outcome = Outcome::warning(Reason::ALREADY_CONNECTED);
+        return Ok((outcome, known.manager.clone(), number));
+    }
+    let program = match unpadded(&cno.appl_name) {
+        given if given.is_empty() => program_name(),
+        given => padded(&given),
+    };
+    let client = find(wanted, program, proof)?;
+    let number = client.number();
+    let kept = state::keep(client, sharing)?;
+    // SAFETY: as promised to this function.
+    unsafe { memory::set(hconn, kept.handle) };
+    Ok((Outcome::OK, kept.manager.clone(), number))
+}
+
+fn sharing(options: i32) -> Result<Sharing, Reason> {
+    match options & (HANDLE_SHARE_NONE | HANDLE_SHARE_BLOCK | HANDLE_SHARE_NO_BLOCK) {
+        0 | HANDLE_SHARE_NONE => Ok(Sharing::None),
+        HANDLE_SHARE_BLOCK => Ok(Sharing::Block),
+        HANDLE_SHARE_NO_BLOCK => Ok(Sharing::NoBlock),
+        _ => Err(Reason::OPTIONS_ERROR),
+    }
+}
+
+/// Connects to the first queue manager of that name that listens.
+fn find(name: &str, program: [u8; 28], proof: Option<Credentials>) -> Result<Client, Reason> {
+    let manager = ObjectName::from(name);
+    let mut why = Reason::Q_MGR_NAME_ERROR;
+    for socket in Places::of_process(trusts_environment()).sockets(name) {
+        let thread = state::this_thread();
+        match Client::connect(&socket, manager, program, thread, proof.clone()) {
+            Ok(client) => return Ok(client),
+            // Another system's queue manager: the one that is asked for may be further on.
+            Err(outcome) if outcome.reason == Reason::Q_MGR_NAME_ERROR => {}
+            Err(outcome) => why = outcome.reason,
+        }
+    }
+    if name.is_empty() && why == Reason::Q_MGR_NAME_ERROR {
+        return Err(Reason::Q_MGR_NOT_AVAILABLE);
+    }
+    Err(why)
+}
+
+/// Whether this process runs with the rights of whoever started it.
+fn trusts_environment() -> bool {
+    // SAFETY: this only reads what the kernel has told the process.
+    unsafe { libc::getauxval(libc::AT_SECURE) == 0 }
+}
+
+/// The name of this program: the last characters of its file's name.
+fn program_name() -> [u8; 28] {
+    let file = std::env::current_exe().unwrap_or_default();
+    let name = file.to_string_lossy();
+    let bytes = name.as_bytes();
+    let last = bytes.get(bytes.len().saturating_sub(28)..).unwrap_or_default();
+    let mut field = [b' '; 28];
+    field.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
+    field
+}
+
+/// Disconnects: commits.
+pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let handle = memory::get(hconn).ok_or(Reason::HCONN_ERROR)?;
+            let connection = state::find(handle)?;
+            callbacks::stop(&connection);
+            let is_own = connection.consuming.load(Ordering::SeqCst) == state::this_thread();
+            if is_own {
+                // A program that is called back cannot end what calls it.
+                return Err(Reason::OPERATION_NOT_ALLOWED);
+            }
+            let outcome = connection.client()?.disconnect();
+            state::forget(handle);
+            memory::set(hconn, state::UNUSABLE);
+            if outcome.reason == Reason::CONNECTION_BROKEN {
+                return Ok(Outcome::failed(Reason::CONNECTION_BROKEN));
+            }
+            let is_done = outcome.completion != Completion::Failed;
+            Ok(if is_done { outcome } else { Outcome::warning(outcome.reason) })
+        });
+    }
+}

@@ -1,0 +1,247 @@
+//! MQPUT, MQPUT1, MQGET.
+
+use std::ffi::c_void;
+
+use mqi::structures::{Gmo, Md, Pmo};
+use mqi::table::Structure as _;
+use mqi::wire::frame::DATA_BYTES_MAX;
+use mqi::wire::{Posting, Wanted};
+use queue_manager::options::{PutRecord, value};
+use queue_manager::{Completion, Outcome, Reason};
+
+use crate::memory::{self, Lent, optional};
+use crate::objects::LentObject;
+use crate::{conversion, finish, state};
+
+/// A message to be put, in the caller's memory.
+struct LentPosting {
+    md: Option<Lent<Md>>,
+    pmo: Option<Lent<Pmo>>,
+    posting: Posting,
+}
+
+impl LentPosting {
+    /// Reads descriptor and options.
+    ///
+    /// # Safety
+    /// They are null, or structures whose pointers lead to what they say.
+    unsafe fn take(md: *mut c_void, pmo: *mut c_void, lists: i32) -> Result<LentPosting, Reason> {
+        // SAFETY: as promised to this function.
+        let md = unsafe { Lent::<Md>::take(md, Reason::MD_ERROR) }?;
+        // SAFETY: as promised to this function.
+        let pmo = unsafe { Lent::<Pmo>::take(pmo, Reason::PMO_ERROR) }?;
+        let now = &pmo.now;
+        let has_list = lists > 0 && now.recs_present > 0;
+        let records = match has_list {
+            // SAFETY: as promised to this function.
+            true => unsafe { put_records(now, pmo.base()) }?,
+            false if now.recs_present < 0 => return Err(Reason::RECS_PRESENT_ERROR),
+            false => Vec::new(),
+        };
+        let posting = Posting {
+            md: md.now.clone(),
+            pmo: now.clone(),
+            records,
+            wants_responses: now.response_rec_ptr != 0 || now.response_rec_offset != 0,
+        };
+        Ok(LentPosting { md: Some(md), pmo: Some(pmo), posting })
+    }
+
+    /// Writes back what the call has made of them.
+    ///
+    /// # Safety
+    /// As for [`LentPosting::take`].
+    unsafe fn give(&mut self, answers: &[Outcome]) {
+        if let Some(md) = &mut self.md {
+            md.now = self.posting.md.clone();
+            md.give();
+        }
+        if let Some(pmo) = &mut self.pmo {
+            let (pointer, offset) = (pmo.now.response_rec_ptr, pmo.now.response_rec_offset);
+            let at = memory::place(pointer, offset, pmo.base());
+            // SAFETY: as promised to this function.
+            unsafe { memory::set_responses(at, pmo.now.recs_present, answers) };
+            pmo.now = self.posting.pmo.clone();
+            pmo.give();
+        }
+    }
+}
+
+/// The records of a distribution list: fields of each stand in this order, those that are there.
+///
+/// # Safety
+/// The options lead to as many records as they say.
+unsafe fn put_records(pmo: &Pmo, base: *mut u8) -> Result<Vec<PutRecord>, Reason> {
+    use value::put_record as has;
+    let fields = pmo.put_msg_rec_fields;
+    if fields & !has::ALL != 0 {
+        return Err(Reason::PMO_RECORD_FLAGS_ERROR);
+    }
+    if fields == 0 {
+        return Ok(Vec::new());
+    }
+    let lengths = [
+        (has::MSG_ID, 24),
+        (has::CORREL_ID, 24),
+        (has::GROUP_ID, 24),
+        (has::FEEDBACK, 4),
+        (has::ACCOUNTING_TOKEN, 32),
+    ];
+    let present = lengths.iter().filter(|(field, _)| fields & field != 0);
+    let each: usize = present.map(|(_, len)| len).sum();
+    let at = memory::place(pmo.put_msg_rec_ptr, pmo.put_msg_rec_offset, base);
+    let bad_count = Reason::RECS_PRESENT_ERROR;
+    let bad_place = Reason::PUT_MSG_RECORDS_ERROR;
+    // SAFETY: as promised to this function.
+    let bytes = unsafe { memory::records(pmo.recs_present, each, at, bad_count, bad_place) }?;
+    Ok(bytes.chunks_exact(each).map(|bytes| put_record(bytes, fields)).collect())
+}
+
+fn put_record(mut bytes: &[u8], fields: i32) -> PutRecord {
+    use value::put_record as has;
+    fn next<const N: usize>(bytes: &mut &[u8], is_there: bool) -> Option<[u8; N]> {
+        let (first, rest) = bytes.split_at_checked(if is_there { N } else { 0 })?;
+        *bytes = rest;
+        first.try_into().ok()
+    }
+    let mut record = PutRecord::default();
+    if let Some(id) = next(&mut bytes, fields & has::MSG_ID != 0) {
+        record.msg_id = id;
+    }
+    if let Some(id) = next(&mut bytes, fields & has::CORREL_ID != 0) {
+        record.correl_id = id;
+    }
+    if let Some(id) = next(&mut bytes, fields & has::GROUP_ID != 0) {
+        record.group_id = id;
+    }
+    if let Some(feedback) = next(&mut bytes, fields & has::FEEDBACK != 0) {
+        record.feedback = i32::from_le_bytes(feedback);
+    }
+    if let Some(token) = next(&mut bytes, fields & has::ACCOUNTING_TOKEN != 0) {
+        record.accounting_token = token;
+    }
+    record
+}
+
+/// The data of a message to be put.
+///
+/// # Safety
+/// As for [`memory::input`].
+unsafe fn data<'a>(length: i32, buffer: *mut c_void) -> Result<&'a [u8], Reason> {
+    let (bad_length, bad_buffer) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
+    // SAFETY: as promised to this function.
+    let data = unsafe { memory::input(buffer, length, bad_length, bad_buffer) }?;
+    if data.len() > DATA_BYTES_MAX {
+        return Err(Reason::MSG_TOO_BIG_FOR_Q_MGR);
+    }
+    Ok(data)
+}
+
+/// Puts a message.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn put(
+    hconn: i32,
+    hobj: i32,
+    md: *mut c_void,
+    pmo: *mut c_void,
+    length: i32,
+    buffer: *mut c_void,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let mut lent = LentPosting::take(md, pmo, 1)?;
+            let data = data(length, buffer)?;
+            let (outcome, answers) = connection.client()?.put(hobj, &mut lent.posting, data);
+            lent.give(&answers);
+            Ok(outcome)
+        });
+    }
+}
+
+/// Opens an object, puts one message, and closes it.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn put1(
+    hconn: i32,
+    od: *mut c_void,
+    md: *mut c_void,
+    pmo: *mut c_void,
+    length: i32,
+    buffer: *mut c_void,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let mut object = LentObject::take(od)?;
+            let mut lent = LentPosting::take(md, pmo, object.object.od.recs_present)?;
+            let data = data(length, buffer)?;
+            let (outcome, answers) =
+                connection.client()?.put1(&mut object.object, &mut lent.posting, data);
+            object.give("", &answers);
+            lent.give(&answers);
+            Ok(outcome)
+        });
+    }
+}
+
+/// Gets a message.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn get(
+    hconn: i32,
+    hobj: i32,
+    md: *mut c_void,
+    gmo: *mut c_void,
+    length: i32,
+    buffer: *mut c_void,
+    data_length: *mut i32,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let mut md = Lent::<Md>::take(md, Reason::MD_ERROR)?;
+            let mut gmo = Lent::<Gmo>::take(gmo, Reason::GMO_ERROR)?;
+            let (bad_length, bad_buffer) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
+            let into = memory::output(buffer, length, bad_length, bad_buffer)?;
+            if data_length.is_null() {
+                return Err(Reason::DATA_LENGTH_ERROR);
+            }
+            let mut wanted =
+                Wanted { md: md.now.clone(), gmo: gmo.now.clone(), room: length };
+            let target = (md.now.ccsid, md.now.encoding);
+            let (outcome, got) = connection.client()?.get(hobj, &mut wanted, into);
+            let mut done = (outcome, got);
+            let converts = gmo.now.options & value::get::CONVERT != 0;
+            if converts && outcome.completion != Completion::Failed {
+                done = conversion::convert_got(&mut wanted.md, target, outcome, got, into);
+            }
+            if outcome.completion != Completion::Failed {
+                memory::set(data_length, done.1);
+            }
+            md.now = wanted.md;
+            gmo.now = wanted.gmo;
+            md.give();
+            gmo.give();
+            Ok(done.0)
+        });
+    }
+}
+
+/// A descriptor that need not be there, for calls on message handles.
+///
+/// # Safety
+/// As for [`Lent::take`].
+pub(crate) unsafe fn optional_descriptor(md: *mut c_void) -> Result<(Option<Lent<Md>>, Md), Reason> {
+    // SAFETY: as promised to this function.
+    let lent = unsafe { optional::<Md>(md, Reason::MD_ERROR) }?;
+    let now = lent.as_ref().map_or_else(Md::initial, |lent| lent.now.clone());
+    Ok((lent, now))
+}

@@ -1,0 +1,337 @@
+//! Message handles and properties: MQCRTMH, MQDLTMH, MQSETMP, MQINQMP, MQDLTMP, MQBUFMH, MQMHBUF.
+//!
+//! Invariants:
+//! 1. A value that does not fit stays what it is: the caller is told how long it is, and the
+//!    property is still the one under the cursor.
+
+use std::ffi::c_void;
+
+use mqi::structures::{Bmho, Cmho, Dmho, Dmpo, Impo, Mhbo, Pd, Smpo};
+use mqi::table::{CharV, Structure as _, Value as _};
+use mqi::wire::{Request, property, property_parts};
+use queue_manager::properties::PropertyValue;
+use queue_manager::{Completion, Outcome, Reason};
+
+use crate::memory::{self, Lent, optional};
+use crate::messages::optional_descriptor;
+use crate::{finish, state};
+
+/// The handle that stands for no message any more.
+const UNUSABLE: i64 = -1;
+const BMHO_ERROR: Reason = Reason(2489);
+const MHBO_ERROR: Reason = Reason(2501);
+/// Which property is inquired.
+const INQUIRE_NEXT: i32 = 8;
+const INQUIRE_UNDER_CURSOR: i32 = 16;
+/// The value is wanted in another type.
+const CONVERT_TYPE: i32 = 2;
+/// Only the length is wanted.
+const QUERY_LENGTH: i32 = 4;
+/// The types of properties that have one length only.
+const STRING: i32 = 1024;
+const BYTE_STRING: i32 = 8;
+
+/// Makes a message handle.
+pub unsafe fn crtmh(
+    hconn: i32,
+    options: *mut c_void,
+    hmsg: *mut i64,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            optional::<Cmho>(options, Reason::CMHO_ERROR)?;
+            if hmsg.is_null() {
+                return Err(Reason::HMSG_ERROR);
+            }
+            let (outcome, handle) = connection.client()?.create_handle();
+            memory::set(hmsg, handle);
+            Ok(outcome)
+        });
+    }
+}
+
+/// Deletes a message handle.
+pub unsafe fn dltmh(
+    hconn: i32,
+    hmsg: *mut i64,
+    options: *mut c_void,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            optional::<Dmho>(options, Reason::DMHO_ERROR)?;
+            let handle = memory::get(hmsg).ok_or(Reason::HMSG_ERROR)?;
+            let outcome = connection.client()?.plain(&Request::DeleteHandle { handle });
+            if outcome.completion != Completion::Failed {
+                memory::set(hmsg, UNUSABLE);
+            }
+            Ok(outcome)
+        });
+    }
+}
+
+/// The name of a property: a string of variable length.
+///
+/// # Safety
+/// It is null, or such a string.
+unsafe fn name_of(at: *mut c_void) -> Result<String, Reason> {
+    let reason = Reason::PROPERTY_NAME_ERROR;
+    // SAFETY: as promised to this function; such a string is 24 bytes.
+    let bytes = unsafe { memory::input(at, 24, reason, reason) }?;
+    let of = CharV::read(bytes).ok_or(reason)?;
+    // SAFETY: as promised to this function.
+    unsafe { memory::string(&of, at.cast(), reason) }
+}
+
+/// Sets a property.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn setmp(
+    hconn: i32,
+    hmsg: i64,
+    options: *mut c_void,
+    name: *mut c_void,
+    pd: *mut c_void,
+    kind: i32,
+    length: i32,
+    value: *mut c_void,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            optional::<Smpo>(options, Reason::SMPO_ERROR)?;
+            optional::<Pd>(pd, Reason::PD_ERROR)?;
+            let name = name_of(name)?;
+            let (bad_length, bad_value) = (Reason::PROPERTY_VALUE_TOO_BIG, Reason(2004));
+            let bytes = memory::input(value, length, bad_length, bad_value)?;
+            let value = match kind {
+                STRING => PropertyValue::String(memory::text(bytes)),
+                _ => property(kind, bytes).ok_or(Reason::PROPERTY_TYPE_ERROR)?,
+            };
+            let request = Request::SetProperty { handle: hmsg, name, value };
+            Ok(connection.client()?.plain(&request))
+        });
+    }
+}
+
+/// Deletes a property.
+pub unsafe fn dltmp(
+    hconn: i32,
+    hmsg: i64,
+    options: *mut c_void,
+    name: *mut c_void,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            optional::<Dmpo>(options, Reason::DMPO_ERROR)?;
+            let request = Request::DeleteProperty { handle: hmsg, name: name_of(name)? };
+            Ok(connection.client()?.plain(&request))
+        });
+    }
+}
+
+/// Inquires a property.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn inqmp(
+    hconn: i32,
+    hmsg: i64,
+    options: *mut c_void,
+    name: *mut c_void,
+    pd: *mut c_void,
+    kind: *mut i32,
+    length: i32,
+    value: *mut c_void,
+    data_length: *mut i32,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let mut impo = Lent::<Impo>::take(options, Reason::IMPO_ERROR)?;
+            optional::<Pd>(pd, Reason::PD_ERROR)?;
+            let name = name_of(name)?;
+            let asked = memory::get(kind).ok_or(Reason::PROPERTY_TYPE_ERROR)?;
+            let (bad_length, bad_value) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
+            let into = memory::output(value, length, bad_length, bad_value)?;
+            let which = match impo.now.options {
+                options if options & INQUIRE_NEXT != 0 => 1,
+                options if options & INQUIRE_UNDER_CURSOR != 0 => 2,
+                _ => 0,
+            };
+            let found = connection.client()?.inquire_property(hmsg, &name, which);
+            let (outcome, found_name, found) = match found {
+                Ok(found) => found,
+                Err(outcome) => return Ok(outcome),
+            };
+            let base = impo.base();
+            let all = memory::set_string(&mut impo.now.returned_name, base, &found_name);
+            impo.now.returned_encoding = 546;
+            impo.now.returned_ccsid = 1208;
+            impo.give();
+            let converts = impo.now.options & CONVERT_TYPE != 0;
+            let shown = if converts { as_type(found, asked)? } else { found };
+            let (found_kind, bytes) = property_parts(&shown);
+            memory::set(kind, found_kind);
+            memory::set(data_length, i32::try_from(bytes.len()).unwrap_or(i32::MAX));
+            if impo.now.options & QUERY_LENGTH != 0 {
+                return Ok(outcome);
+            }
+            if bytes.len() > into.len() {
+                return Ok(Outcome::failed(Reason::PROPERTY_VALUE_TOO_BIG));
+            }
+            into.iter_mut().zip(&bytes).for_each(|(to, from)| *to = *from);
+            let cut = Outcome::warning(Reason::PROPERTY_NAME_TOO_BIG);
+            Ok(if all { outcome } else { cut })
+        });
+    }
+}
+
+/// A value in another type, where numbers and text say the same.
+fn as_type(value: PropertyValue, kind: i32) -> Result<PropertyValue, Reason> {
+    let (own, _) = property_parts(&value);
+    if kind == 0 || kind == own {
+        return Ok(value);
+    }
+    let refused = Reason::PROP_CONV_NOT_SUPPORTED;
+    let text = match &value {
+        PropertyValue::Boolean(value) => {
+            String::from(if *value { "TRUE" } else { "FALSE" })
+        }
+        PropertyValue::Int8(value) => value.to_string(),
+        PropertyValue::Int16(value) => value.to_string(),
+        PropertyValue::Int32(value) => value.to_string(),
+        PropertyValue::Int64(value) => value.to_string(),
+        PropertyValue::Float32(value) => value.to_string(),
+        PropertyValue::Float64(value) => value.to_string(),
+        PropertyValue::String(value) => value.clone(),
+        PropertyValue::Bytes(value) if kind == STRING => {
+            value.iter().map(|byte| format!("{byte:02X}")).collect()
+        }
+        _ => return Err(refused),
+    };
+    let number = Reason::PROP_NUMBER_FORMAT_ERROR;
+    Ok(match kind {
+        STRING => PropertyValue::String(text),
+        4 => match text.as_str() {
+            "TRUE" | "true" | "1" => PropertyValue::Boolean(true),
+            "FALSE" | "false" | "0" => PropertyValue::Boolean(false),
+            _ => return Err(number),
+        },
+        16 => PropertyValue::Int8(text.parse().map_err(|_| number)?),
+        32 => PropertyValue::Int16(text.parse().map_err(|_| number)?),
+        64 => PropertyValue::Int32(text.parse().map_err(|_| number)?),
+        128 => PropertyValue::Int64(text.parse().map_err(|_| number)?),
+        256 => PropertyValue::Float32(text.parse().map_err(|_| number)?),
+        512 => PropertyValue::Float64(text.parse().map_err(|_| number)?),
+        BYTE_STRING => return Err(refused),
+        _ => return Err(Reason::PROPERTY_TYPE_ERROR),
+    })
+}
+
+/// Turns the properties in front of a buffer into a message handle's.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn bufmh(
+    hconn: i32,
+    hmsg: i64,
+    options: *mut c_void,
+    md: *mut c_void,
+    length: i32,
+    buffer: *mut c_void,
+    data_length: *mut i32,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let options = optional::<Bmho>(options, BMHO_ERROR)?;
+            let options = options.map_or_else(|| Bmho::initial().options, |it| it.now.options);
+            let (lent, before) = optional_descriptor(md)?;
+            let (bad_length, bad_buffer) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
+            let into = memory::output(buffer, length, bad_length, bad_buffer)?;
+            let delete = options & 1 != 0;
+            let request = Request::BufferToHandle { handle: hmsg, md: before, delete };
+            let mut rest = Vec::new();
+            let (outcome, after) = connection.client()?.turn(&request, into, &mut rest);
+            if outcome.completion == Completion::Failed {
+                return Ok(outcome);
+            }
+            into.iter_mut().zip(&rest).for_each(|(to, from)| *to = *from);
+            memory::set(data_length, i32::try_from(rest.len()).unwrap_or(i32::MAX));
+            if let Some(mut lent) = lent {
+                lent.now = after;
+                lent.give();
+            }
+            Ok(outcome)
+        });
+    }
+}
+
+/// Turns a message handle's properties into a buffer.
+#[allow(clippy::too_many_arguments)] // the interface's own
+pub unsafe fn mhbuf(
+    hconn: i32,
+    hmsg: i64,
+    options: *mut c_void,
+    name: *mut c_void,
+    md: *mut c_void,
+    length: i32,
+    buffer: *mut c_void,
+    data_length: *mut i32,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let options = optional::<Mhbo>(options, MHBO_ERROR)?;
+            let delete = options.is_some_and(|it| it.now.options & 2 != 0);
+            let name = name_of(name)?;
+            let (lent, before) = optional_descriptor(md)?;
+            let (bad_length, bad_buffer) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
+            let into = memory::output(buffer, length, bad_length, bad_buffer)?;
+            let request = |delete| Request::HandleToBuffer {
+                handle: hmsg,
+                name: name.clone(),
+                md: before.clone(),
+                delete,
+            };
+            let mut made = Vec::new();
+            let (outcome, after) = connection.client()?.turn(&request(false), &[], &mut made);
+            if outcome.completion == Completion::Failed {
+                return Ok(outcome);
+            }
+            memory::set(data_length, i32::try_from(made.len()).unwrap_or(i32::MAX));
+            if made.len() > into.len() {
+                return Ok(Outcome::failed(Reason::PROPERTY_VALUE_TOO_BIG));
+            }
+            into.iter_mut().zip(&made).for_each(|(to, from)| *to = *from);
+            if delete {
+                // Only now is it sure that they are not lost.
+                connection.client()?.turn(&request(true), &[], &mut made);
+            }
+            if let Some(mut lent) = lent {
+                lent.now = after;
+                lent.give();
+            }
+            Ok(outcome)
+        });
+    }
+}

@@ -1,0 +1,70 @@
+//! MQCMIT, MQBACK, MQBEGIN, MQSTAT.
+
+use std::ffi::c_void;
+
+use mqi::structures::{Bo, Sts};
+use mqi::wire::Request;
+use queue_manager::{Completion, Outcome, Reason};
+
+use crate::memory::{Lent, optional};
+use crate::{finish, state};
+
+/// The options of a begin are none.
+const BO_ERROR: Reason = Reason(2134);
+
+fn plain(hconn: i32, request: &Request) -> Result<Outcome, Reason> {
+    Ok(state::find(hconn)?.client()?.plain(request))
+}
+
+/// Commits.
+pub unsafe fn cmit(hconn: i32, completion: *mut i32, reason: *mut i32) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe { finish(completion, reason, || plain(hconn, &Request::Commit)) };
+}
+
+/// Backs out.
+pub unsafe fn back(hconn: i32, completion: *mut i32, reason: *mut i32) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe { finish(completion, reason, || plain(hconn, &Request::Back)) };
+}
+
+/// Begins a unit of work that the queue manager coordinates.
+pub unsafe fn begin(hconn: i32, options: *mut c_void, completion: *mut i32, reason: *mut i32) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            if optional::<Bo>(options, BO_ERROR)?.is_some_and(|bo| bo.now.options != 0) {
+                return Err(Reason::OPTIONS_ERROR);
+            }
+            Ok(connection.client()?.plain(&Request::Begin))
+        });
+    }
+}
+
+/// What became of puts that nobody waited for.
+pub unsafe fn stat(
+    hconn: i32,
+    kind: i32,
+    sts: *mut c_void,
+    completion: *mut i32,
+    reason: *mut i32,
+) {
+    // SAFETY: the arguments are the caller's, as the interface says.
+    unsafe {
+        finish(completion, reason, || {
+            let connection = state::find(hconn)?;
+            let mut lent = Lent::<Sts>::take(sts, Reason::STS_ERROR)?;
+            let (outcome, mut status) = connection.client()?.status(kind);
+            if outcome.completion != Completion::Failed {
+                // Strings stay where the caller has them.
+                status.version = lent.now.version;
+                status.object_string = lent.now.object_string;
+                status.sub_name = lent.now.sub_name;
+                lent.now = status;
+                lent.give();
+            }
+            Ok(outcome)
+        });
+    }
+}
