@@ -126,7 +126,7 @@ structure! {
 }
 
 structure! {
-    /// rules and formatting, with folders of properties behind it
+    /// rules, formatting, and folders of properties
     Rfh2 = "MQRFH2" "RFH " [0, 36] versioned by |one| one.version;
     0 StrucId struc_id: Text 4 = text("RFH ");
     4 Version version: Long = 2;

@@ -1,1 +1,8 @@
 //! Tests of the libraries: programs in C, COBOL and JavaScript, and callers that break rules.
+#![allow(clippy::disallowed_methods)] // programs and their sources are no part of a system
+
+mod c_programs_call;
+mod cobol_programs_call;
+mod fake;
+mod others_clients_run_unchanged;
+mod place;

@@ -1,0 +1,9 @@
+* Holdfast: the message queue interface.
+      * Made from the tables of crate mqi.
+      * MQBNO how connections are spread.
+       10 MQBNO.
+       15 MQBNO-STRUCID PIC X(4).
+       15 MQBNO-VERSION PIC S9(9) COMP-5.
+       15 MQBNO-APPLTYPE PIC S9(9) COMP-5.
+       15 MQBNO-TIMEOUT PIC S9(9) COMP-5.
+       15 MQBNO-OPTIONS PIC S9(9) COMP-5.

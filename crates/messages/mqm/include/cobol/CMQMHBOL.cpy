@@ -1,0 +1,7 @@
+* Holdfast: the message queue interface.
+      * Made from the tables of crate mqi.
+      * MQMHBO options of turning a handle into a buffer.
+       10 MQMHBO.
+       15 MQMHBO-STRUCID PIC X(4).
+       15 MQMHBO-VERSION PIC S9(9) COMP-5.
+       15 MQMHBO-OPTIONS PIC S9(9) COMP-5.

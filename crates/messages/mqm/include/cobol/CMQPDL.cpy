@@ -1,0 +1,10 @@
+* Holdfast: the message queue interface.
+      * Made from the tables of crate mqi.
+      * MQPD describes a property.
+       10 MQPD.
+       15 MQPD-STRUCID PIC X(4).
+       15 MQPD-VERSION PIC S9(9) COMP-5.
+       15 MQPD-OPTIONS PIC S9(9) COMP-5.
+       15 MQPD-SUPPORT PIC S9(9) COMP-5.
+       15 MQPD-CONTEXT PIC S9(9) COMP-5.
+       15 MQPD-COPYOPTIONS PIC S9(9) COMP-5.

@@ -1,0 +1,88 @@
+//! A COBOL program with our copybooks and the library for COBOL.
+
+use std::process::Command;
+
+use crate::fake::Fake;
+use crate::place::{Place, include, libraries, run};
+
+const SOURCE: &str = r#"
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. ORDERS.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 MQM-CONSTANTS.
+           COPY CMQV.
+       01 MQM-OBJECT-DESCRIPTOR.
+           COPY CMQODV.
+       01 MQM-MESSAGE-DESCRIPTOR.
+           COPY CMQMDV.
+       01 MQM-PUT-OPTIONS.
+           COPY CMQPMOV.
+       01 MQM-GET-OPTIONS.
+           COPY CMQGMOV.
+       01 QM-NAME PIC X(48) VALUE 'QM1'.
+       01 HCONN PIC S9(9) COMP-5.
+       01 HOBJ PIC S9(9) COMP-5.
+       01 OPTIONS PIC S9(9) COMP-5.
+       01 BUFFER-LENGTH PIC S9(9) COMP-5.
+       01 DATA-LENGTH PIC S9(9) COMP-5.
+       01 COMP-CODE PIC S9(9) COMP-5.
+       01 REASON PIC S9(9) COMP-5.
+       01 ORDER-OUT PIC X(20) VALUE 'ORDER 4711'.
+       01 ORDER-IN PIC X(20).
+       PROCEDURE DIVISION.
+           CALL 'MQCONN' USING QM-NAME HCONN COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           MOVE 'APP.Q' TO MQOD-OBJECTNAME.
+           COMPUTE OPTIONS = MQOO-OUTPUT + MQOO-INPUT-SHARED.
+           CALL 'MQOPEN' USING HCONN MQOD OPTIONS HOBJ
+               COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           MOVE MQFMT-STRING TO MQMD-FORMAT.
+           MOVE MQPMO-SYNCPOINT TO MQPMO-OPTIONS.
+           MOVE 20 TO BUFFER-LENGTH.
+           CALL 'MQPUT' USING HCONN HOBJ MQMD MQPMO BUFFER-LENGTH
+               ORDER-OUT COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           CALL 'MQCMIT' USING HCONN COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           MOVE MQMI-NONE TO MQMD-MSGID.
+           COMPUTE MQGMO-OPTIONS = MQGMO-SYNCPOINT + MQGMO-WAIT.
+           MOVE 1000 TO MQGMO-WAITINTERVAL.
+           CALL 'MQGET' USING HCONN HOBJ MQMD MQGMO BUFFER-LENGTH
+               ORDER-IN DATA-LENGTH COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           DISPLAY 'GOT ' ORDER-IN DATA-LENGTH.
+           CALL 'MQCMIT' USING HCONN COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           CALL 'MQGET' USING HCONN HOBJ MQMD MQGMO BUFFER-LENGTH
+               ORDER-IN DATA-LENGTH COMP-CODE REASON.
+           IF REASON NOT = MQRC-NO-MSG-AVAILABLE
+               PERFORM MUST-BE-OK.
+           CALL 'MQCLOSE' USING HCONN HOBJ MQCO-NONE
+               COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           CALL 'MQDISC' USING HCONN COMP-CODE REASON.
+           PERFORM MUST-BE-OK.
+           STOP RUN.
+       MUST-BE-OK.
+           IF COMP-CODE NOT = MQCC-OK
+               DISPLAY 'FAILED ' COMP-CODE ' ' REASON
+               MOVE 1 TO RETURN-CODE
+               STOP RUN.
+"#;
+
+#[test]
+fn a_program_puts_and_gets_with_every_argument_by_reference() {
+    let manager = Fake::new("QM1", &["APP.Q"]);
+    let place = Place::new(manager.clone());
+    let (source, binary) = (place.folder.join("orders.cob"), place.folder.join("orders"));
+    std::fs::write(&source, SOURCE).unwrap();
+    let mut cobc = Command::new("cobc");
+    cobc.args(["-x", "-std=ibm", "-fstatic-call", "-Wno-others", "-I"]).arg(include().join("cobol"));
+    cobc.arg("-o").arg(&binary).arg(&source).arg("-L").arg(libraries()).arg("-lmqmcb_r");
+    run(&mut cobc);
+    let said = run(&mut place.program(&binary));
+    assert!(said.starts_with("GOT ORDER 4711") && said.contains("0000000020"), "{said}");
+    assert_eq!(manager.depth("APP.Q"), 0);
+}
