@@ -29,10 +29,8 @@ pub fn copybooks() -> Vec<(String, String)> {
     all
 }
 
-const NOTE: &str = "\
-      * Holdfast: the message queue interface.
-      * Made from the tables of crate mqi.
-";
+const NOTE: &str =
+    "      * Holdfast: the message queue interface.\n      * Made from the tables of crate mqi.\n";
 
 /// `CMQV`: the constants. Names are cut to COBOL's 30 characters where that leaves them apart.
 fn values() -> String {

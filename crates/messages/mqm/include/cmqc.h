@@ -3376,7 +3376,7 @@ struct tagMQRFH {
   {""}, \
   0
 
-/* MQRFH2 rules and formatting, with folders of properties behind it. */
+/* MQRFH2 rules, formatting, and folders of properties. */
 struct tagMQRFH2 {
   MQCHAR4 StrucId; /* version 2 */
   MQLONG Version; /* version 2 */

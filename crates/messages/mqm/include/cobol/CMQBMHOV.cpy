@@ -1,4 +1,4 @@
-* Holdfast: the message queue interface.
+      * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
       * MQBMHO options of turning a buffer into a handle.
        10 MQBMHO.

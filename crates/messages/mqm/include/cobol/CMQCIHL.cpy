@@ -1,4 +1,4 @@
-* Holdfast: the message queue interface.
+      * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
       * MQCIH before a message for CICS.
        10 MQCIH.

@@ -1,4 +1,4 @@
-* Holdfast: the message queue interface.
+      * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
       * MQDLH before the data of a message that could not be delivered.
        10 MQDLH.

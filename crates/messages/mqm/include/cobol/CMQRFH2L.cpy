@@ -1,6 +1,6 @@
-* Holdfast: the message queue interface.
+      * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
-      * MQRFH2 rules and formatting, with folders of properties behind it.
+      * MQRFH2 rules, formatting, and folders of properties.
        10 MQRFH2.
        15 MQRFH2-STRUCID PIC X(4).
        15 MQRFH2-VERSION PIC S9(9) COMP-5.

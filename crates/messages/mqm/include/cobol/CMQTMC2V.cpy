@@ -1,4 +1,4 @@
-* Holdfast: the message queue interface.
+      * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
       * MQTMC2 a trigger message in characters.
        10 MQTMC2.

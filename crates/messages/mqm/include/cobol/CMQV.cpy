@@ -1,4 +1,4 @@
-* Holdfast: the message queue interface.
+      * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
        10 MQAIR-VERSION-1 PIC S9(9) COMP-5 VALUE 1.
        10 MQAIR-VERSION-2 PIC S9(9) COMP-5 VALUE 2.
