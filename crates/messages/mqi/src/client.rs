@@ -343,7 +343,6 @@ impl Client {
     }
 }
 
-
 fn outcome(from: &mut Reader<'_>) -> Option<Outcome> {
     let completion = match from.number()? {
         0 => Completion::Ok,

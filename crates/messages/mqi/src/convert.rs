@@ -5,8 +5,7 @@
 //! 2. Only what a call returns is written back into a structure.
 
 use queue_manager::options::{
-    GetOptions, Handle, MessageHandle, ObjectDescriptor, PutOptions, Status,
-    SubscriptionDescriptor,
+    GetOptions, Handle, MessageHandle, ObjectDescriptor, PutOptions, Status, SubscriptionDescriptor,
 };
 use queue_manager::{MessageDescriptor, ObjectName};
 

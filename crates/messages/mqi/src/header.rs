@@ -13,7 +13,8 @@ use crate::constants::{self, Constant};
 use crate::structures::layouts;
 use crate::table::{Field, Kind, Layout};
 
-const NOTE: &str = "/* Holdfast: the message queue interface. Made from the tables of crate mqi. */\n";
+const NOTE: &str =
+    "/* Holdfast: the message queue interface. Made from the tables of crate mqi. */\n";
 
 /// Lengths that have a type of their own for characters.
 const CHARACTERS: [usize; 12] = [4, 8, 12, 20, 28, 32, 48, 64, 128, 256, 264, 1024];

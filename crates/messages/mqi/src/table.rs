@@ -363,27 +363,63 @@ pub(crate) fn take_mask(bytes: &[u8]) -> Option<(u128, usize)> {
 }
 
 macro_rules! kind {
-    (Long) => { $crate::table::Kind::Long };
-    (Handle) => { $crate::table::Kind::Handle };
-    (Character) => { $crate::table::Kind::Character };
-    (Variable) => { $crate::table::Kind::Variable };
-    (Descriptor) => { $crate::table::Kind::Descriptor };
-    (Pointer $to:literal) => { $crate::table::Kind::Pointer($to) };
-    (Text $n:literal) => { $crate::table::Kind::Text($n) };
-    (Bytes $n:literal) => { $crate::table::Kind::Bytes($n) };
-    (Longs $n:literal) => { $crate::table::Kind::Longs($n) };
+    (Long) => {
+        $crate::table::Kind::Long
+    };
+    (Handle) => {
+        $crate::table::Kind::Handle
+    };
+    (Character) => {
+        $crate::table::Kind::Character
+    };
+    (Variable) => {
+        $crate::table::Kind::Variable
+    };
+    (Descriptor) => {
+        $crate::table::Kind::Descriptor
+    };
+    (Pointer $to:literal) => {
+        $crate::table::Kind::Pointer($to)
+    };
+    (Text $n:literal) => {
+        $crate::table::Kind::Text($n)
+    };
+    (Bytes $n:literal) => {
+        $crate::table::Kind::Bytes($n)
+    };
+    (Longs $n:literal) => {
+        $crate::table::Kind::Longs($n)
+    };
 }
 
 macro_rules! holds {
-    (Long) => { i32 };
-    (Handle) => { i64 };
-    (Character) => { u8 };
-    (Variable) => { $crate::table::CharV };
-    (Descriptor) => { [u8; 324] };
-    (Pointer $to:literal) => { u64 };
-    (Text $n:literal) => { [u8; $n] };
-    (Bytes $n:literal) => { [u8; $n] };
-    (Longs $n:literal) => { [i32; $n] };
+    (Long) => {
+        i32
+    };
+    (Handle) => {
+        i64
+    };
+    (Character) => {
+        u8
+    };
+    (Variable) => {
+        $crate::table::CharV
+    };
+    (Descriptor) => {
+        [u8; 324]
+    };
+    (Pointer $to:literal) => {
+        u64
+    };
+    (Text $n:literal) => {
+        [u8; $n]
+    };
+    (Bytes $n:literal) => {
+        [u8; $n]
+    };
+    (Longs $n:literal) => {
+        [i32; $n]
+    };
 }
 
 /// Declares a structure: `offset Name name: Kind = default`.

@@ -175,13 +175,15 @@ unsafe fn register(
     }
     // SAFETY: as promised to this function.
     let (md, gmo) = unsafe {
-        (Lent::<Md>::take(md, Reason::MD_ERROR)?.now, Lent::<Gmo>::take(gmo, Reason::GMO_ERROR)?.now)
+        (
+            Lent::<Md>::take(md, Reason::MD_ERROR)?.now,
+            Lent::<Gmo>::take(gmo, Reason::GMO_ERROR)?.now,
+        )
     };
     let full = i32::try_from(DATA_BYTES_MAX).unwrap_or(i32::MAX);
     let room = if cbd.max_msg_length < 0 { full } else { cbd.max_msg_length.min(full) };
     let wanted = Wanted { md, gmo, room };
-    let consumer =
-        Consumer { program, hobj, wanted, suspended: false, idle_ms: Some(0) };
+    let consumer = Consumer { program, hobj, wanted, suspended: false, idle_ms: Some(0) };
     let mut consumers = connection.consumers.lock();
     consumers.forget(hobj);
     consumers.list.push(consumer.clone());
@@ -543,7 +545,8 @@ fn call(
         Some(got) => (Some(Room::of(&got.md)), Some(Room::of(&got.gmo))),
         None => (None, None),
     };
-    let pointer = |room: &mut Option<Room>| room.as_mut().map_or(std::ptr::null_mut(), Room::pointer);
+    let pointer =
+        |room: &mut Option<Room>| room.as_mut().map_or(std::ptr::null_mut(), Room::pointer);
     let buffer = match data.is_empty() {
         true => std::ptr::null_mut(),
         false => data.as_mut_ptr().cast(),

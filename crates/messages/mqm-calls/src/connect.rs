@@ -24,12 +24,7 @@ const CSP_ERROR: Reason = Reason(2595);
 const USER_ID_AND_PASSWORD: i32 = 1;
 
 /// Connects to a queue manager.
-pub unsafe fn conn(
-    name: *mut c_void,
-    hconn: *mut i32,
-    completion: *mut i32,
-    reason: *mut i32,
-) {
+pub unsafe fn conn(name: *mut c_void, hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
         finish(completion, reason, || connect(name, &Cno::initial(), None, hconn).map(|it| it.0));

@@ -138,7 +138,8 @@ pub unsafe fn xcnvc(
             if options & !KNOWN_OPTIONS != 0 {
                 return Err(Reason::OPTIONS_ERROR);
             }
-            let from = memory::input(from, source_length, SOURCE_LENGTH_ERROR, SOURCE_BUFFER_ERROR)?;
+            let from =
+                memory::input(from, source_length, SOURCE_LENGTH_ERROR, SOURCE_BUFFER_ERROR)?;
             let into = memory::output(to, target_length, TARGET_LENGTH_ERROR, TARGET_BUFFER_ERROR)?;
             if data_length.is_null() {
                 return Err(Reason::DATA_LENGTH_ERROR);

@@ -13,40 +13,40 @@ macro_rules! calls {
         $crate::call! { $how MQOPEN open(hconn: number, od: data, options: number, hobj: back) }
         $crate::call! { $how MQCLOSE close(hconn: number, hobj: back, options: number) }
         $crate::call! { $how MQPUT put(hconn: number, hobj: number, md: data, pmo: data,
-            length: number, buffer: data) }
+        length: number, buffer: data) }
         $crate::call! { $how MQPUT1 put1(hconn: number, od: data, md: data, pmo: data,
-            length: number, buffer: data) }
+        length: number, buffer: data) }
         $crate::call! { $how MQGET get(hconn: number, hobj: number, md: data, gmo: data,
-            length: number, buffer: data, data_length: back) }
+        length: number, buffer: data, data_length: back) }
         $crate::call! { $how MQINQ inq(hconn: number, hobj: number, count: number, selectors: back,
-            numbers: number, values: back, length: number, characters: data) }
+        numbers: number, values: back, length: number, characters: data) }
         $crate::call! { $how MQSET set(hconn: number, hobj: number, count: number, selectors: back,
-            numbers: number, values: back, length: number, characters: data) }
+        numbers: number, values: back, length: number, characters: data) }
         $crate::call! { $how MQCMIT cmit(hconn: number) }
         $crate::call! { $how MQBACK back(hconn: number) }
         $crate::call! { $how MQBEGIN begin(hconn: number, options: data) }
         $crate::call! { $how MQSTAT stat(hconn: number, kind: number, sts: data) }
         $crate::call! { $how MQSUB sub(hconn: number, sd: data, hobj: back, hsub: back) }
         $crate::call! { $how MQSUBRQ subrq(hconn: number, hsub: number, action: number,
-            options: data) }
+        options: data) }
         $crate::call! { $how MQCB cb(hconn: number, operation: number, cbd: data, hobj: number,
-            md: data, gmo: data) }
+        md: data, gmo: data) }
         $crate::call! { $how MQCTL ctl(hconn: number, operation: number, options: data) }
         $crate::call! { $how MQCRTMH crtmh(hconn: number, options: data, hmsg: message) }
         $crate::call! { $how MQDLTMH dltmh(hconn: number, hmsg: message, options: data) }
         $crate::call! { $how MQSETMP setmp(hconn: number, hmsg: handle, options: data, name: data,
-            pd: data, kind: number, length: number, value: data) }
+        pd: data, kind: number, length: number, value: data) }
         $crate::call! { $how MQINQMP inqmp(hconn: number, hmsg: handle, options: data, name: data,
-            pd: data, kind: back, length: number, value: data, data_length: back) }
+        pd: data, kind: back, length: number, value: data, data_length: back) }
         $crate::call! { $how MQDLTMP dltmp(hconn: number, hmsg: handle, options: data,
-            name: data) }
+        name: data) }
         $crate::call! { $how MQBUFMH bufmh(hconn: number, hmsg: handle, options: data, md: data,
-            length: number, buffer: data, data_length: back) }
+        length: number, buffer: data, data_length: back) }
         $crate::call! { $how MQMHBUF mhbuf(hconn: number, hmsg: handle, options: data, name: data,
-            md: data, length: number, buffer: data, data_length: back) }
+        md: data, length: number, buffer: data, data_length: back) }
         $crate::call! { $how MQXCNVC xcnvc(hconn: number, options: number, source: number,
-            source_length: number, from: data, target: number, target_length: number, to: data,
-            data_length: back) }
+        source_length: number, from: data, target: number, target_length: number, to: data,
+        data_length: back) }
     };
 }
 
@@ -99,7 +99,13 @@ macro_rules! argument {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! value {
-    ($argument:ident number) => { $crate::by_reference($argument) };
-    ($argument:ident handle) => { $crate::by_reference($argument) };
-    ($argument:ident $kind:ident) => { $argument };
+    ($argument:ident number) => {
+        $crate::by_reference($argument)
+    };
+    ($argument:ident handle) => {
+        $crate::by_reference($argument)
+    };
+    ($argument:ident $kind:ident) => {
+        $argument
+    };
 }

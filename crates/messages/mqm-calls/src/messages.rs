@@ -214,8 +214,7 @@ pub unsafe fn get(
             if data_length.is_null() {
                 return Err(Reason::DATA_LENGTH_ERROR);
             }
-            let mut wanted =
-                Wanted { md: md.now.clone(), gmo: gmo.now.clone(), room: length };
+            let mut wanted = Wanted { md: md.now.clone(), gmo: gmo.now.clone(), room: length };
             let target = (md.now.ccsid, md.now.encoding);
             let (outcome, got) = connection.client()?.get(hobj, &mut wanted, into);
             let mut done = (outcome, got);
@@ -239,7 +238,9 @@ pub unsafe fn get(
 ///
 /// # Safety
 /// As for [`Lent::take`].
-pub(crate) unsafe fn optional_descriptor(md: *mut c_void) -> Result<(Option<Lent<Md>>, Md), Reason> {
+pub(crate) unsafe fn optional_descriptor(
+    md: *mut c_void,
+) -> Result<(Option<Lent<Md>>, Md), Reason> {
     // SAFETY: as promised to this function.
     let lent = unsafe { optional::<Md>(md, Reason::MD_ERROR) }?;
     let now = lent.as_ref().map_or_else(Md::initial, |lent| lent.now.clone());

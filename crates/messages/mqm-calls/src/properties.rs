@@ -209,9 +209,7 @@ fn as_type(value: PropertyValue, kind: i32) -> Result<PropertyValue, Reason> {
     }
     let refused = Reason::PROP_CONV_NOT_SUPPORTED;
     let text = match &value {
-        PropertyValue::Boolean(value) => {
-            String::from(if *value { "TRUE" } else { "FALSE" })
-        }
+        PropertyValue::Boolean(value) => String::from(if *value { "TRUE" } else { "FALSE" }),
         PropertyValue::Int8(value) => value.to_string(),
         PropertyValue::Int16(value) => value.to_string(),
         PropertyValue::Int32(value) => value.to_string(),

@@ -115,7 +115,8 @@ impl Server {
     ) -> io::Result<Server> {
         let listener = seam::socket::listen(path)?;
         let sessions = Mutex::new(Sessions::default());
-        let shared = Arc::new(Shared { manager, admission, listener, sessions, pause: Condvar::new() });
+        let shared =
+            Arc::new(Shared { manager, admission, listener, sessions, pause: Condvar::new() });
         let acceptor = Arc::clone(&shared);
         let acceptor = thread::spawn("mqi-accept", move || acceptor.accept_all())?;
         Ok(Server { shared, acceptor: Some(acceptor) })

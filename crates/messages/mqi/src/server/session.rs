@@ -286,12 +286,7 @@ impl<'a> Session<'a> {
     }
 
     /// Gets from whichever of several has a message first.
-    fn consume(
-        &mut self,
-        calls: &mut dyn Calls,
-        wait_ms: i32,
-        list: &[(i32, Wanted)],
-    ) -> Reply {
+    fn consume(&mut self, calls: &mut dyn Calls, wait_ms: i32, list: &[(i32, Wanted)]) -> Reply {
         let mut left = wait_ms.clamp(0, 10 * PIECE_MS);
         let turn = if list.len() == 1 { PIECE_MS } else { TURN_MS };
         let mut limit = 0;

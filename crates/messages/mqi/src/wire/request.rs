@@ -1,8 +1,8 @@
 //! The calls, as they are asked for.
 
+use queue_manager::ObjectName;
 use queue_manager::options::{ObjectRecord, PutRecord};
 use queue_manager::properties::PropertyValue;
-use queue_manager::ObjectName;
 
 use super::codec::{Reader, Writer};
 use crate::structures::{Gmo, Md, Od, Pmo, Sd};
@@ -301,10 +301,9 @@ impl Request {
                 let manager = ObjectName(from.array()?);
                 let (program, thread) = (from.array()?, from.number()?);
                 let proof = match from.flag()? {
-                    true => Some(Credentials {
-                        user: text(from)?,
-                        password: from.bytes()?.to_vec(),
-                    }),
+                    true => {
+                        Some(Credentials { user: text(from)?, password: from.bytes()?.to_vec() })
+                    }
                     false => None,
                 };
                 Request::Connect { manager, program, thread, proof }

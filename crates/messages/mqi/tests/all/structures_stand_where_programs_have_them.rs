@@ -72,9 +72,10 @@ fn fields_follow_each_other_without_overlap() {
 
 /// A C program that prints offset and length of every field.
 fn program() -> String {
-    let mut text = "#include <stdio.h>\n#include <stddef.h>\n#include <cmqc.h>\n#include <cmqxc.h>\n\
+    let mut text =
+        "#include <stdio.h>\n#include <stddef.h>\n#include <cmqc.h>\n#include <cmqxc.h>\n\
                     #include <cmqcfc.h>\n#include <cmqstrc.h>\nint main(void) {\n"
-        .to_owned();
+            .to_owned();
     for layout in layouts() {
         let of = layout.name;
         let _ = writeln!(text, "  {{ {of} s = {{ {of}_DEFAULT }}; (void)s;");
@@ -108,7 +109,13 @@ fn a_c_compiler_sees_the_header_as_the_tables_are() {
     std::fs::write(&source, program()).unwrap();
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mqm/include");
     let flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers"];
-    run(Command::new("gcc").args(flags).arg("-I").arg(&include).arg(&source).arg("-o").arg(&binary));
+    run(Command::new("gcc")
+        .args(flags)
+        .arg("-I")
+        .arg(&include)
+        .arg(&source)
+        .arg("-o")
+        .arg(&binary));
     let mut expected = String::new();
     for layout in layouts() {
         let _ = writeln!(expected, "{} {}", layout.name, layout.len());
@@ -161,7 +168,9 @@ fn nothing_past_the_stated_version_is_read_or_written() {
         }
     }
     check::<Md>(|md| (md.msg_id, md.group_id, md.offset) = ([7; 24], [8; 24], 9));
-    check::<Od>(|od| (od.object_name, od.resolved_q_name, od.resolved_type) = ([1; 48], [2; 48], 3));
+    check::<Od>(|od| {
+        (od.object_name, od.resolved_q_name, od.resolved_type) = ([1; 48], [2; 48], 3)
+    });
     check::<Pmo>(|pmo| (pmo.resolved_q_name, pmo.recs_present, pmo.action) = ([1; 48], 2, 3));
     check::<Gmo>(|gmo| (gmo.match_options, gmo.msg_token, gmo.msg_handle) = (1, [2; 16], 3));
     check::<Cno>(|cno| (cno.connection_id, cno.appl_name) = ([1; 24], [2; 28]));

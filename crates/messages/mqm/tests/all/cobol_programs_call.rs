@@ -79,7 +79,8 @@ fn a_program_puts_and_gets_with_every_argument_by_reference() {
     let (source, binary) = (place.folder.join("orders.cob"), place.folder.join("orders"));
     std::fs::write(&source, SOURCE).unwrap();
     let mut cobc = Command::new("cobc");
-    cobc.args(["-x", "-std=ibm", "-fstatic-call", "-Wno-others", "-I"]).arg(include().join("cobol"));
+    cobc.args(["-x", "-std=ibm", "-fstatic-call", "-Wno-others", "-I"])
+        .arg(include().join("cobol"));
     cobc.arg("-o").arg(&binary).arg(&source).arg("-L").arg(libraries()).arg("-lmqmcb_r");
     run(&mut cobc);
     let said = run(&mut place.program(&binary));

@@ -149,8 +149,7 @@ impl Calls for Session {
         options: &mut PutOptions,
         data: &[u8],
     ) -> Answer<Outcome> {
-        let queue =
-            self.open_for(handle, value::open::OUTPUT, Reason::NOT_OPEN_FOR_OUTPUT)?;
+        let queue = self.open_for(handle, value::open::OUTPUT, Reason::NOT_OPEN_FOR_OUTPUT)?;
         if descriptor.msg_id == NO_IDENTIFIER {
             let mut serial = self.manager.queues.serial.lock();
             *serial += 1;
@@ -227,8 +226,7 @@ impl Calls for Session {
     }
 
     fn inquire(&mut self, handle: Handle, selectors: &[i32]) -> Answer<Inquired> {
-        let queue =
-            self.open_for(handle, value::open::INQUIRE, Reason::NOT_OPEN_FOR_INQUIRE)?;
+        let queue = self.open_for(handle, value::open::INQUIRE, Reason::NOT_OPEN_FOR_INQUIRE)?;
         let mut found = Inquired::default();
         for selector in selectors {
             match selector {
@@ -266,7 +264,11 @@ impl Calls for Session {
     ) -> Answer<(Option<Handle>, Handle, Outcome)> {
         what.resolved_object_string = what.object_string.clone();
         self.last += 1;
-        Ok((destination.is_none().then_some(Handle(self.last + 100)), Handle(self.last), Outcome::OK))
+        Ok((
+            destination.is_none().then_some(Handle(self.last + 100)),
+            Handle(self.last),
+            Outcome::OK,
+        ))
     }
 
     fn subscription_request(&mut self, _: Handle, _: i32) -> Answer<i32> {

@@ -103,7 +103,8 @@ fn the_package_ibmmq_has_the_same_constants() {
     for line in said.lines() {
         let (name, value) = line.split_once(' ').unwrap();
         let is_ours = !name.starts_with("MQCMDL_")
-            && !name.ends_with("_CURRENT_VERSION") && !name.contains("_LENGTH");
+            && !name.ends_with("_CURRENT_VERSION")
+            && !name.contains("_LENGTH");
         if let Some(ours) = mqi::constants::number(name).filter(|_| is_ours) {
             assert_eq!(ours.to_string(), value, "{name}");
             compared += 1;

@@ -35,7 +35,8 @@ impl Place {
         let (file, binary) = (self.folder.join(format!("{name}.c")), self.folder.join(name));
         std::fs::write(&file, source).unwrap();
         let mut gcc = Command::new("gcc");
-        gcc.args(["-std=c11", "-Wall", "-Werror", "-Wno-unused-function", "-D_GNU_SOURCE", "-I"]).arg(include());
+        gcc.args(["-std=c11", "-Wall", "-Werror", "-Wno-unused-function", "-D_GNU_SOURCE", "-I"])
+            .arg(include());
         gcc.arg(&file).arg("-o").arg(&binary).arg("-L").arg(libraries());
         run(gcc.args(["-lmqm_r", "-lpthread"]));
         binary
