@@ -10,7 +10,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),$(if $(HOLDFAST_CACHE),$(HOLDFAST_CACHE)/targ
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Install what building and testing need (FOR="build cobol token openpgp engine bench fuzz" for more)
+setup: ## Install what building and testing need (FOR="build cobol token openpgp engine messages bench fuzz" for more)
 	@scripts/setup.sh $(or $(FOR),build)
 
 build: ## Build the commands holdfast and holdfast-sop
@@ -25,7 +25,7 @@ demo: ## A bank's COBOL programs, killed and restarted, losing nothing (CUSTOMER
 	@scripts/demo.sh $(CUSTOMERS)
 
 test: ## Run every check and test
-	@scripts/setup.sh build cobol token openpgp engine
+	@scripts/setup.sh build cobol token openpgp engine messages
 	@scripts/test.sh
 
 lint: ## Run only the checks that need no test to run
