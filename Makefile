@@ -10,7 +10,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),$(if $(HOLDFAST_CACHE),$(HOLDFAST_CACHE)/targ
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Install what building and testing need (FOR="build cobol token openpgp engine bench fuzz" for more)
+setup: ## Install what building and testing need (FOR="build cobol token openpgp engine messages bench fuzz" for more)
 	@scripts/setup.sh $(or $(FOR),build)
 
 build: ## Build the commands holdfast and holdfast-sop
@@ -29,7 +29,7 @@ else
 endif
 
 test: ## Run every check and test
-	@scripts/setup.sh build cobol token openpgp engine
+	@scripts/setup.sh build cobol token openpgp engine messages
 	@scripts/test.sh
 
 lint: ## Run only the checks that need no test to run

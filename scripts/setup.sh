@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
-# usage: scripts/setup.sh [build|cobol|token|openpgp|engine|bench|fuzz]...
+# usage: scripts/setup.sh [build|cobol|token|openpgp|engine|messages|bench|fuzz]...
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -70,6 +70,17 @@ setup_engine() {
     need_packages postgresql
 }
 
+# A client of the message queue interface that runs on our library as it is. Its install script
+# would fetch another vendor's library, so it does not run.
+setup_messages() {
+    command -v node >/dev/null || need_packages nodejs npm
+    [[ -e $target_dir/tools/mq/node_modules/ibmmq/package.json ]] && return
+    mkdir -p "$target_dir/tools/mq"
+    npm install --ignore-scripts --no-audit --no-fund --silent \
+        --prefix "$target_dir/tools/mq" ibmmq@2.1.9 ||
+        fail "the npm package ibmmq cannot be had; the tests of the message queue interface need it"
+}
+
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.
 setup_bench() {
     setup_build
@@ -86,7 +97,7 @@ setup_fuzz() {
 (($# == 0)) && set -- build
 for what in "$@"; do
     case $what in
-        build | cobol | token | openpgp | engine | bench | fuzz) "setup_$what" ;;
-        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, engine, bench and fuzz" ;;
+        build | cobol | token | openpgp | engine | messages | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, engine, messages, bench and fuzz" ;;
     esac
 done

@@ -38,6 +38,7 @@ pub mod log_files;
 pub mod macro_source;
 pub mod members;
 pub mod mqsc_text;
+pub mod message_calls;
 pub mod network_frames;
 pub mod openpgp_message;
 pub mod operator_lines;
@@ -105,6 +106,7 @@ pub const TARGETS: &[Target] = targets![
     macro_source,
     members,
     mqsc_text,
+    message_calls,
     network_frames,
     openpgp_message,
     operator_lines,

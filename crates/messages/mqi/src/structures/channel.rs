@@ -4,7 +4,8 @@ use crate::table::text;
 
 structure! {
     /// describes a channel
-    Cd = "MQCD" "    " [984, 1312, 1480, 1568, 1584, 1688, 1792, 1888, 1912, 1920, 1984, 1992] versioned by
+    Cd = "MQCD" "    "
+        [984, 1312, 1480, 1568, 1584, 1688, 1792, 1888, 1912, 1920, 1984, 1992] versioned by
         |one| one.version;
     0 ChannelName channel_name: Text 20 = text("");
     20 Version version: Long = 12;
@@ -78,7 +79,8 @@ structure! {
     1740 LocalAddress local_address: Text 48 = text("");
     1788 BatchHeartbeat batch_heartbeat: Long = 0;
     1792 HdrCompList hdr_comp_list: Longs 2 = [0, -1];
-    1800 MsgCompList msg_comp_list: Longs 16 = [0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1];
+    1800 MsgCompList msg_comp_list: Longs 16 =
+        [0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1];
     1864 CLWLChannelRank clwl_channel_rank: Long = 0;
     1868 CLWLChannelPriority clwl_channel_priority: Long = 0;
     1872 CLWLChannelWeight clwl_channel_weight: Long = 50;

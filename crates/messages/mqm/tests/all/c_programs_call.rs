@@ -1,41 +1,7 @@
 //! C programs, compiled with our header and linked with our library.
 
 use crate::fake::Fake;
-use crate::place::{Place, run};
-
-/// What every program begins with: a call that must end as it says.
-const HEAD: &str = r#"
-#include <cmqc.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-static MQLONG cc, rc;
-#define IS(wanted_cc, wanted_rc) do { if (cc != (wanted_cc) || rc != (wanted_rc)) { \
-  printf("line %d: %d %d\n", __LINE__, cc, rc); exit(1); } } while (0)
-#define HOLDS(what) do { if (!(what)) { printf("line %d: " #what "\n", __LINE__); exit(1); } \
-  } while (0)
-static MQHCONN connect_to(const char *name) {
-  MQHCONN h = MQHC_UNUSABLE_HCONN;
-  char field[49] = "";
-  strncpy(field, name, 48);
-  MQCONN(field, &h, &cc, &rc);
-  return h;
-}
-static MQHOBJ open_queue(MQHCONN h, const char *name, MQLONG options) {
-  MQOD od = {MQOD_DEFAULT};
-  MQHOBJ o = MQHO_UNUSABLE_HOBJ;
-  strncpy(od.ObjectName, name, 48);
-  MQOPEN(h, &od, options, &o, &cc, &rc);
-  return o;
-}
-"#;
-
-fn program(place: &Place, name: &str, main: &str) -> String {
-    let source = format!("{HEAD}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
-    run(&mut place.program(place.c(name, &source)))
-}
+use crate::place::{HEAD, Place, program, run};
 
 #[test]
 fn a_program_puts_gets_commits_backs_out_and_inquires() {

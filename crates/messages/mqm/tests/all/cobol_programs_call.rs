@@ -2,8 +2,7 @@
 
 use std::process::Command;
 
-use crate::fake::Fake;
-use crate::place::{Place, include, libraries, run};
+use crate::place::{Place, include, libraries, real_manager, run};
 
 const SOURCE: &str = r#"
        IDENTIFICATION DIVISION.
@@ -74,7 +73,7 @@ const SOURCE: &str = r#"
 
 #[test]
 fn a_program_puts_and_gets_with_every_argument_by_reference() {
-    let manager = Fake::new("QM1", &["APP.Q"]);
+    let manager = real_manager(&["APP.Q"]);
     let place = Place::new(manager.clone());
     let (source, binary) = (place.folder.join("orders.cob"), place.folder.join("orders"));
     std::fs::write(&source, SOURCE).unwrap();
@@ -85,5 +84,5 @@ fn a_program_puts_and_gets_with_every_argument_by_reference() {
     run(&mut cobc);
     let said = run(&mut place.program(&binary));
     assert!(said.starts_with("GOT ORDER 4711") && said.contains("0000000020"), "{said}");
-    assert_eq!(manager.depth("APP.Q"), 0);
+    assert_eq!(manager.queue_status("APP.Q").unwrap().depth, 0);
 }

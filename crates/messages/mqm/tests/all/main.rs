@@ -6,3 +6,4 @@ mod cobol_programs_call;
 mod fake;
 mod others_clients_run_unchanged;
 mod place;
+mod programs_meet_the_queue_manager;

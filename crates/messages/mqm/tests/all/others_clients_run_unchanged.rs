@@ -7,8 +7,7 @@ use dlopen2::wrapper::Container;
 use libmqm_sys as mq;
 use libmqm_sys::dlopen2::MqWrapper;
 
-use crate::fake::Fake;
-use crate::place::{Place, libraries, run};
+use crate::place::{Place, libraries, real_manager, run};
 
 /// The package `ibmmq` for Node.js, which loads the library by its name.
 const PROGRAM: &str = r#"
@@ -81,7 +80,7 @@ fn package() -> PathBuf {
 #[test]
 fn the_package_ibmmq_for_node_runs_as_it_is() {
     let modules = package();
-    let place = Place::new(Fake::new("QM1", &["APP.Q"]));
+    let place = Place::new(real_manager(&["APP.Q"]));
     let program = place.folder.join("client.js");
     std::fs::write(&program, PROGRAM).unwrap();
     let mut node = place.program("node");
@@ -124,7 +123,7 @@ fn name(text: &str) -> mq::MQCHAR48 {
 /// The crate `libmqm-sys` finds every call it knows in the library, and makes them.
 #[test]
 fn the_crate_libmqm_sys_loads_the_library_and_calls_it() {
-    let place = Place::new(Fake::new("QM1", &["APP.Q"]));
+    let place = Place::new(real_manager(&["APP.Q"]));
     // SAFETY: no other thread of this test reads the environment while it is set: nextest runs
     // each test in a process of its own, and the other tests give it to their programs only.
     #[allow(unsafe_code)]

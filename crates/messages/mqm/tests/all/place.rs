@@ -8,9 +8,21 @@ use std::time::Duration;
 
 use mqi::place::SOCKET;
 use mqi::server::{LocalUsers, Manager, Server};
+use queue_manager::objects::Kind;
+use queue_manager::{Options, QueueManager};
+use store_suite::model::ModelStore;
 
 /// How long a program may take.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
+
+/// A queue manager over the model of a store, with some queues.
+pub(crate) fn real_manager(queues: &[&str]) -> QueueManager<ModelStore> {
+    let manager = QueueManager::open(&ModelStore::new(), Options::new("QM1")).unwrap();
+    for name in queues {
+        manager.define(Kind::QueueLocal, name, &[], false, None).unwrap();
+    }
+    manager
+}
 
 /// A system that programs connect to.
 pub(crate) struct Place {
@@ -82,4 +94,39 @@ pub(crate) fn run(command: &mut Command) -> String {
     );
     assert!(done.status.success(), "{command:?}: {}\n{said}\n{wrong}", done.status);
     said
+}
+
+/// What every C program begins with: a call that must end as it says.
+pub(crate) const HEAD: &str = r#"
+#include <cmqc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static MQLONG cc, rc;
+#define IS(wanted_cc, wanted_rc) do { if (cc != (wanted_cc) || rc != (wanted_rc)) { \
+  printf("line %d: %d %d\n", __LINE__, cc, rc); exit(1); } } while (0)
+#define HOLDS(what) do { if (!(what)) { printf("line %d: " #what "\n", __LINE__); exit(1); } \
+  } while (0)
+static MQHCONN connect_to(const char *name) {
+  MQHCONN h = MQHC_UNUSABLE_HCONN;
+  char field[49] = "";
+  strncpy(field, name, 48);
+  MQCONN(field, &h, &cc, &rc);
+  return h;
+}
+static MQHOBJ open_queue(MQHCONN h, const char *name, MQLONG options) {
+  MQOD od = {MQOD_DEFAULT};
+  MQHOBJ o = MQHO_UNUSABLE_HOBJ;
+  strncpy(od.ObjectName, name, 48);
+  MQOPEN(h, &od, options, &o, &cc, &rc);
+  return o;
+}
+"#;
+
+/// Builds and runs a C program that is whole but for its main function's head.
+pub(crate) fn program(place: &Place, name: &str, main: &str) -> String {
+    let source = format!("{HEAD}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
+    run(&mut place.program(place.c(name, &source)))
 }

@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::message_calls`].
+#![no_main]
+
+use targets::{message_calls, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("message_calls", message_calls::seeds),
+    |bytes: &[u8]| message_calls::fuzz(bytes)
+);
