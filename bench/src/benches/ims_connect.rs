@@ -293,7 +293,7 @@ fn may_have(files: u64) -> u64 {
         return files;
     }
     // Only root may have more than the maximum.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: now.maximum, ..now.clone() });
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: now.maximum, ..now });
     getrlimit(Resource::Nofile).current.unwrap_or(files)
 }
 

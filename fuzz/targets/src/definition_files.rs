@@ -30,7 +30,8 @@ pub fn fuzz(bytes: &[u8]) {
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let commands = "CREATE PGM NAME(P) SET(LANG(COBOL));\nCREATE TRAN NAME(A,B) \
-                    SET(PGM(P),CLASS(4)) /* x */\nUPD TRAN NAME(A*) SET(RESP(Y))\nDELETE DB NAME(%X)";
+                    SET(PGM(P),CLASS(4)) /* x */\nUPD TRAN NAME(A*) SET(RESP(Y))\n\
+                    DELETE DB NAME(%X)";
     let macros = "         APPLCTN PSB=P,PGMTYPE=(TP,,4),SCHDTYP=PARALLEL\n         TRANSACT \
                   CODE=(A,B),PRTY=(7,10,2),SPA=(100,STRUNC),MSGTYPE=(,RESPONSE)\n         RTCODE \
                   CODE=C\n";

@@ -2,7 +2,7 @@
 //!
 //! | command | does |
 //! |---|---|
-//! | `/DISPLAY` `TRAN`, `PGM`, `DB` names; `ACTIVE`; `Q`; `CONV`; `STATUS` | shows it (`display`) |
+//! | `/DISPLAY` `TRAN`, `PGM`, `DB` names; `ACTIVE`; `Q`; `CONV`; `STATUS`; `POOL` | shows it (`display`) |
 //! | `/START`, `/STOP` `TRAN`, `PGM`, `DB` names | has it scheduled and queued, or not |
 //! | `/START`, `/STOP` `REGION` number | `/STOP` has a region end after its present message |
 //! | `/CHECKPOINT` `SIMPLE`, `FREEZE`, `DUMPQ`, `PURGE`, `QUIESCE` | is handed on |
@@ -342,6 +342,7 @@ impl<S: Store> Inner<S> {
             Some(Subject::Queue) => (self.show_queues(), Vec::new()),
             Some(Subject::Conversation) => (self.show_conversations(), Vec::new()),
             Some(Subject::Status) => (self.show_status(), Vec::new()),
+            Some(Subject::Pool) => (self.show_pools(), Vec::new()),
             _ => return self.wrong_keyword("DISPLAY", word, now),
         };
         let done = names.is_empty() || bad.len() < names.len();

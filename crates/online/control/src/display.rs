@@ -190,6 +190,38 @@ impl<S: Store> Inner<S> {
     }
 
     /// What is not as it usually is.
+    /// The message queues' and all buffer pools' room, and what was done in it.
+    pub(crate) fn show_pools(&self) -> Vec<String> {
+        let (totals, limits) = (self.queues.totals(), self.queues.limits());
+        let mut lines = vec![
+            "   MESSAGE QUEUES    MESSAGES         LIMIT          BYTES".to_owned(),
+            format!(
+                "                 {:>12} {:>13} {:>14}",
+                totals.messages, limits.messages_max, totals.bytes
+            ),
+        ];
+        let pools = self.system.pools();
+        if !pools.is_empty() {
+            lines.push(
+                "   BUFFER POOL          SIZE  BUFFERS     FREE        FOUND       READ    WRITTEN"
+                    .to_owned(),
+            );
+        }
+        lines.extend(pools.iter().map(|pool| {
+            format!(
+                "   {:16} {:>8} {:>8} {:>8} {:>12} {:>10} {:>10}",
+                pool.name,
+                pool.buffer_bytes,
+                pool.buffers,
+                pool.free,
+                pool.found,
+                pool.read,
+                pool.written
+            )
+        }));
+        lines
+    }
+
     pub(crate) fn show_status(&self) -> Vec<String> {
         let (transactions, _) = self.show_transactions(ALL);
         let mut lines = vec!["   **TRANSACTION**".to_owned()];

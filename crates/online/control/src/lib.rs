@@ -58,7 +58,9 @@ pub use dispatch::RegionId;
 pub use error::ControlError;
 pub use fate::Ending;
 pub use fuzz::{examples, exercise};
-pub use options::{Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, System};
+pub use options::{
+    Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, PoolState, System,
+};
 pub use program::{AlternatePcb, ProgramMessages};
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

@@ -78,6 +78,25 @@ pub struct DatabaseState {
     pub conditions: Vec<String>,
 }
 
+/// A buffer pool as the commands show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolState {
+    /// Its name.
+    pub name: String,
+    /// Bytes of a buffer.
+    pub buffer_bytes: u64,
+    /// Its buffers.
+    pub buffers: u64,
+    /// Those that hold nothing.
+    pub free: u64,
+    /// Intervals that were found in it.
+    pub found: u64,
+    /// Intervals that were read.
+    pub read: u64,
+    /// Intervals that were written.
+    pub written: u64,
+}
+
 /// The forms of `/CHECKPOINT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoint {
@@ -95,6 +114,11 @@ pub enum Checkpoint {
 pub trait System: Send + Sync {
     /// The databases, by name.
     fn databases(&self) -> Vec<DatabaseState>;
+
+    /// The buffer pools.
+    fn pools(&self) -> Vec<PoolState> {
+        Vec::new()
+    }
 
     /// Has a database used, or not used, from now on.
     ///

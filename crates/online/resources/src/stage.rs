@@ -109,8 +109,9 @@ impl Compiler<'_> {
     }
 
     fn name(&mut self, text: &str, place: Place) -> Name {
-        let name = Name::read(text).filter(|name| !name.is_blank());
-        name.unwrap_or_else(|| {
+        // What is a mask in a command is no name here either.
+        let usable = |name: &Name| !name.is_blank() && !name.text().contains(['*', '%']);
+        Name::read(text).filter(usable).unwrap_or_else(|| {
             let help = "Give it at most 8 letters, digits, @, # and $.";
             self.error(codes::NO_NAME, place, format!("'{text}' is no name"), help);
             Name::BLANK

@@ -52,3 +52,13 @@ fn a_file_that_is_none_is_not_talked_about_for_ever() {
     assert!(parsed.has_errors() && parsed.diagnostics.len() <= 500);
     assert!(parsed.changes.is_empty());
 }
+
+/// A macro took what a command would have refused: nobody could have named it afterwards.
+#[test]
+fn a_mask_is_no_name_in_a_macro_either() {
+    for code in ["*A", "A*", "B%"] {
+        let text = format!("         APPLCTN PSB=P\n         TRANSACT CODE={code}\n");
+        let parsed = read(Path::new("any"), text.as_bytes(), &Folders::default());
+        assert!(parsed.diagnostics.iter().any(|said| said.code == "HFG804"), "{code}");
+    }
+}

@@ -407,6 +407,7 @@ fn commands_are_answered_as_operators_know_them() {
         ("/DIS PGM ALL", "PPART    PART     TP"),
         ("/DISPLAY A", "REGID JOBNAME  TYPE TRAN/STEP PROGRAM"),
         ("/DIS Q", "PART"),
+        ("/DIS POOL", "MESSAGE QUEUES    MESSAGES"),
         ("/DIS NONSENSE", "DFS165"),
         ("/STOP TRAN", "DFS121"),
         ("/STOP TRAN NOTHERE", "DFS121"),

@@ -22,11 +22,12 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use control::{Checkpoint, DatabaseState};
+use control::{Checkpoint, DatabaseState, PoolState};
 use http_door::HttpServer;
 use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
 use operations::Databases;
 use operations::transactions::{self, TransactionManager};
+use pool::PoolStatistics;
 use rustix::process::{Signal, getpid, kill_process};
 use seam::Seam;
 use store_any::AnyStore;
@@ -70,6 +71,19 @@ struct Machine {
 impl control::System for Machine {
     fn databases(&self) -> Vec<DatabaseState> {
         self.databases.clone()
+    }
+
+    fn pools(&self) -> Vec<PoolState> {
+        let of = |pool: &PoolStatistics| PoolState {
+            name: pool.name.clone(),
+            buffer_bytes: pool.unit_bytes as u64,
+            buffers: pool.frames as u64,
+            free: pool.free as u64,
+            found: pool.hits,
+            read: pool.reads,
+            written: pool.writes,
+        };
+        self.kernel.statistics().pools.iter().map(of).collect()
     }
 
     fn set_database(&self, name: &str, _started: bool) -> std::result::Result<(), String> {
