@@ -138,6 +138,10 @@ impl<S: Store> Catalog<S> {
         };
         // What is known of the sphere may have changed before it was in use.
         let sphere = self.sphere_of(name)?;
+        if sphere.base.state != State::Ready {
+            return Err(OpenError::Catalog(CatalogError::InUse(sphere.base.name)));
+        }
+        let attributes = sphere.base.cluster().cloned().unwrap_or(attributes);
         self.connect(sphere, attributes, set, (mode, options), ticket)
     }
 
@@ -206,8 +210,8 @@ impl<S: Store> Catalog<S> {
         if !attributes.reuse {
             if mode == OpenMode::Output && !options.reset && pending::is_empty(store, set)? {
                 // An index that a load has left unbuilt knows all records of an empty cluster.
-                let is_unbuilt = |index: &Entry| index.state == State::Unbuilt;
-                return match sphere.indexes.iter().any(is_unbuilt) {
+                let is_left = |entry: &Entry| entry.state != State::Ready;
+                return match sphere.indexes.iter().chain([&sphere.base]).any(is_left) {
                     true => self.empty_sphere(&sphere.base),
                     false => Ok(()),
                 };

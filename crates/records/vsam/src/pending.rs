@@ -80,11 +80,19 @@ pub(crate) fn empty<S: Store>(
         rows.put(catalog, &cluster)?;
         indexes(rows, catalog, &cluster)
     })?;
-    for entry in indexes.iter().chain([cluster]) {
-        if let Some(data) = &entry.data
-            && let Some(own) = store.set(&data.set)?
-        {
-            store.empty_set(own)?;
+    for (at, entry) in [cluster].into_iter().chain(&indexes).enumerate() {
+        let own = entry.data.as_ref().map(|data| store.set(&data.set)).transpose()?.flatten();
+        match own.map_or(Ok(()), |own| store.empty_set(own)) {
+            Ok(()) => {}
+            // A unit of work that is not committed has changed it: nothing has been emptied yet.
+            Err(error @ StoreError::SetInUse(_)) if at == 0 => {
+                change(store, set, |rows| {
+                    let entry = rows.known(catalog, &cluster.name)?;
+                    rows.put(catalog, &Entry { state: State::Ready, ..entry })
+                })?;
+                return Err(error.into());
+            }
+            Err(error) => return Err(error.into()),
         }
     }
     change(store, set, |rows| {

@@ -92,7 +92,9 @@ impl Cluster {
             if let Some(after) = after {
                 duplicate |= index.entries.keys().any(|(key, _)| *key == after);
                 self.clock += 1;
-                index.entries.insert((after, self.clock), base.to_vec());
+                // Where keys are unique there is no order of arrival: a place is a key.
+                let arrival = if index.unique { 0 } else { self.clock };
+                index.entries.insert((after, arrival), base.to_vec());
             }
         }
         Ok(duplicate)
@@ -155,7 +157,8 @@ impl Cluster {
         for ((base, _), record) in &self.records {
             if let Some(key) = index.key.of(record) {
                 self.clock += 1;
-                index.entries.insert((key.to_vec(), self.clock), base.clone());
+                let arrival = if index.unique { 0 } else { self.clock };
+                index.entries.insert((key.to_vec(), arrival), base.clone());
             }
         }
     }

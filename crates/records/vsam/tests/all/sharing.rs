@@ -76,6 +76,9 @@ fn a_load_is_alone_and_a_reusable_cluster_is_emptied_by_it() {
     let refused = catalog.open_file(&name("TEMP"), OpenMode::Output, &OpenOptions::default());
     assert!(refused.is_err());
     unit.commit().unwrap();
+    for path in ["TEMP", "N.PATH"] {
+        assert_eq!(all(&catalog, path), ["2   BOB     "]);
+    }
 }
 
 #[test]
