@@ -8,7 +8,8 @@
 //! | 28, 4, 4 | flags; code page of the folders |
 //! | 36 ... | for each folder its length (4) and its text, filled with blanks to a multiple of 4 |
 //!
-//! A folder is an element with the properties as elements within: `<usr><size dt='i4'>7</size></usr>`.
+//! A folder is an element with the properties as elements within, such as
+//! `<usr><size dt='i4'>7</size></usr>`.
 //!
 //! 1. Bytes that are no such header are an error, never a panic and never half read.
 //! 2. Folders that are no properties stay in the header.
