@@ -6,8 +6,6 @@ use std::time::Duration;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
-use crate::failure::{Failure, Result};
-
 /// How often.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -18,7 +16,7 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
-    pub(crate) fn start(name: &str, tick: impl Fn() + Send + 'static) -> Result<Ticker> {
+    pub(crate) fn start(name: &str, tick: impl Fn() + Send + 'static) -> std::io::Result<Ticker> {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let own = Arc::clone(&over);
         let thread = seam::thread::spawn(name, move || {
@@ -31,7 +29,7 @@ impl Ticker {
                 is_over = over.lock();
             }
         });
-        Ok(Ticker { over, thread: Some(thread.map_err(Failure::from)?) })
+        Ok(Ticker { over, thread: Some(thread?) })
     }
 }
 

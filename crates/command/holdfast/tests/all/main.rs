@@ -53,6 +53,7 @@ mod others_look_after_a_system;
 mod partitions_and_pairs;
 mod pools_change_while_the_bank_runs;
 mod programs_run_as_job_steps;
+mod programs_send_messages;
 mod recon_says_who_has_what_open;
 mod secrets_come_from_elsewhere;
 mod tellers_work_over_the_network;
