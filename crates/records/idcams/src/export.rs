@@ -1,0 +1,135 @@
+//! EXPORT: a portable copy of a cluster with its alternate indexes and paths.
+//!
+//! Of alternate indexes the definition is copied, and they are built again where they are read.
+//! PERMANENT, which EXPORT is without TEMPORARY, deletes the object when the copy is durable.
+//!
+//! Invariants:
+//! 1. Nothing is deleted before the copy is durable.
+
+use std::io::{self, BufWriter};
+
+use store::Store;
+use vsam::{DataSetName, DeleteOptions, Entry, Kind};
+
+use crate::delete::tell;
+use crate::fault::Fault;
+use crate::generate::statement_of;
+use crate::load::each;
+use crate::locate::Located;
+use crate::machine::Output;
+use crate::names::{catalog_of, entry_in, resolved, shown_moment};
+use crate::portable::Writer;
+use crate::refusal::Refusal;
+use crate::session::{Done, Session};
+use crate::syntax::Command;
+
+pub(crate) type FileWriter = Writer<BufWriter<Box<dyn Output>>>;
+
+pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> Done {
+    let parameters = &command.parameters;
+    for name in ["INHIBITSOURCE", "INHIBITTARGET"] {
+        if let Some(given) = parameters.get(name) {
+            let text = format!("{name} is not possible: open it with a mode that only reads");
+            return Err(Fault::new("IDC3211I", given.place, text).into());
+        }
+    }
+    let Some(value) = parameters.positional.first() else {
+        return Err(Refusal::severe("IDC3213I", "EXPORT needs the name of an entry"));
+    };
+    let name = resolved(&session.catalog, value)?;
+    let entry = entry_in(&session.catalog, catalog_of(parameters)?.as_ref(), &name)?;
+    let cluster = sphere_of(&entry)?;
+    let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
+    let (mut writer, now_us) = create(session, &output)?;
+    let count = object(session, &mut writer, cluster)?;
+    finish(writer, &output)?;
+    session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
+    let moment = shown_moment(now_us);
+    session.say("IDC0594I", format!("PORTABLE DATA SET CREATED SUCCESSFULLY ON {moment}"));
+    if parameters.has("TEMPORARY") {
+        return Ok(0);
+    }
+    let options = DeleteOptions { purge: parameters.has("PURGE"), ..DeleteOptions::default() };
+    for gone in session.catalog.delete(&cluster.name, options)? {
+        tell(session, &gone);
+    }
+    Ok(0)
+}
+
+/// The cluster that is copied.
+fn sphere_of(entry: &Entry) -> Result<&Entry, Refusal> {
+    match entry.kind() {
+        Kind::Cluster => Ok(entry),
+        kind => {
+            let name = &entry.name;
+            let text = format!(
+                "{name} is of the kind {kind}: copy the cluster, its indexes and paths come with it"
+            );
+            Err(Refusal::severe("IDC3019I", text))
+        }
+    }
+}
+
+/// Begins a copy in a file of the machine.
+pub(crate) fn create<S: Store>(
+    session: &mut Session<'_, S>,
+    located: &Located,
+) -> Result<(FileWriter, u64), Refusal> {
+    let Located::File { path, .. } = located else {
+        let text = format!("ERROR OPENING {}: copies are written to files", located.name());
+        return Err(Refusal::severe("IDC3300I", text));
+    };
+    let failed = |error: io::Error| Refusal::of_file(path.display(), &error);
+    let now_us = session.machine.now_us();
+    let output = session.machine.write(path, false).map_err(failed)?;
+    let output = BufWriter::with_capacity(1 << 20, output);
+    Ok((Writer::new(output, now_us).map_err(failed)?, now_us))
+}
+
+/// Ends a copy: it is durable then.
+pub(crate) fn finish(writer: FileWriter, located: &Located) -> Result<(), Refusal> {
+    let ended = writer.finish().and_then(|mut output| output.get_mut().finish());
+    ended.map_err(|error| Refusal::of_file(located.name(), &error))
+}
+
+/// Copies a cluster with what stands over it; answers how many records there were.
+pub(crate) fn object<S: Store>(
+    session: &mut Session<'_, S>,
+    writer: &mut FileWriter,
+    entry: &Entry,
+) -> Result<u64, Refusal> {
+    let failed = |error: io::Error| {
+        Refusal::severe("IDC3302I", format!("ACTION ERROR ON THE COPY: {error}"))
+    };
+    let Some(cluster) = entry.cluster() else { return Ok(0) };
+    let statement = statement_of(&entry.name, &entry.definition).unwrap_or_default();
+    writer.cluster(&statement, cluster.record_map.as_deref()).map_err(failed)?;
+    each(session, &entry.name, &mut |record, feedback| {
+        writer.record(feedback.number.map(|number| number.0), record).map_err(failed)
+    })?;
+    let count = writer.end_records().map_err(failed)?;
+    for above in above(session, entry)? {
+        if let Some(statement) = statement_of(&above.name, &above.definition) {
+            writer.above(&statement).map_err(failed)?;
+        }
+    }
+    Ok(count)
+}
+
+/// The alternate indexes and paths of a cluster, each behind what it needs.
+pub(crate) fn above<S: Store>(
+    session: &Session<'_, S>,
+    entry: &Entry,
+) -> Result<Vec<Entry>, Refusal> {
+    let mut all = Vec::new();
+    let get = |name: &DataSetName| session.catalog.get(name);
+    for name in &entry.related {
+        let Some(one) = get(name)? else { continue };
+        let related = one.related.clone();
+        all.push(one);
+        for name in &related {
+            all.extend(get(name)?);
+        }
+    }
+    Ok(all)
+}

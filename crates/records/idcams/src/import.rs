@@ -1,0 +1,265 @@
+//! IMPORT: makes a cluster again from a portable copy, with its alternate indexes and paths.
+//!
+//! | | |
+//! |---|---|
+//! | OBJECTS((OLD NEWNAME(NEW) VOLUMES(V)) ...) | objects get other names; what rests on them follows |
+//! | INTOEMPTY | into a cluster that is there and has no records |
+//!
+//! Invariants:
+//! 1. A cluster that cannot be read to its end is deleted again, unless it was there before.
+//! 2. An index or path that cannot be made is told (condition code 8), and the cluster stays.
+
+use std::io;
+
+use store::Store;
+use vsam::{DataSetName, Definition, DeleteOptions, RecordNumber};
+
+use crate::define::{Wanted, wanted_of};
+use crate::lexis::lines_of;
+use crate::load::load;
+use crate::locate::Located;
+use crate::names::{name_of, shown_moment};
+use crate::portable::{Frame, Reader};
+use crate::refusal::{ERROR, Refusal};
+use crate::session::{Done, Session};
+use crate::syntax::{Command, Parameters, Value, command_of};
+use crate::target::is_empty;
+
+pub(crate) type FileReader = Reader<Box<dyn io::Read>>;
+
+pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> Done {
+    let parameters = &command.parameters;
+    let input = session.locate(parameters, "INFILE", "INDATASET")?;
+    let mut reader = open(session, &input)?;
+    let names = Names::of(parameters)?;
+    let into = match parameters.has("INTOEMPTY") {
+        true => Into::Empty,
+        false => Into::New,
+    };
+    let mut worst = 0;
+    let mut data = Vec::new();
+    let mut count = 0;
+    while let Some(frame) = frame(&mut reader, &input, &mut data)? {
+        match frame {
+            Frame::Cluster(text) => {
+                let wanted = object_of(session, &text, &names)?;
+                count += cluster(session, &mut reader, &input, wanted, into)?;
+            }
+            Frame::Above(text) => worst = worst.max(above(session, &text, &names)),
+            _ => return Err(out_of_place(&input)),
+        }
+    }
+    session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
+    let moment = shown_moment(reader.made_us);
+    session.say("IDC0604I", format!("DATA SET BEING IMPORTED WAS EXPORTED ON {moment}"));
+    Ok(worst)
+}
+
+/// Opens a copy.
+pub(crate) fn open<S: Store>(
+    session: &mut Session<'_, S>,
+    located: &Located,
+) -> Result<FileReader, Refusal> {
+    let Located::File { path, .. } = located else {
+        let text = format!("ERROR OPENING {}: copies are read from files", located.name());
+        return Err(Refusal::severe("IDC3300I", text));
+    };
+    let input = session.machine.read(path).and_then(Reader::new);
+    input.map_err(|error| Refusal::of_file(path.display(), &error))
+}
+
+/// The next frame of a copy.
+pub(crate) fn frame(
+    reader: &mut FileReader,
+    located: &Located,
+    data: &mut Vec<u8>,
+) -> Result<Option<Frame>, Refusal> {
+    reader.next_frame(data).map_err(|error| {
+        Refusal::severe("IDC3302I", format!("ACTION ERROR ON {}: {error}", located.name()))
+    })
+}
+
+fn out_of_place(located: &Located) -> Refusal {
+    let text = format!("ACTION ERROR ON {}: a frame stands where it cannot", located.name());
+    Refusal::severe("IDC3302I", text)
+}
+
+/// Which names objects get.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// Whole names.
+    objects: Vec<(DataSetName, DataSetName)>,
+    /// Leading qualifiers.
+    levels: Vec<(DataSetName, DataSetName)>,
+    volumes: Vec<(DataSetName, Vec<String>)>,
+}
+
+impl Names {
+    /// What OBJECTS and SYNONYM say.
+    pub(crate) fn of(parameters: &Parameters) -> Result<Names, Refusal> {
+        let mut names = Names::default();
+        for row in parameters.get("OBJECTS").map(|one| one.rows.as_slice()).unwrap_or_default() {
+            let Some(old) = row.positional.first().map(name_of).transpose()? else { continue };
+            if let Some(new) = row.value("NEWNAME") {
+                names.objects.push((old.clone(), name_of(new)?));
+            }
+            if row.has("VOLUMES") {
+                let volumes = row.values("VOLUMES").iter().map(Value::name).collect();
+                names.volumes.push((old, volumes));
+            }
+        }
+        for row in parameters.get("SYNONYM").map(|one| one.rows.as_slice()).unwrap_or_default() {
+            let [old, new] = row.positional.as_slice() else { continue };
+            names.levels.push((name_of(old)?, name_of(new)?));
+        }
+        Ok(names)
+    }
+
+    /// The name that an object gets, if it gets another.
+    pub(crate) fn new_name(&self, name: &DataSetName) -> Option<DataSetName> {
+        let whole = self.objects.iter().find(|(old, _)| old == name).map(|(_, new)| new.clone());
+        whole.or_else(|| self.levels.iter().find_map(|(old, new)| name.renamed(old, new)))
+    }
+
+    fn renamed(&self, name: &DataSetName) -> DataSetName {
+        self.new_name(name).unwrap_or_else(|| name.clone())
+    }
+
+    /// Gives an object, and what it rests on, their names.
+    pub(crate) fn apply(&self, wanted: &mut Wanted) {
+        let renames = self.new_name(&wanted.name).is_some();
+        let component = |given: &mut Option<DataSetName>| {
+            let new = given.as_ref().and_then(|name| self.new_name(name));
+            // A component of an object with another name is named anew, too.
+            *given = if new.is_some() || renames { new } else { given.take() };
+        };
+        let volumes = self.volumes.iter().find(|(name, _)| *name == wanted.name);
+        let volumes = volumes.map(|(_, volumes)| volumes.clone());
+        match &mut wanted.definition {
+            Definition::Cluster(cluster) => {
+                component(&mut cluster.data_name);
+                component(&mut cluster.index_name);
+                cluster.remarks.volumes = volumes.unwrap_or(cluster.remarks.volumes.clone());
+            }
+            Definition::AlternateIndex(index) => {
+                index.base = self.renamed(&index.base);
+                component(&mut index.data_name);
+                component(&mut index.index_name);
+                index.remarks.volumes = volumes.unwrap_or(index.remarks.volumes.clone());
+            }
+            Definition::Path(path) => path.entry = self.renamed(&path.entry),
+            _ => {}
+        }
+        wanted.name = self.renamed(&wanted.name);
+    }
+}
+
+/// The object that a statement of a copy defines, under its new name.
+pub(crate) fn object_of<S: Store>(
+    session: &mut Session<'_, S>,
+    text: &str,
+    names: &Names,
+) -> Result<Wanted, Refusal> {
+    let lines = lines_of(text);
+    let [line] = lines.as_slice() else {
+        return Err(Refusal::severe("IDC3302I", "a definition in the copy is no statement"));
+    };
+    let command = command_of(&line.tokens)?;
+    if command.kind.is_none_or(|kind| !["CLUSTER", "ALTERNATEINDEX", "PATH"].contains(&kind)) {
+        return Err(Refusal::severe("IDC3302I", "a definition in the copy is none of an object"));
+    }
+    let mut wanted = wanted_of(session, &command)?;
+    names.apply(&mut wanted);
+    Ok(wanted)
+}
+
+/// Where the records of a copy go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Into {
+    /// Into a cluster that is not there yet.
+    New,
+    /// Into one that is there and empty, or not there.
+    Empty,
+}
+
+/// Reads a cluster: everything up to its `End`. Answers how many records there were.
+pub(crate) fn cluster<S: Store>(
+    session: &mut Session<'_, S>,
+    reader: &mut FileReader,
+    located: &Located,
+    mut wanted: Wanted,
+    into: Into,
+) -> Result<u64, Refusal> {
+    let mut data = Vec::new();
+    let mut first = frame(reader, located, &mut data)?;
+    if let Some(Frame::Map(text)) = &first {
+        if let Definition::Cluster(cluster) = &mut wanted.definition {
+            cluster.record_map = Some(text.clone());
+        }
+        first = frame(reader, located, &mut data)?;
+    }
+    let name = wanted.name.clone();
+    let there = session.catalog.get(&name)?;
+    let made = match there {
+        Some(entry) if into == Into::Empty => {
+            if !is_empty(session, &Located::Entry(Box::new(entry)))? {
+                let text = format!("{name} IS NOT EMPTY");
+                return Err(Refusal::severe("IDC3300I", text));
+            }
+            false
+        }
+        _ => {
+            let catalog = wanted.catalog.as_ref();
+            let defined = session.catalog.define(&name, wanted.definition, catalog)?;
+            session.note_defined(&defined.entry);
+            true
+        }
+    };
+    let mut next = |record: &mut Vec<u8>| {
+        let now = match first.take() {
+            Some(frame) => {
+                std::mem::swap(record, &mut data);
+                Some(frame)
+            }
+            None => frame(reader, located, record)?,
+        };
+        match now {
+            Some(Frame::Record(number)) => Ok(Some(number.map(RecordNumber))),
+            Some(Frame::End(_)) => Ok(None),
+            _ => Err(out_of_place(located)),
+        }
+    };
+    let loaded = load(session, &name, &mut next);
+    if loaded.is_err() && made {
+        // What could not be read whole does not stay; the first error counts.
+        let _ = session.catalog.delete(&name, purge());
+    }
+    loaded
+}
+
+fn purge() -> DeleteOptions {
+    DeleteOptions { purge: true, ..DeleteOptions::default() }
+}
+
+/// Makes an index or a path; answers the condition code.
+pub(crate) fn above<S: Store>(session: &mut Session<'_, S>, text: &str, names: &Names) -> u32 {
+    let made = object_of(session, text, names).and_then(|wanted| stand(session, wanted));
+    made.map_or_else(|refusal| session.refuse(&refusal.with(ERROR)), |()| 0)
+}
+
+/// Defines an index or a path, and builds the index.
+pub(crate) fn stand<S: Store>(
+    session: &mut Session<'_, S>,
+    wanted: Wanted,
+) -> Result<(), Refusal> {
+    let name = wanted.name.clone();
+    let is_index = matches!(wanted.definition, Definition::AlternateIndex(_));
+    let defined =
+        session.catalog.define(&name, wanted.definition, wanted.catalog.as_ref())?;
+    session.note_defined(&defined.entry);
+    if is_index {
+        session.catalog.build_index(&name)?;
+        session.say("IDC0652I", format!("{name} SUCCESSFULLY BUILT"));
+    }
+    Ok(())
+}

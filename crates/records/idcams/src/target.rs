@@ -1,0 +1,183 @@
+//! Where records are copied to: a cluster, through a path, or a file.
+//!
+//! | the cluster | records are |
+//! |---|---|
+//! | is empty, or REUSE empties it | loaded: keys ascend, arrivals stay in their order |
+//! | has keys | inserted by them |
+//! | has numbers | inserted by the number that they had in a relative input; otherwise appended |
+//! | has addresses | appended |
+//!
+//! Invariants:
+//! 1. A record that is refused leaves everything as it was.
+
+use std::io;
+
+use store::Store;
+use vsam::{
+    Failure, Feedback, File, Intent, LogicalReason, OpenMode, OpenOptions, Organization, Position,
+};
+
+use crate::form::Form;
+use crate::locate::Located;
+use crate::records::RecordWriter;
+use crate::refusal::{Refusal, of_record};
+use crate::session::Session;
+use crate::source::position_of;
+
+enum Kind<S: Store> {
+    Cluster { file: File<S>, position: Box<Position<S>>, organization: Organization },
+    File(Box<RecordWriter>),
+}
+
+/// A place for records.
+pub(crate) struct Target<S: Store> {
+    pub(crate) name: String,
+    kind: Kind<S>,
+    /// REPLACE: a record takes the place of the one with its key or number.
+    replaces: bool,
+    /// Records keep the numbers that they have.
+    keeps_numbers: bool,
+}
+
+/// How it is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    pub(crate) replaces: bool,
+    /// REUSE: what is in it goes.
+    pub(crate) reuse: bool,
+    /// NOREUSE of a file: records are appended.
+    pub(crate) appends: bool,
+    pub(crate) keeps_numbers: bool,
+}
+
+/// What became of a record.
+pub(crate) enum Put {
+    Done,
+    /// It was refused, and others may follow: message id and text.
+    Refused(&'static str, String),
+}
+
+impl<S: Store> Target<S> {
+    /// Opens it. `form` is that of a file for which none was said.
+    pub(crate) fn open(
+        session: &mut Session<'_, S>,
+        located: &Located,
+        form: Form,
+        how: How,
+    ) -> Result<Target<S>, Refusal> {
+        let name = located.name();
+        let kind = match located {
+            Located::Entry(entry) => {
+                let options = OpenOptions { reset: how.reuse, ..OpenOptions::default() };
+                let attributes = located.cluster(&session.catalog)?;
+                let organization =
+                    attributes.map_or(Organization::Keyed, |attributes| attributes.organization);
+                let is_base = entry.cluster().is_some();
+                let loads = how.reuse || is_base && is_empty(session, located)?;
+                let mode = match organization {
+                    _ if loads => OpenMode::Output,
+                    Organization::EntrySequenced | Organization::Linear => OpenMode::Extend,
+                    _ => OpenMode::InputOutput,
+                };
+                let file = session.catalog.open_file(&entry.name, mode, &options)?;
+                let position = Box::new(position_of(&file, &name)?);
+                Kind::Cluster { file, position, organization }
+            }
+            Located::File { path, form: said } => {
+                let output = session.machine.write(path, how.appends);
+                let output = output.map_err(|error| Refusal::of_file(&name, &error))?;
+                Kind::File(Box::new(RecordWriter::new(output, said.unwrap_or(form))))
+            }
+        };
+        let How { replaces, keeps_numbers, .. } = how;
+        Ok(Target { name, kind, replaces, keeps_numbers })
+    }
+
+    /// Puts a record. `from` is what its source said of it.
+    pub(crate) fn put(
+        &mut self,
+        unit: &mut S::Unit,
+        record: &[u8],
+        from: &Feedback,
+    ) -> Result<Put, Refusal> {
+        let (file, position, organization) = match &mut self.kind {
+            Kind::File(writer) => return written(&self.name, writer.put(record)),
+            Kind::Cluster { file, position, organization } => (file, position, *organization),
+        };
+        let number = from.number.filter(|_| self.keeps_numbers && organization.is_relative());
+        let mut done = match number {
+            Some(number) => file.put_number(unit, position, number, record),
+            None => file.put(unit, position, record),
+        };
+        let duplicate =
+            matches!(&done, Err(failure) if failure.reason() == Some(LogicalReason::Duplicate));
+        if duplicate && self.replaces {
+            done = match (number, organization) {
+                (Some(number), _) => file.rewrite_number(unit, position, number, record),
+                (None, Organization::Keyed) => file.rewrite_keyed(unit, position, record),
+                _ => done,
+            };
+        }
+        match done {
+            Ok(_) => Ok(Put::Done),
+            Err(Failure::Logical { reason: LogicalReason::NoSpace, .. }) => {
+                let (id, text) = of_record(LogicalReason::NoSpace);
+                Err(Refusal::severe(id, text))
+            }
+            Err(Failure::Logical { reason, component, .. }) => {
+                let (id, text) = of_record(reason);
+                let number = reason.number();
+                let text = format!("{text}: {reason} (feedback {number}, component {component:?})");
+                Ok(Put::Refused(id, text))
+            }
+            Err(failure) => Err(Refusal::of_request(&self.name, &failure)),
+        }
+    }
+
+    /// Ends it: a file of the machine is durable then.
+    pub(crate) fn close(self) -> Result<(), Refusal> {
+        match self.kind {
+            Kind::Cluster { file, .. } => Ok(file.close()?),
+            Kind::File(mut writer) => {
+                writer.finish().map_err(|error| unwritable(&self.name, &error))
+            }
+        }
+    }
+}
+
+fn unwritable(name: &str, error: &io::Error) -> Refusal {
+    Refusal::severe("IDC3302I", format!("ACTION ERROR ON {name}: {error}"))
+}
+
+/// What became of a record in a file of the machine.
+fn written(name: &str, done: io::Result<()>) -> Result<Put, Refusal> {
+    match done {
+        Ok(()) => Ok(Put::Done),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Ok(Put::Refused("IDC3309I", format!("** RECORD IS INVALID: {error}")))
+        }
+        Err(error) => Err(unwritable(name, &error)),
+    }
+}
+
+/// Whether a cluster has no record.
+pub(crate) fn is_empty<S: Store>(
+    session: &mut Session<'_, S>,
+    located: &Located,
+) -> Result<bool, Refusal> {
+    let Located::Entry(entry) = located else { return Ok(false) };
+    let file =
+        session.catalog.open_file(&entry.name, OpenMode::Input, &OpenOptions::default())?;
+    let mut position = position_of(&file, &located.name())?;
+    let mut unit = session.catalog.store().begin(store::UnitOptions::READ_ONLY)?;
+    let mut record = Vec::new();
+    let first = file.get_next(&mut unit, &mut position, Intent::Look, &mut record);
+    store::Unit::backout(unit)?;
+    drop(position);
+    file.close()?;
+    match first {
+        Ok(_) => Ok(false),
+        Err(failure) if failure.reason() == Some(LogicalReason::EndOfData) => Ok(true),
+        Err(failure) => Err(Refusal::of_request(located.name(), &failure)),
+    }
+}
