@@ -141,9 +141,9 @@ fn change<S: Store>(
         Definition::NonVsam(attributes) => volumes(&mut attributes.remarks, parameters),
         _ => {}
     }
-    let other = parameters.iter().find(|given| {
-        REFUSED_ELSEWHERE.contains(&given.name) && !taken.contains(&given.name)
-    });
+    let other = parameters
+        .iter()
+        .find(|given| REFUSED_ELSEWHERE.contains(&given.name) && !taken.contains(&given.name));
     match other {
         None => Ok(()),
         Some(given) => {
@@ -156,15 +156,8 @@ fn change<S: Store>(
 /// What every entry takes.
 const COMMON: [&str; 3] = ["NEWNAME", "NULLIFY", "OWNER"];
 /// What objects with records take.
-const DATA: [&str; 7] = [
-    "KEYS",
-    "RECORDSIZE",
-    "CONTROLINTERVALSIZE",
-    "FREESPACE",
-    "SHAREOPTIONS",
-    "REUSE",
-    "NOREUSE",
-];
+const DATA: [&str; 7] =
+    ["KEYS", "RECORDSIZE", "CONTROLINTERVALSIZE", "FREESPACE", "SHAREOPTIONS", "REUSE", "NOREUSE"];
 /// What is refused where it is not taken.
 const REFUSED_ELSEWHERE: [&str; 25] = [
     "KEYS",

@@ -165,7 +165,8 @@ fn one<S: Store>(
         return cluster(session, reader, input, wanted, Into::New).map_err(Refused::Copy);
     };
     if !replaces || there.kind() != Kind::Cluster {
-        let text = format!("DUPLICATE DATA SET NAME: {name} is in the catalog; REPLACE restores it");
+        let text =
+            format!("DUPLICATE DATA SET NAME: {name} is in the catalog; REPLACE restores it");
         return Err(Refused::Object(Refusal::severe("IDC3013I", text)));
     }
     let aside = aside(session, &name).map_err(Refused::Object)?;
@@ -185,10 +186,7 @@ fn one<S: Store>(
 }
 
 /// A name beside that of a cluster that is replaced.
-fn aside<S: Store>(
-    session: &Session<'_, S>,
-    name: &DataSetName,
-) -> Result<DataSetName, Refusal> {
+fn aside<S: Store>(session: &Session<'_, S>, name: &DataSetName) -> Result<DataSetName, Refusal> {
     for number in 0..1000 {
         let first = name.first_qualifier();
         let candidate = DataSetName::parse(&format!("{first}.RESTORED.R{number}"))?;

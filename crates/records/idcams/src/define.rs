@@ -48,10 +48,16 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         session.catalog.define(&wanted.name, wanted.definition, wanted.catalog.as_ref())?;
     let entry = &defined.entry;
     session.note_defined(entry);
+    let mut worst = 0;
     for gone in &defined.rolled_off {
         session.say("IDC0550I", format!("ENTRY {} HAS LEFT ITS GROUP", gone.name));
+        if defined.scratch
+            && let Err(refusal) = session.scratch(gone)
+        {
+            worst = session.refuse(&refusal);
+        }
     }
-    Ok(0)
+    Ok(worst)
 }
 
 /// What a command wants defined.

@@ -16,13 +16,11 @@
 //!    go on.
 //! 2. The file of an entry goes after the entry, so that a failure leaves no entry without a file.
 
-use std::path::Path;
-
 use store::Store;
-use vsam::{DataSetName, Definition, DeleteOptions, Entry, Kind};
+use vsam::{DataSetName, DeleteOptions, Entry, Kind};
 
 use crate::keywords::KIND_NAMES;
-use crate::names::{catalog_of, entry_in, filter_of, resolved};
+use crate::names::{catalog_of, filter_of, itself_in, resolved};
 use crate::refusal::{ERROR, Refusal, WARNING};
 use crate::session::{Done, Session};
 use crate::syntax::{Command, Parameters, Value};
@@ -35,11 +33,8 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         return Ok(0);
     }
     let catalog = catalog_of(parameters)?;
-    let options = DeleteOptions {
-        purge: parameters.has("PURGE"),
-        force: parameters.has("FORCE"),
-        no_scratch: parameters.has("NOSCRATCH"),
-    };
+    let options = DeleteOptions { purge: parameters.has("PURGE"), force: parameters.has("FORCE") };
+    let how = How { options, scratches: !parameters.has("NOSCRATCH") };
     let ignores = parameters.has("IGNORERROR");
     let mut worst = 0;
     for value in &parameters.positional {
@@ -55,7 +50,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
             }
         };
         for entry in entries {
-            if let Err(refusal) = delete(session, &entry, options) {
+            if let Err(refusal) = delete(session, &entry, how) {
                 let name = entry.name.to_string();
                 let code = not_deleted(session, &name, &refusal);
                 worst = worst.max(if ignores { code.min(WARNING) } else { code });
@@ -63,6 +58,14 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         }
     }
     Ok(worst)
+}
+
+/// How entries are deleted.
+#[derive(Clone, Copy)]
+struct How {
+    options: DeleteOptions,
+    /// The files of entries go with them.
+    scratches: bool,
 }
 
 fn not_deleted<S: Store>(session: &mut Session<'_, S>, name: &str, refusal: &Refusal) -> u32 {
@@ -105,13 +108,11 @@ fn chosen<S: Store>(
         entries.into_iter().filter(fits).collect()
     } else {
         let name = resolved(&session.catalog, value)?;
-        let entry = match session.catalog.get_in(catalog, &name)? {
-            // An alias is deleted itself, not what it stands for.
-            Some(entry) => entry,
-            None => entry_in(&session.catalog, catalog, &name)?,
-        };
+        // An alias is deleted itself, not what it stands for.
+        let entry = itself_in(&session.catalog, catalog, &name)?;
         if let Some(kind) = kind.filter(|kind| *kind != entry.kind()) {
-            let text = format!("ENTRY {name} NOT FOUND AS {kind}: it is of the kind {}", entry.kind());
+            let text =
+                format!("ENTRY {name} NOT FOUND AS {kind}: it is of the kind {}", entry.kind());
             return Err(Refusal::severe("IDC3012I", text));
         }
         vec![entry]
@@ -122,20 +123,17 @@ fn chosen<S: Store>(
     Ok(found)
 }
 
-fn delete<S: Store>(
-    session: &mut Session<'_, S>,
-    entry: &Entry,
-    options: DeleteOptions,
-) -> Result<(), Refusal> {
+fn delete<S: Store>(session: &mut Session<'_, S>, entry: &Entry, how: How) -> Result<(), Refusal> {
     if session.catalog.get_in(entry.catalog.as_ref(), &entry.name)?.is_none() {
         // It went with another entry of the same mask.
         return Ok(());
     }
-    let gone = session.catalog.delete(&entry.name, options)?;
+    let within = session.catalog.within(entry.catalog.as_ref())?;
+    let gone = within.delete(&entry.name, how.options)?;
     for entry in &gone {
         tell(session, entry);
-        if !options.no_scratch {
-            scratch(session, entry)?;
+        if how.scratches {
+            session.scratch(entry)?;
         }
     }
     Ok(())
@@ -158,17 +156,4 @@ pub(crate) fn tell<S: Store>(session: &mut Session<'_, S>, entry: &Entry) {
     for (component, letter) in entry.components().into_iter().zip(["D", "I"]) {
         session.say("IDC0550I", format!("ENTRY ({letter}) {component} DELETED"));
     }
-}
-
-/// Deletes the file of an entry that is not VSAM's.
-fn scratch<S: Store>(session: &mut Session<'_, S>, entry: &Entry) -> Result<(), Refusal> {
-    let Definition::NonVsam(attributes) = &entry.definition else { return Ok(()) };
-    let Some(file) = &attributes.file else { return Ok(()) };
-    let path = Path::new(file);
-    if !session.machine.exists(path) {
-        return Ok(());
-    }
-    session.machine.remove(path).map_err(|error| {
-        Refusal::new(ERROR, "IDC3302I", format!("{file} COULD NOT BE DELETED: {error}"))
-    })
 }

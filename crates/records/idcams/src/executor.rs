@@ -20,8 +20,9 @@ use vsam::Catalog;
 use crate::keywords::Verb;
 use crate::machine::{Dd, Machine};
 use crate::modal::{CODE_MAX, Statement, Step, Which, statements_of};
-use crate::refusal::{IdcamsError, SEVERE, TERMINATE};
-use crate::session::Session;
+use crate::names::catalog_of;
+use crate::refusal::{IdcamsError, Refusal, SEVERE, TERMINATE};
+use crate::session::{Done, Session};
 use crate::syntax::Command;
 use crate::sysprint::{Message, Sysprint};
 use crate::{
@@ -50,6 +51,8 @@ pub struct Summary {
     pub commands: Vec<Executed>,
 }
 
+/// Columns of a card; those behind 72 number it.
+const CARD_COLUMNS: usize = 80;
 /// How many commands a summary keeps.
 const COMMANDS_MAX: usize = 10_000;
 
@@ -108,6 +111,9 @@ impl<S: Store> Executor<'_, S> {
             let line: String =
                 line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
             self.session.print.line(&line);
+            if line.chars().skip(CARD_COLUMNS).any(|letter| letter != ' ') {
+                self.session.print.line("*** the line above: columns behind 72 are not read");
+            }
         }
         self.session.print.line("");
     }
@@ -159,7 +165,23 @@ impl<S: Store> Executor<'_, S> {
     }
 
     fn command(&mut self, command: &Command, line: u32) {
-        let done = match command.verb {
+        let all = self.session.catalog.clone();
+        let done = self.scoped(command).and_then(|()| self.dispatch(command));
+        self.session.catalog = all;
+        let code = done.unwrap_or_else(|refusal| self.session.refuse(&refusal));
+        self.finish(line, command.verb.name(), code);
+    }
+
+    /// Confines a command to the catalog that it names.
+    fn scoped(&mut self, command: &Command) -> Result<(), Refusal> {
+        if let Some(catalog) = catalog_of(&command.parameters)? {
+            self.session.catalog = self.session.catalog.within(Some(&catalog))?;
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, command: &Command) -> Done {
+        match command.verb {
             Verb::Define => define::run(&mut self.session, command),
             Verb::Alter => alter::run(&mut self.session, command),
             Verb::Delete => delete::run(&mut self.session, command),
@@ -172,28 +194,23 @@ impl<S: Store> Executor<'_, S> {
                 catalogs::disconnect(&mut self.session, command)
             }
             Verb::Export => export::run(&mut self.session, command),
-            Verb::Import if command.parameters.has("CONNECT") => catalogs::connect(&mut self.session, command),
+            Verb::Import if command.parameters.has("CONNECT") => {
+                catalogs::connect(&mut self.session, command)
+            }
             Verb::Import => import::run(&mut self.session, command),
             Verb::Backup => backup::run(&mut self.session, command),
             Verb::Restore => backup::restore(&mut self.session, command),
             Verb::Snap => snap::run(&mut self.session, command),
-        };
-        let code = match done {
-            Ok(code) => code,
-            Err(refusal) => {
-                let code = self.session.refuse(&refusal);
-                self.finish(line, command.verb.name(), code);
-                return;
-            }
-        };
-        self.finish(line, command.verb.name(), code);
+        }
     }
 
     /// Ends a command.
     fn finish(&mut self, line: u32, command: &str, code: u32) {
         let code = code.min(CODE_MAX);
         match code >= SEVERE {
-            true => self.session.say("IDC3003I", format!("FUNCTION TERMINATED. CONDITION CODE IS {code}")),
+            true => self
+                .session
+                .say("IDC3003I", format!("FUNCTION TERMINATED. CONDITION CODE IS {code}")),
             false => {
                 let text = format!("FUNCTION COMPLETED, HIGHEST CONDITION CODE WAS {code}");
                 self.session.say("IDC0001I", text);
@@ -211,9 +228,13 @@ impl<S: Store> Executor<'_, S> {
 
     fn end(&mut self) {
         if self.ended && self.max < TERMINATE {
-            self.session.say("IDC0002I", "PROCESSING WAS CANCELLED: statements behind CANCEL are left out");
+            self.session
+                .say("IDC0002I", "PROCESSING WAS CANCELLED: statements behind CANCEL are left out");
         }
         let max = self.max;
-        self.session.say("IDC0002I", format!("IDCAMS PROCESSING COMPLETE. MAXIMUM CONDITION CODE WAS {max}"));
+        self.session.say(
+            "IDC0002I",
+            format!("IDCAMS PROCESSING COMPLETE. MAXIMUM CONDITION CODE WAS {max}"),
+        );
     }
 }

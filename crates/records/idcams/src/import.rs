@@ -248,14 +248,10 @@ pub(crate) fn above<S: Store>(session: &mut Session<'_, S>, text: &str, names: &
 }
 
 /// Defines an index or a path, and builds the index.
-pub(crate) fn stand<S: Store>(
-    session: &mut Session<'_, S>,
-    wanted: Wanted,
-) -> Result<(), Refusal> {
+pub(crate) fn stand<S: Store>(session: &mut Session<'_, S>, wanted: Wanted) -> Result<(), Refusal> {
     let name = wanted.name.clone();
     let is_index = matches!(wanted.definition, Definition::AlternateIndex(_));
-    let defined =
-        session.catalog.define(&name, wanted.definition, wanted.catalog.as_ref())?;
+    let defined = session.catalog.define(&name, wanted.definition, wanted.catalog.as_ref())?;
     session.note_defined(&defined.entry);
     if is_index {
         session.catalog.build_index(&name)?;

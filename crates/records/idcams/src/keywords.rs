@@ -391,11 +391,9 @@ static ENVIRONMENT: Table = Table {
     required: &[],
 };
 
-static INPUT: &[Keyword] =
-    &[sub("INFILE", &["IFILE"], &OF_FILE), one("INDATASET", &["IDS"])];
+static INPUT: &[Keyword] = &[sub("INFILE", &["IFILE"], &OF_FILE), one("INDATASET", &["IDS"])];
 
-static OUTPUT: &[Keyword] =
-    &[sub("OUTFILE", &["OFILE"], &OF_FILE), one("OUTDATASET", &["ODS"])];
+static OUTPUT: &[Keyword] = &[sub("OUTFILE", &["OFILE"], &OF_FILE), one("OUTDATASET", &["ODS"])];
 
 /// Which records, of REPRO and PRINT.
 static RANGES: &[Keyword] = &[
@@ -527,10 +525,7 @@ static LISTCAT: Table = Table {
             IN_CATALOG,
         ],
     ],
-    exclusive: &[
-        &["ENTRIES", "LEVEL"],
-        &["NAME", "HISTORY", "VOLUME", "ALLOCATION", "ALL"],
-    ],
+    exclusive: &[&["ENTRIES", "LEVEL"], &["NAME", "HISTORY", "VOLUME", "ALLOCATION", "ALL"]],
     required: &[],
 };
 
@@ -697,8 +692,7 @@ static IMPORT: Table = Table {
 };
 
 /// A name and the one that takes its place.
-static PAIR: Table =
-    Table { positional: (2, 2), keywords: &[], exclusive: &[], required: &[] };
+static PAIR: Table = Table { positional: (2, 2), keywords: &[], exclusive: &[], required: &[] };
 
 static BACKUP: Table = Table {
     positional: (1, MANY),

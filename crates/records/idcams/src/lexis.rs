@@ -20,7 +20,7 @@ use crate::fault::{Fault, Place};
 
 /// What a word of a statement is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lexeme {
+pub(crate) enum Lexeme {
     /// A keyword, a name or a number, as it is written.
     Word(String),
     /// A value in apostrophes.
@@ -84,11 +84,11 @@ impl Compare {
 
 /// A word with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     /// What it is.
-    pub lexeme: Lexeme,
+    pub(crate) lexeme: Lexeme,
     /// Where it begins.
-    pub place: Place,
+    pub(crate) place: Place,
 }
 
 impl Token {
@@ -103,18 +103,18 @@ impl Token {
 
 /// The words of one statement, never empty, and the lines that it stands on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Its words.
-    pub tokens: Vec<Token>,
+    pub(crate) tokens: Vec<Token>,
     /// Its first line, from 1.
-    pub first: u32,
+    pub(crate) first: u32,
     /// Its last line.
-    pub last: u32,
+    pub(crate) last: u32,
 }
 
 /// Reads all of it.
 #[must_use]
-pub fn lines_of(text: &str) -> Vec<Line> {
+pub(crate) fn lines_of(text: &str) -> Vec<Line> {
     let mut lexer = Lexer::default();
     let mut number = 0_u32;
     for line in text.lines() {
@@ -402,9 +402,9 @@ fn margins_of(tokens: &[Token]) -> Option<(usize, usize)> {
     if tokens.first()?.word()? != "PARM" {
         return None;
     }
-    let at = tokens.iter().position(|token| {
-        token.word().is_some_and(|word| word == "MARGINS" || word == "MARG")
-    })?;
+    let at = tokens
+        .iter()
+        .position(|token| token.word().is_some_and(|word| word == "MARGINS" || word == "MARG"))?;
     let number = |token: Option<&Token>| token?.word()?.parse::<usize>().ok();
     let left = number(tokens.get(at + 2))?;
     let right = number(tokens.get(at + 3))?;
@@ -476,7 +476,10 @@ mod tests {
         let wrong = lines[0].tokens.last().expect("a token");
         assert_eq!(wrong.place, Place { line: 1, column: 16 });
         assert!(matches!(&wrong.lexeme, Lexeme::Wrong(fault) if fault.id == "IDC3206I"));
-        assert_eq!(words(" VERIFY /* never closed\n DELETE X\n"), vec![vec!["VERIFY", "!IDC3206I"]]);
+        assert_eq!(
+            words(" VERIFY /* never closed\n DELETE X\n"),
+            vec![vec!["VERIFY", "!IDC3206I"]]
+        );
     }
 
     #[test]

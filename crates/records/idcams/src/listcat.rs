@@ -25,7 +25,7 @@ use vsam::{
 };
 
 use crate::generate::unit_name;
-use crate::names::{catalog_of, day_of, filter_of, level_of, resolved, shown_day};
+use crate::names::{catalog_of, day_of, filter_of, itself_in, level_of, resolved, shown_day};
 use crate::print::opened;
 use crate::refusal::{ERROR, Refusal, WARNING};
 use crate::session::{Done, Session};
@@ -153,10 +153,10 @@ fn named<S: Store>(
     catalog: Option<&DataSetName>,
     name: &DataSetName,
 ) -> Result<Option<Entry>, Refusal> {
-    let found = match session.catalog.get_in(catalog, name)? {
-        Some(entry) => Some(entry),
-        None if catalog.is_none() => session.catalog.get(name)?,
-        None => None,
+    let found = match itself_in(&session.catalog, catalog, name) {
+        Ok(entry) => Some(entry),
+        Err(refusal) if refusal.is_not_found() => None,
+        Err(refusal) => return Err(refusal),
     };
     match found {
         Some(Entry { definition: Definition::Component(of), .. }) => {

@@ -5,13 +5,15 @@
 //! 1. A load that fails leaves a cluster that its caller deletes: no copy counts in part.
 
 use store::{Store, Unit, UnitOptions};
-use vsam::{
-    DataSetName, Feedback, Intent, LogicalReason, OpenMode, OpenOptions, RecordNumber,
-};
+use vsam::{DataSetName, Feedback, RecordNumber};
 
+use crate::form::Form;
+use crate::locate::Located;
+use crate::names::entry_in;
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::source::position_of;
+use crate::source::Source;
+use crate::target::{How, Put, Target};
 
 const COMMIT_RECORDS: u64 = 1000;
 const COMMIT_BYTES: usize = 4 << 20;
@@ -20,34 +22,38 @@ const COMMIT_BYTES: usize = 4 << 20;
 pub(crate) type Next<'n> =
     &'n mut dyn FnMut(&mut Vec<u8>) -> Result<Option<Option<RecordNumber>>, Refusal>;
 
+fn located<S: Store>(session: &Session<'_, S>, name: &DataSetName) -> Result<Located, Refusal> {
+    Ok(Located::Entry(Box::new(entry_in(&session.catalog, None, name)?)))
+}
+
 /// Loads the empty cluster `name`; answers how many records there were.
 pub(crate) fn load<S: Store>(
     session: &mut Session<'_, S>,
     name: &DataSetName,
     next: Next<'_>,
 ) -> Result<u64, Refusal> {
-    let file = session.catalog.open_file(name, OpenMode::Output, &OpenOptions::default())?;
-    let mut position = position_of(&file, name.as_str())?;
-    let mut unit = session.catalog.store().begin(UnitOptions::default())?;
+    let located = located(session, name)?;
+    let how = How { keeps_numbers: true, ..How::default() };
+    let mut target = Target::open(session, &located, Form::Variable, how)?;
+    let mut unit = session.catalog.store().begin(vsam::unit_options())?;
     let (mut count, mut bytes, mut record) = (0_u64, 0, Vec::new());
     while let Some(number) = next(&mut record)? {
-        let done = match number {
-            Some(number) => file.put_number(&mut unit, &mut position, number, &record),
-            None => file.put(&mut unit, &mut position, &record),
-        };
-        done.map_err(|failure| Refusal::of_request(name, &failure))?;
+        let feedback = Feedback { number, ..Feedback::default() };
+        if let Put::Refused(id, text) = target.put(&mut unit, &record, &feedback)? {
+            let text = format!("ACTION ERROR ON {name}, record {}: {text}", count + 1);
+            return Err(Refusal::severe(id, text));
+        }
         count += 1;
         bytes += record.len();
         if count.is_multiple_of(COMMIT_RECORDS) || bytes >= COMMIT_BYTES {
             session.machine.progress(name.as_str(), count);
             unit.commit()?;
-            unit = session.catalog.store().begin(UnitOptions::default())?;
+            unit = session.catalog.store().begin(vsam::unit_options())?;
             bytes = 0;
         }
     }
     unit.commit()?;
-    drop(position);
-    file.close()?;
+    target.close()?;
     Ok(count)
 }
 
@@ -60,23 +66,18 @@ pub(crate) fn each<S: Store>(
     name: &DataSetName,
     take: Each<'_>,
 ) -> Result<u64, Refusal> {
-    let file = session.catalog.open_file(name, OpenMode::Input, &OpenOptions::default())?;
-    let mut position = position_of(&file, name.as_str())?;
+    let located = located(session, name)?;
+    let mut source = Source::open(session, &located, Form::Variable, 0)?;
     let mut unit = session.catalog.store().begin(UnitOptions::READ_ONLY)?;
     let (mut count, mut record) = (0_u64, Vec::new());
-    loop {
-        match file.get_next(&mut unit, &mut position, Intent::Look, &mut record) {
-            Ok(feedback) => take(&record, &feedback)?,
-            Err(failure) if failure.reason() == Some(LogicalReason::EndOfData) => break,
-            Err(failure) => return Err(Refusal::of_request(name, &failure)),
-        }
+    while let Some(feedback) = source.next_record(&mut unit, &mut record)? {
+        take(&record, &feedback)?;
         count += 1;
         if count.is_multiple_of(COMMIT_RECORDS) {
             session.machine.progress(name.as_str(), count);
         }
     }
     unit.backout()?;
-    drop(position);
-    file.close()?;
+    source.close()?;
     Ok(count)
 }

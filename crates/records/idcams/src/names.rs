@@ -11,26 +11,23 @@ use crate::syntax::{Parameters, Value};
 pub(crate) fn name_of(value: &Value) -> Result<DataSetName, Refusal> {
     let text = value.name();
     let name = text.split_once('/').map_or(text.as_str(), |(name, _)| name);
-    DataSetName::parse(name).map_err(|error| {
-        Refusal::from(Fault::new("IDC3203I", value.place, error.to_string()))
-    })
+    DataSetName::parse(name)
+        .map_err(|error| Refusal::from(Fault::new("IDC3203I", value.place, error.to_string())))
 }
 
 /// A filter of names: one name, or a mask.
 pub(crate) fn filter_of(value: &Value) -> Result<Filter, Refusal> {
     let text = value.name();
     let name = text.split_once('/').map_or(text.as_str(), |(name, _)| name);
-    Filter::parse(name).map_err(|error| {
-        Refusal::from(Fault::new("IDC3203I", value.place, error.to_string()))
-    })
+    Filter::parse(name)
+        .map_err(|error| Refusal::from(Fault::new("IDC3203I", value.place, error.to_string())))
 }
 
 /// All names of a level: what begins with it, the level itself not.
 pub(crate) fn level_of(value: &Value) -> Result<Filter, Refusal> {
     let text = value.name();
-    Filter::parse(&format!("{text}.**")).map_err(|error| {
-        Refusal::from(Fault::new("IDC3203I", value.place, error.to_string()))
-    })
+    Filter::parse(&format!("{text}.**"))
+        .map_err(|error| Refusal::from(Fault::new("IDC3203I", value.place, error.to_string())))
 }
 
 /// The catalog that a command names.
@@ -51,9 +48,7 @@ pub(crate) fn resolved<S: Store>(
     value: &Value,
 ) -> Result<DataSetName, Refusal> {
     match relative(&value.name()) {
-        Some((group, number)) => {
-            Ok(catalog.generation(&DataSetName::parse(group)?, number)?)
-        }
+        Some((group, number)) => Ok(catalog.generation(&DataSetName::parse(group)?, number)?),
         None => name_of(value),
     }
 }
@@ -69,6 +64,24 @@ pub(crate) fn entry_in<S: Store>(
         None => catalog.get(name)?,
     };
     found.ok_or_else(|| Refusal::severe("IDC3012I", format!("ENTRY {name} NOT FOUND")))
+}
+
+/// The same without following an alias.
+pub(crate) fn itself_in<S: Store>(
+    catalog: &Catalog<S>,
+    given: Option<&DataSetName>,
+    name: &DataSetName,
+) -> Result<Entry, Refusal> {
+    let mut all = catalog.list(&Filter::one(name), given)?;
+    let followed = catalog.get(name)?;
+    let picked = followed.as_ref().and_then(|entry| entry.catalog.clone());
+    let at = all.iter().position(|entry| entry.catalog == picked).unwrap_or(0);
+    match (all.is_empty(), followed) {
+        (false, _) => Ok(all.swap_remove(at)),
+        // A component.
+        (true, Some(entry)) if given.is_none() => Ok(entry),
+        (true, _) => Err(Refusal::severe("IDC3012I", format!("ENTRY {name} NOT FOUND"))),
+    }
 }
 
 /// A day as `yyyyddd`, which `TO(yyddd)`, `TO(yyyyddd)` or `FOR(days)` say.
@@ -102,7 +115,8 @@ pub(crate) fn day_of(us: u64) -> u32 {
     let mut day = us / DAY_US;
     let mut year = 1970_u64;
     loop {
-        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let leap =
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let days = if leap { 366 } else { 365 };
         if day < days || year >= 9999 {
             let day = day.min(days - 1) + 1;

@@ -130,9 +130,8 @@ fn key_of(value: &Value, field: KeyField, page: Option<CodePage>) -> Result<Vec<
     }
     let page = page.filter(|_| !matches!(value.text, Text::Hex(_)));
     let Some(page) = page else { return Ok(key) };
-    page.encode(&String::from_utf8_lossy(&key)).map_err(|error| {
-        Fault::new("IDC3203I", value.place, error.to_string()).into()
-    })
+    page.encode(&String::from_utf8_lossy(&key))
+        .map_err(|error| Fault::new("IDC3203I", value.place, error.to_string()).into())
 }
 
 impl End {

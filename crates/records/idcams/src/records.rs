@@ -111,9 +111,7 @@ impl RecordReader {
 
     fn a_line(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
         let begin = self.offset;
-        let got = (&mut self.input)
-            .take(RECORD_BYTES_MAX as u64 + 1)
-            .read_until(b'\n', record)?;
+        let got = (&mut self.input).take(RECORD_BYTES_MAX as u64 + 1).read_until(b'\n', record)?;
         self.offset += got as u64;
         if got == 0 {
             return Ok(false);

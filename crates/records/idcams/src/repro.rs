@@ -11,7 +11,7 @@
 //!    later; if the command fails between, `IDC0005I` says how many were committed.
 //! 2. A record is in the output whole or not at all.
 
-use store::{Store, Unit, UnitOptions};
+use store::{Store, Unit};
 use vsam::Feedback;
 
 use crate::convert::Converter;
@@ -60,7 +60,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         keeps_numbers: source.has_numbers(),
     };
     let target = Target::open(session, &output, target_form, how)?;
-    let mut unit = session.catalog.store().begin(UnitOptions::default())?;
+    let mut unit = session.catalog.store().begin(vsam::unit_options())?;
     source.begin(&mut unit, range)?;
     let mut copy = Copy { source, target, unit: Some(unit), converter, tally: Tally::default() };
     copy.tally.limit = parameters.number("ERRORLIMIT")?.unwrap_or(ERRORS_MAX).max(1);
@@ -148,7 +148,7 @@ impl<S: Store> Copy<S> {
                 || self.tally.bytes >= COMMIT_BYTES
             {
                 self.commit()?;
-                self.unit = Some(session.catalog.store().begin(UnitOptions::default())?);
+                self.unit = Some(session.catalog.store().begin(vsam::unit_options())?);
             }
         }
     }
@@ -195,4 +195,3 @@ impl<S: Store> Copy<S> {
 fn no_unit() -> Refusal {
     Refusal::severe("IDC3302I", "ACTION ERROR: the unit of work has ended")
 }
-

@@ -7,10 +7,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use store::Store;
-use vsam::{Catalog, Entry};
+use vsam::{Catalog, Definition, Entry};
 
 use crate::machine::{Dd, Machine};
-use crate::refusal::Refusal;
+use crate::refusal::{ERROR, Refusal};
 use crate::syntax::Value;
 use crate::sysprint::Sysprint;
 
@@ -45,6 +45,19 @@ impl<S: Store> Session<'_, S> {
         for volume in &volumes_of(entry) {
             self.say("IDC0508I", format!("DATA ALLOCATION STATUS FOR VOLUME {volume} IS 0"));
         }
+    }
+
+    /// Deletes the file of an entry that is not VSAM's.
+    pub(crate) fn scratch(&mut self, entry: &Entry) -> Result<(), Refusal> {
+        let Definition::NonVsam(attributes) = &entry.definition else { return Ok(()) };
+        let Some(file) = &attributes.file else { return Ok(()) };
+        let path = Path::new(file);
+        if !self.machine.exists(path) {
+            return Ok(());
+        }
+        self.machine.remove(path).map_err(|error| {
+            Refusal::new(ERROR, "IDC3302I", format!("{file} COULD NOT BE DELETED: {error}"))
+        })
     }
 
     /// The text of the file that a value names.

@@ -6,8 +6,8 @@
 
 use store::Store;
 use vsam::{
-    Definition, Failure, Feedback, File, Intent, KeyField, LogicalReason, Match, OpenMode,
-    OpenOptions, Organization, Position, Search, Target,
+    BLOCK_BYTES, Definition, Failure, Feedback, File, Intent, KeyField, LogicalReason, Match,
+    OpenMode, OpenOptions, Organization, Position, Rba, Search, Target,
 };
 
 use crate::form::Form;
@@ -21,7 +21,16 @@ use crate::session::Session;
 const INDEX_HEADER_BYTES: u32 = 5;
 
 enum Kind<S: Store> {
-    Cluster { file: File<S>, position: Box<Position<S>> },
+    Cluster {
+        file: File<S>,
+        position: Box<Position<S>>,
+    },
+    /// A linear cluster, and its next block.
+    Blocks {
+        file: File<S>,
+        position: Box<Position<S>>,
+        next: Rba,
+    },
     File(RecordReader),
 }
 
@@ -59,7 +68,11 @@ impl<S: Store> Source<S> {
                     _ => ways_of(&file),
                 };
                 let position = Box::new(position_of(&file, &name)?);
-                (Kind::Cluster { file, position }, ways)
+                let kind = match file.organization() {
+                    Organization::Linear => Kind::Blocks { file, position, next: Rba(0) },
+                    _ => Kind::Cluster { file, position },
+                };
+                (kind, ways)
             }
             Located::File { path, form: said } => {
                 let input = session.machine.read(path);
@@ -83,7 +96,14 @@ impl<S: Store> Source<S> {
             self.skip = skip;
             return Ok(());
         }
-        let Kind::Cluster { file, position } = &mut self.kind else { return Ok(()) };
+        let (file, position) = match (&mut self.kind, &range.begin) {
+            (Kind::Cluster { file, position }, _) => (file, position),
+            (Kind::Blocks { next, .. }, Begin::Address(rba)) => {
+                *next = *rba;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
         let search = match &range.begin {
             Begin::Key(key) => Search::by(Target::Generic(key), Match::GreaterOrEqual),
             Begin::Number(number) => Search::by(Target::Number(*number), Match::GreaterOrEqual),
@@ -121,6 +141,18 @@ impl<S: Store> Source<S> {
                         Err(failure) => return Err(Refusal::of_request(&self.name, &failure)),
                     }
                 }
+                Kind::Blocks { file, position, next } => {
+                    match file.get_block(unit, position, *next, Intent::Look, record) {
+                        Ok(feedback) => {
+                            *next = Rba(next.0.saturating_add(BLOCK_BYTES as u64));
+                            feedback
+                        }
+                        Err(failure) if failure.reason() == Some(LogicalReason::EndOfData) => {
+                            return Ok(None);
+                        }
+                        Err(failure) => return Err(Refusal::of_request(&self.name, &failure)),
+                    }
+                }
                 Kind::File(reader) => {
                     let more = reader.next_record(record);
                     match more.map_err(|error| unreadable(&self.name, &error))? {
@@ -144,7 +176,7 @@ impl<S: Store> Source<S> {
     /// Closes it.
     pub(crate) fn close(self) -> Result<(), Refusal> {
         match self.kind {
-            Kind::Cluster { file, .. } => Ok(file.close()?),
+            Kind::Cluster { file, .. } | Kind::Blocks { file, .. } => Ok(file.close()?),
             Kind::File(_) => Ok(()),
         }
     }

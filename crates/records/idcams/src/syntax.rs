@@ -10,7 +10,7 @@ use crate::keywords::{COMMANDS, Keyword, Shape, Table, Verb, define_table};
 use crate::lexis::{Lexeme, Token};
 
 /// How deep parentheses may nest.
-pub const DEPTH_MAX: usize = 16;
+pub(crate) const DEPTH_MAX: usize = 16;
 
 /// A value as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ pub struct Command {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn command_of(tokens: &[Token]) -> Result<Command, Fault> {
+pub(crate) fn command_of(tokens: &[Token]) -> Result<Command, Fault> {
     let Some((first, rest)) = tokens.split_first() else {
         return Err(Fault::new("IDC3217I", Place::default(), "there is no command"));
     };
@@ -460,8 +460,8 @@ mod tests {
 
     #[test]
     fn a_cluster_is_defined_with_abbreviations() {
-        let text = " DEF CL (NAME(BANK.ACCT) IXD KEYS(8 0) RECSZ(100,200) SHR(2 3) VOL(A B)) -\n \
-                    DATA (NAME(BANK.ACCT.DATA) CISZ(4096)) INDEX(NAME(BANK.ACCT.INDEX))\n";
+        let text = " DEF CL (NAME(BANK.ACCT) IXD KEYS(8 0) RECSZ(100,200) SHR(2 3) -\n \
+                    VOL(A B)) DATA (NAME(BANK.ACCT.DATA) CISZ(4096)) INDEX(NAME(BANK.ACCT.INDEX))\n";
         let command = read(text).expect("a command");
         assert_eq!((command.verb, command.kind), (Verb::Define, Some("CLUSTER")));
         let cluster = command.parameters.sub("CLUSTER").expect("CLUSTER");
@@ -474,8 +474,8 @@ mod tests {
 
     #[test]
     fn values_stay_as_they_are_written_and_generations_are_names() {
-        let command = read(" REPRO IFILE(IN) ODS(A.B(+1)) FKEY(X'00FF') TOKEY('ab c')\n")
-            .expect("a command");
+        let command =
+            read(" REPRO IFILE(IN) ODS(A.B(+1)) FKEY(X'00FF') TOKEY('ab c')\n").expect("a command");
         let parameters = &command.parameters;
         assert_eq!(parameters.value("OUTDATASET").map(Value::name), Some("A.B(+1)".into()));
         assert_eq!(parameters.value("FROMKEY").map(Value::bytes), Some(vec![0, 255]));
@@ -487,15 +487,15 @@ mod tests {
         let cases = [
             (" FROB A\n", "IDC3217I", 2),
             (" DEFINE\n", "IDC3213I", 2),
-            (" REPRO INFILE(A) OUTFILE(B\n", "IDC3209I", 26),
+            (" REPRO INFILE(A) OUTFILE(B\n", "IDC3209I", 25),
             (" REPRO INFILE(A) OUTFILE(B))\n", "IDC3218I", 28),
             (" REPRO INFILE(A) INDATASET(B) OUTFILE(C)\n", "IDC3210I", 18),
             (" REPRO INFILE(A)\n", "IDC3213I", 2),
-            (" REPRO INFILE(A) OUTFILE(B) FROB(3)\n", "IDC3211I", 30),
-            (" REPRO INFILE(A) OUTFILE(B) COUNT\n", "IDC3212I", 30),
-            (" REPRO INFILE(A) OUTFILE(B) COUNT(1 2)\n", "IDC3207I", 30),
+            (" REPRO INFILE(A) OUTFILE(B) FROB(3)\n", "IDC3211I", 29),
+            (" REPRO INFILE(A) OUTFILE(B) COUNT\n", "IDC3212I", 29),
+            (" REPRO INFILE(A) OUTFILE(B) COUNT(1 2)\n", "IDC3207I", 29),
             (" REPRO INFILE(A) OUTFILE(B) COUNT(1) COUNT(2)\n", "IDC3210I", 38),
-            (" VERIFY DATASET(X'C')\n", "IDC3208I", 18),
+            (" VERIFY DATASET(X'C')\n", "IDC3208I", 17),
         ];
         for (text, id, column) in cases {
             let fault = read(text).expect_err(text);

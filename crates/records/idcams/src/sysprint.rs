@@ -8,9 +8,9 @@
 use std::io::{self, Write};
 
 /// Columns of a line.
-pub const COLUMNS: usize = 120;
+pub(crate) const COLUMNS: usize = 120;
 /// How many messages of a command are kept.
-pub const MESSAGES_MAX: usize = 100;
+pub(crate) const MESSAGES_MAX: usize = 100;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]

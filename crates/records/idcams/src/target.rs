@@ -14,7 +14,8 @@ use std::io;
 
 use store::Store;
 use vsam::{
-    Failure, Feedback, File, Intent, LogicalReason, OpenMode, OpenOptions, Organization, Position,
+    BLOCK_BYTES, Component, Failure, Feedback, File, Intent, LogicalReason, OpenMode, OpenOptions,
+    Organization, Position, Rba,
 };
 
 use crate::form::Form;
@@ -25,7 +26,17 @@ use crate::session::Session;
 use crate::source::position_of;
 
 enum Kind<S: Store> {
-    Cluster { file: File<S>, position: Box<Position<S>>, organization: Organization },
+    Cluster {
+        file: File<S>,
+        position: Box<Position<S>>,
+        organization: Organization,
+    },
+    /// A linear cluster, and its next block, once that is known.
+    Blocks {
+        file: File<S>,
+        position: Box<Position<S>>,
+        next: Option<Rba>,
+    },
     File(Box<RecordWriter>),
 }
 
@@ -68,8 +79,10 @@ impl<S: Store> Target<S> {
         let name = located.name();
         let kind = match located {
             Located::Entry(entry) => {
-                let options = OpenOptions { reset: how.reuse, ..OpenOptions::default() };
                 let attributes = located.cluster(&session.catalog)?;
+                let reusable = attributes.as_ref().is_some_and(|attributes| attributes.reuse);
+                let options =
+                    OpenOptions { reset: how.reuse && reusable, ..OpenOptions::default() };
                 let organization =
                     attributes.map_or(Organization::Keyed, |attributes| attributes.organization);
                 let is_base = entry.cluster().is_some();
@@ -81,7 +94,10 @@ impl<S: Store> Target<S> {
                 };
                 let file = session.catalog.open_file(&entry.name, mode, &options)?;
                 let position = Box::new(position_of(&file, &name)?);
-                Kind::Cluster { file, position, organization }
+                match organization {
+                    Organization::Linear => Kind::Blocks { file, position, next: None },
+                    _ => Kind::Cluster { file, position, organization },
+                }
             }
             Located::File { path, form: said } => {
                 let output = session.machine.write(path, how.appends);
@@ -102,6 +118,18 @@ impl<S: Store> Target<S> {
     ) -> Result<Put, Refusal> {
         let (file, position, organization) = match &mut self.kind {
             Kind::File(writer) => return written(&self.name, writer.put(record)),
+            Kind::Blocks { file, position, next } => {
+                let failed = |failure: Failure| Refusal::of_request(&self.name, &failure);
+                let rba = match *next {
+                    Some(rba) => rba,
+                    None => Rba(file.end_of_blocks(unit).map_err(failed)?),
+                };
+                let done = file.put_block(unit, position, rba, record);
+                if done.is_ok() {
+                    *next = Some(Rba(rba.0.saturating_add(BLOCK_BYTES as u64)));
+                }
+                return answer(&self.name, done);
+            }
             Kind::Cluster { file, position, organization } => (file, position, *organization),
         };
         let number = from.number.filter(|_| self.keeps_numbers && organization.is_relative());
@@ -118,30 +146,38 @@ impl<S: Store> Target<S> {
                 _ => done,
             };
         }
-        match done {
-            Ok(_) => Ok(Put::Done),
-            Err(Failure::Logical { reason: LogicalReason::NoSpace, .. }) => {
-                let (id, text) = of_record(LogicalReason::NoSpace);
-                Err(Refusal::severe(id, text))
-            }
-            Err(Failure::Logical { reason, component, .. }) => {
-                let (id, text) = of_record(reason);
-                let number = reason.number();
-                let text = format!("{text}: {reason} (feedback {number}, component {component:?})");
-                Ok(Put::Refused(id, text))
-            }
-            Err(failure) => Err(Refusal::of_request(&self.name, &failure)),
-        }
+        answer(&self.name, done)
     }
 
     /// Ends it: a file of the machine is durable then.
     pub(crate) fn close(self) -> Result<(), Refusal> {
         match self.kind {
-            Kind::Cluster { file, .. } => Ok(file.close()?),
+            Kind::Cluster { file, .. } | Kind::Blocks { file, .. } => Ok(file.close()?),
             Kind::File(mut writer) => {
                 writer.finish().map_err(|error| unwritable(&self.name, &error))
             }
         }
+    }
+}
+
+/// What a request answered.
+fn answer(name: &str, done: Result<Feedback, Failure>) -> Result<Put, Refusal> {
+    match done {
+        Ok(_) => Ok(Put::Done),
+        Err(Failure::Logical { reason: LogicalReason::NoSpace, .. }) => {
+            let (id, text) = of_record(LogicalReason::NoSpace);
+            Err(Refusal::severe(id, text))
+        }
+        Err(Failure::Logical { reason, component, .. }) => {
+            let (id, text) = of_record(reason);
+            let number = reason.number();
+            let component = match component {
+                Component::UpgradeSet => ", in an alternate index of the upgrade set",
+                _ => "",
+            };
+            Ok(Put::Refused(id, format!("{text}: {reason} (feedback {number}{component})")))
+        }
+        Err(failure) => Err(Refusal::of_request(name, &failure)),
     }
 }
 
@@ -166,12 +202,18 @@ pub(crate) fn is_empty<S: Store>(
     located: &Located,
 ) -> Result<bool, Refusal> {
     let Located::Entry(entry) = located else { return Ok(false) };
-    let file =
-        session.catalog.open_file(&entry.name, OpenMode::Input, &OpenOptions::default())?;
+    let file = session.catalog.open_file(&entry.name, OpenMode::Input, &OpenOptions::default())?;
     let mut position = position_of(&file, &located.name())?;
     let mut unit = session.catalog.store().begin(store::UnitOptions::READ_ONLY)?;
     let mut record = Vec::new();
-    let first = file.get_next(&mut unit, &mut position, Intent::Look, &mut record);
+    let first = match file.organization() {
+        Organization::Linear => match file.end_of_blocks(&mut unit) {
+            Ok(0) => Err(Failure::logical(LogicalReason::EndOfData)),
+            Ok(_) => Ok(Feedback::default()),
+            Err(failure) => Err(failure),
+        },
+        _ => file.get_next(&mut unit, &mut position, Intent::Look, &mut record),
+    };
     store::Unit::backout(unit)?;
     drop(position);
     file.close()?;

@@ -1,0 +1,134 @@
+//! EXPORT, IMPORT, BACKUP, RESTORE, SNAP.
+
+use store::Store;
+
+use super::common::{ACCOUNTS, Site, kernel, lines, model};
+
+/// A cluster with an index and a path, a log and a relative cluster, all with records.
+fn filled<S: Store>(site: &mut Site<S>) {
+    site.dd("LINES=lines.txt,text").dd("COPY=./copy").dd("OUT=out.txt,text");
+    site.file("lines.txt", lines(1..=5));
+    let define = " DEFINE AIX (NAME(BANK.AIX) REL(BANK.ACCT) KEYS(6 5) NUNQK)\n \
+                  DEFINE PATH (NAME(BANK.PATH) PENT(BANK.AIX))\n \
+                  DEFINE CLUSTER (NAME(BANK.LOG) NONINDEXED RECSZ(10 40) OWNER('O''X'))\n \
+                  DEFINE CLUSTER (NAME(BANK.NUM) NUMBERED RECSZ(12 12))\n";
+    site.run(0, &format!("{ACCOUNTS}{define}"));
+    for name in ["BANK.ACCT", "BANK.LOG", "BANK.NUM"] {
+        site.run(0, &format!(" REPRO IFILE(LINES) ODS({name})\n"));
+    }
+}
+
+/// The records of a data set, as lines.
+fn records<S: Store>(site: &mut Site<S>, name: &str) -> String {
+    site.run(0, &format!(" REPRO IDS({name}) OFILE(OUT)\n"));
+    String::from_utf8(site.bytes("out.txt")).expect("text")
+}
+
+fn comes_back<S: Store>(site: &mut Site<S>) {
+    filled(site);
+    site.says(
+        0,
+        " EXPORT BANK.ACCT OUTFILE(COPY) TEMPORARY\n",
+        &["IDC0594I PORTABLE DATA SET CREATED SUCCESSFULLY ON 2025.001", "PROCESSED WAS 5"],
+    );
+    site.says(12, " IMPORT INFILE(COPY)\n", &["IDC3013I"]);
+    let text = " IMPORT INFILE(COPY) OBJECTS((BANK.ACCT NEWNAME(NEW.ACCT) VOLUMES(V7)) -\n \
+                (BANK.AIX NEWNAME(NEW.AIX)) (BANK.PATH NEWNAME(NEW.PATH)))\n";
+    site.says(0, text, &["IDC0604I", "NEW.AIX SUCCESSFULLY BUILT", "PROCESSED WAS 5"]);
+    assert_eq!(records(site, "NEW.ACCT"), lines(1..=5));
+    assert_eq!(records(site, "NEW.PATH"), lines(1..=5));
+    site.says(
+        0,
+        " LISTCAT ENT(NEW.ACCT) ALL\n",
+        &["KEYLEN-----------------4", "SHROPTNS(2,3)", "V7", "NEW.ACCT.DATA"],
+    );
+    // Permanent: the object goes once its copy is there.
+    site.says(0, " EXPORT BANK.ACCT OFILE(COPY)\n", &["(C) BANK.ACCT DELETED", "(R) BANK.PATH"]);
+    site.run(0, " IMPORT INFILE(COPY)\n");
+    assert_eq!(records(site, "BANK.PATH"), lines(1..=5));
+    // Without other names for index and path, the cluster comes alone.
+    let text = " IMPORT IFILE(COPY) OBJECTS((BANK.ACCT NEWNAME(ONE.MORE)))\n";
+    site.says(8, text, &["IDC3013I"]);
+    assert_eq!(records(site, "ONE.MORE"), lines(1..=5));
+}
+
+#[test]
+fn an_exported_cluster_comes_back_on_the_model() {
+    comes_back(&mut model());
+}
+
+#[test]
+fn an_exported_cluster_comes_back_on_the_kernel() {
+    let (mut site, _running) = kernel("export");
+    comes_back(&mut site);
+}
+
+#[test]
+fn a_damaged_copy_leaves_nothing_behind() {
+    let mut site = model();
+    filled(&mut site);
+    site.run(0, " EXPORT BANK.ACCT OUTFILE(COPY)\n");
+    let mut bytes = site.bytes("./copy");
+    let at = bytes.windows(6).position(|six| six == b"name-4").expect("the record");
+    bytes[at] ^= 1;
+    site.file("./copy", bytes);
+    site.says(12, " IMPORT INFILE(COPY)\n", &["records are missing or changed"]);
+    site.says(8, " LISTCAT ENT(BANK.ACCT)\n", &["NOT FOUND"]);
+    site.file("./copy", "something else");
+    site.says(12, " IMPORT INFILE(COPY)\n", &["HFVSAM01"]);
+}
+
+#[test]
+fn records_go_into_a_cluster_that_is_empty() {
+    let mut site = model();
+    filled(&mut site);
+    site.run(0, " EXPORT BANK.NUM OUTFILE(COPY) TEMPORARY\n");
+    site.says(12, " IMPORT INFILE(COPY) INTOEMPTY\n", &["NOT EMPTY"]);
+    site.run(0, " DELETE BANK.NUM\n DEFINE CLUSTER (NAME(BANK.NUM) NUMBERED RECSZ(12 12))\n");
+    site.run(0, " IMPORT INFILE(COPY) INTOEMPTY\n");
+    assert_eq!(records(&mut site, "BANK.NUM"), lines(1..=5));
+}
+
+#[test]
+fn many_objects_are_backed_up_and_read_under_another_name() {
+    let mut site = model();
+    filled(&mut site);
+    site.says(
+        0,
+        " BACKUP (BANK.**) EXCLUDE(BANK.NUM) OUTFILE(COPY)\n",
+        &["BANK.ACCT BACKED UP: 5 RECORDS", "2 OBJECTS BACKED UP", "PROCESSED WAS 10"],
+    );
+    site.says(8, " RESTORE INFILE(COPY)\n", &["IDC3013I", "BANK.LOG NOT RESTORED"]);
+    site.says(
+        0,
+        " RESTORE INFILE(COPY) SYNONYM((BANK COPY.BANK))\n",
+        &["COPY.BANK.ACCT RESTORED: 5 RECORDS", "2 OBJECTS RESTORED"],
+    );
+    assert_eq!(records(&mut site, "COPY.BANK.PATH"), lines(1..=5));
+    site.says(0, " LISTCAT ENT(COPY.BANK.LOG) HIST\n", &["DATASET-OWNER--------O'X"]);
+    // A replaced cluster has the records of its copy again, and its index and path.
+    site.file("lines.txt", lines(7..=8));
+    site.run(0, " REPRO IFILE(LINES) ODS(BANK.ACCT)\n");
+    site.says(0, " RESTORE IFILE(COPY) OBJECTS(BANK.A*) REPLACE\n", &["1 OBJECTS RESTORED"]);
+    assert_eq!(records(&mut site, "BANK.PATH"), lines(1..=5));
+    site.says(0, " LISTCAT LEVEL(BANK) CLUSTER\n", &["CLUSTER----------------3"]);
+    site.says(12, " RESTORE INFILE(COPY) OBJECTS(NO.SUCH)\n", &["0 OBJECTS RESTORED"]);
+}
+
+#[test]
+fn clusters_are_copied_within_a_system() {
+    let mut site = model();
+    filled(&mut site);
+    let snap = " SNAP SOURCE(BANK.**) SYNONYM((BANK SNAP.BANK))";
+    site.says(
+        0,
+        &format!("{snap}\n"),
+        &["BANK.ACCT COPIED TO SNAP.BANK.ACCT: 5 RECORDS", "WAS 15"],
+    );
+    assert_eq!(records(&mut site, "SNAP.BANK.PATH"), lines(1..=5));
+    site.says(12, &format!("{snap}\n"), &["IDC3013I"]);
+    site.run(0, " DELETE BANK.NUM\n");
+    site.run(0, &format!("{snap} REPLACE\n"));
+    site.says(12, " SNAP SOURCE(BANK.**) SYNONYM((SHOP X))\n", &["has no new name"]);
+    assert_eq!(records(&mut site, "SNAP.BANK.LOG"), lines(1..=5));
+}
