@@ -12,6 +12,7 @@
 //! `make fuzz` runs all of them for a while, `make fuzz ONLY="NAME"` one. Files live on the
 //! simulator's disk, in memory.
 
+pub mod access_methods;
 pub mod agent_answers;
 pub mod archive_files;
 pub mod call_buffers;
@@ -39,6 +40,7 @@ pub mod openpgp_message;
 pub mod operator_lines;
 pub mod page;
 pub mod partition_limits;
+pub mod portable_copy;
 pub mod program_checkpoint;
 pub mod recon_file;
 pub mod record_description;
@@ -74,6 +76,7 @@ macro_rules! targets {
 
 /// Every target.
 pub const TARGETS: &[Target] = targets![
+    access_methods,
     agent_answers,
     archive_files,
     call_buffers,
@@ -100,6 +103,7 @@ pub const TARGETS: &[Target] = targets![
     operator_lines,
     page,
     partition_limits,
+    portable_copy,
     program_checkpoint,
     recon_file,
     record_description,

@@ -51,8 +51,15 @@ pub struct Summary {
     pub commands: Vec<Executed>,
 }
 
-/// Columns of a card; those behind 72 number it.
-const CARD_COLUMNS: usize = 80;
+/// Whether something that looks like a part of a statement stands where nothing is read: a word
+/// crosses column 72, or stands behind the numbers of cards.
+fn is_cut(line: &str) -> bool {
+    let is_there = |letter: Option<char>| letter.is_some_and(|letter| letter != ' ');
+    let mut margin = line.chars().skip(71);
+    is_there(margin.next()) && is_there(margin.next())
+        || line.chars().skip(80).any(|letter| letter != ' ')
+}
+
 /// How many commands a summary keeps.
 const COMMANDS_MAX: usize = 10_000;
 
@@ -111,7 +118,7 @@ impl<S: Store> Executor<'_, S> {
             let line: String =
                 line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
             self.session.print.line(&line);
-            if line.chars().skip(CARD_COLUMNS).any(|letter| letter != ' ') {
+            if is_cut(&line) {
                 self.session.print.line("*** the line above: columns behind 72 are not read");
             }
         }

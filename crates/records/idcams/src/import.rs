@@ -99,6 +99,10 @@ impl Names {
     pub(crate) fn of(parameters: &Parameters) -> Result<Names, Refusal> {
         let mut names = Names::default();
         for row in parameters.get("OBJECTS").map(|one| one.rows.as_slice()).unwrap_or_default() {
+            // What keeps its name may be a mask of many.
+            if !row.has("NEWNAME") && !row.has("VOLUMES") {
+                continue;
+            }
             let Some(old) = row.positional.first().map(name_of).transpose()? else { continue };
             if let Some(new) = row.value("NEWNAME") {
                 names.objects.push((old.clone(), name_of(new)?));

@@ -80,8 +80,14 @@ fn forms(
         Located::File { form, .. } => *form,
         Located::Entry(_) => None,
     };
+    // Records of the catalog need no form.
+    let needed = |located: &Located, form: Option<Form>| match located {
+        Located::File { .. } => form,
+        Located::Entry(_) => Some(Form::Variable),
+    };
     let source = said(input).or(usual_form(to.as_ref())).or(said(output));
     let target = said(output).or(usual_form(from.as_ref())).or(said(input));
+    let (source, target) = (needed(input, source), needed(output, target));
     match (source, target) {
         (Some(source), Some(target)) => Ok((source, target)),
         _ => {

@@ -461,7 +461,8 @@ mod tests {
     #[test]
     fn a_cluster_is_defined_with_abbreviations() {
         let text = " DEF CL (NAME(BANK.ACCT) IXD KEYS(8 0) RECSZ(100,200) SHR(2 3) -\n \
-                    VOL(A B)) DATA (NAME(BANK.ACCT.DATA) CISZ(4096)) INDEX(NAME(BANK.ACCT.INDEX))\n";
+                    VOL(A B)) DATA (NAME(BANK.ACCT.DATA) CISZ(4096)) -\n \
+                    INDEX(NAME(BANK.ACCT.INDEX))\n";
         let command = read(text).expect("a command");
         assert_eq!((command.verb, command.kind), (Verb::Define, Some("CLUSTER")));
         let cluster = command.parameters.sub("CLUSTER").expect("CLUSTER");

@@ -14,6 +14,7 @@ mod drive;
 mod engine;
 mod r#gen;
 mod guest;
+mod idcams;
 mod image_copy;
 mod index;
 mod init;
@@ -100,6 +101,7 @@ enum Command {
     User(transactions::UserArgs),
     Drive(drive::DriveArgs),
     Stop(stop::StopArgs),
+    Idcams(idcams::IdcamsArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
     Index(index::IndexArgs),
@@ -179,6 +181,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::User(args) => transactions::user(context, &args),
         Command::Drive(args) => drive::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
+        Command::Idcams(args) => idcams::run(context, &args),
         Command::Load(args) => load::run(context, &args),
         Command::Unload(args) => unload::run(context, &args),
         Command::Index(args) => index::run(context, &args),

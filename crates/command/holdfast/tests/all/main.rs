@@ -31,6 +31,7 @@ mod a_wrong_passphrase_opens_nothing;
 mod an_engine_is_certified;
 mod an_unclean_stop_is_told_and_recovered;
 mod cobol_programs_run_from_their_sources;
+mod control_statements_copy_data_sets;
 mod copies_bring_data_back;
 mod copies_that_are_not_mounted_are_not_gone;
 mod data_comes_in_ebcdic;

@@ -1,0 +1,252 @@
+//! `holdfast idcams`: control statements of access method services over a system's catalogs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use base::Coded;
+use clap::Args;
+use idcams::{Dd, Executed, Machine, Output as OutputFile, Summary, execute};
+use seam::Seam;
+use serde_json::{Value, json};
+use vsam::Catalog;
+
+use super::Context;
+use crate::failure::{Failure, Result};
+use crate::operate::{SystemArgs, with};
+use crate::output::{Output, harmless};
+use crate::progress::Progress;
+use crate::standard::Guarded;
+
+/// The longest text of statements.
+const STATEMENTS_BYTES_MAX: u64 = 64 << 20;
+/// The greatest condition code that is a success.
+const SUCCESS_MAX: u32 = 4;
+
+/// Define, copy, print and list data sets with IDCAMS control statements
+///
+/// Statements come from standard input, or from --dd SYSIN=PATH; what they answer goes to standard
+/// output, or to --dd SYSPRINT=PATH. Columns 2 to 72 are read; - or + at the end of a line goes on
+/// in the next. The system must be stopped: `holdfast stop DIR`.
+///
+/// Exit codes: 0 if the greatest condition code is 0 or 4, 1 if it is more, 2 for wrong usage.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: holdfast idcams -s /srv/bank --dd IN=accounts.txt,text <<'END'
+  DEFINE CLUSTER (NAME(BANK.ACCT) INDEXED KEYS(8 0) RECORDSIZE(100 200))
+  IF LASTCC = 0 THEN -
+    REPRO INFILE(IN) OUTDATASET(BANK.ACCT)
+  LISTCAT ENTRIES(BANK.ACCT) ALL
+END")]
+pub(crate) struct IdcamsArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    /// What INFILE(NAME) and OUTFILE(NAME) mean: a data set of the catalog, or a file; its records
+    /// are lines (PATH,text), of one length (PATH,fb=80), or behind descriptor words (PATH,vb).
+    /// Without that they are as the cluster on the other side has them
+    #[arg(long = "dd", value_name = "NAME=DSN|PATH[,FORM]")]
+    dds: Vec<String>,
+}
+
+pub(super) fn run(context: &mut Context, args: &IdcamsArgs) -> Result<ExitCode> {
+    let mut dds = dds_of(&args.dds)?;
+    let statements = statements(take(&mut dds, "SYSIN").as_deref())?;
+    let sysprint = take(&mut dds, "SYSPRINT");
+    with(context, &args.system, |context, _, databases| {
+        let guarded = Guarded::of(&context.seam, &args.system.system, context.output.is_json())?;
+        let catalog = Catalog::open(databases.store.clone(), context.seam.clock.clone());
+        let catalog = catalog.map_err(failed)?;
+        let progress = Progress::new(&context.seam);
+        let mut machine = Files { seam: &context.seam, guarded, progress };
+        let summary;
+        let mut lines = Vec::new();
+        match &sysprint {
+            Some(path) => {
+                let mut file =
+                    machine.write(path, false).map_err(|error| unusable(path, &error))?;
+                let mut out = BufWriter::new(&mut file);
+                summary =
+                    execute(&catalog, &statements, &dds, &mut machine, &mut out).map_err(failed)?;
+                drop(out);
+                file.finish().map_err(|error| unusable(path, &error))?;
+            }
+            None if context.output.is_json() => {
+                let mut text = Vec::new();
+                summary = execute(&catalog, &statements, &dds, &mut machine, &mut text)
+                    .map_err(failed)?;
+                lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+            }
+            None => {
+                let mut out = Lines { output: &mut context.output, rest: Vec::new() };
+                summary =
+                    execute(&catalog, &statements, &dds, &mut machine, &mut out).map_err(failed)?;
+            }
+        }
+        machine.progress.clear();
+        if context.output.is_json() {
+            context.output.document(&report(&summary, &lines))?;
+        }
+        Ok(match summary.code <= SUCCESS_MAX {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    })
+}
+
+fn failed(error: impl Coded + 'static) -> Failure {
+    Failure::Error(Box::new(error))
+}
+
+fn report(summary: &Summary, lines: &[String]) -> Value {
+    let command = |done: &Executed| {
+        let messages = done.messages.iter();
+        let messages: Vec<Value> =
+            messages.map(|one| json!({ "id": one.id, "text": one.text })).collect();
+        json!({
+            "line": done.line,
+            "command": done.command,
+            "condition_code": done.code,
+            "messages": messages,
+        })
+    };
+    let commands: Vec<Value> = summary.commands.iter().map(command).collect();
+    json!({ "condition_code": summary.code, "commands": commands, "sysprint": lines })
+}
+
+fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {
+    let mut dds: Vec<Dd> = Vec::new();
+    for operand in operands {
+        let Some(dd) = Dd::parse(operand) else {
+            let what = format!("{operand} is no DD");
+            let remedy = "Write it as in --dd IN=accounts.txt,text or --dd IN=BANK.ACCT.";
+            return Err(Failure::usage(what, remedy));
+        };
+        if dds.iter().any(|other| other.name == dd.name) {
+            let what = format!("there are two files for DD {}", dd.name);
+            return Err(Failure::usage(what, "Give each name once."));
+        }
+        dds.push(dd);
+    }
+    Ok(dds)
+}
+
+/// Takes a DD of this command's own out.
+fn take(dds: &mut Vec<Dd>, name: &str) -> Option<PathBuf> {
+    let at = dds.iter().position(|dd| dd.name == name)?;
+    Some(dds.swap_remove(at).target)
+}
+
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn statements(path: Option<&Path>) -> Result<String> {
+    let mut bytes = Vec::new();
+    match path {
+        Some(path) => {
+            let file = File::open(path).map_err(|error| unusable(path, &error))?;
+            let read = file.take(STATEMENTS_BYTES_MAX + 1).read_to_end(&mut bytes);
+            read.map_err(|error| unusable(path, &error))?;
+        }
+        None => {
+            io::stdin().take(STATEMENTS_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        }
+    }
+    if bytes.len() as u64 > STATEMENTS_BYTES_MAX {
+        return Err(Failure::other("there are too many statements", "Run them in parts."));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let what = format!("the statements are no text in UTF-8: {error}");
+        Failure::other(what, "Convert them before, as with iconv -f IBM037.")
+    })
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Failure {
+    let what = format!("{} cannot be used: {error}", path.display());
+    Failure::other(what, "Check the path and the permissions.")
+}
+
+/// SYSPRINT on standard output.
+struct Lines<'o> {
+    output: &'o mut Output,
+    rest: Vec<u8>,
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        while let Some(at) = self.rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.rest.drain(..=at).collect();
+            let line = String::from_utf8_lossy(&line);
+            let written = self.output.raw(&harmless(line.trim_end_matches('\n')));
+            written.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The machine's files.
+struct Files<'s> {
+    seam: &'s Seam,
+    guarded: Guarded<'s>,
+    progress: Progress,
+}
+
+struct Written(File);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl OutputFile for Written {
+    fn finish(&mut self) -> io::Result<()> {
+        // Pipes and devices keep nothing.
+        if self.0.metadata()?.is_file() { self.0.sync_all() } else { Ok(()) }
+    }
+}
+
+impl Files<'_> {
+    fn check(&self, path: &Path) -> io::Result<()> {
+        let checked = self.guarded.check("the file", path);
+        checked.map_err(|failure| io::Error::other(failure.shown()))
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+impl Machine for Files<'_> {
+    fn read(&mut self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn write(&mut self, path: &Path, append: bool) -> io::Result<Box<dyn OutputFile>> {
+        self.check(path)?;
+        let mut options = OpenOptions::new();
+        options.create(true).write(true).append(append).truncate(!append);
+        Ok(Box::new(Written(options.open(path)?)))
+    }
+
+    fn exists(&mut self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.check(path)?;
+        fs::remove_file(path)
+    }
+
+    fn now_us(&self) -> u64 {
+        self.seam.clock.utc_us()
+    }
+
+    fn progress(&mut self, what: &str, records: u64) {
+        self.progress.show(what, records, 0, "records");
+    }
+}

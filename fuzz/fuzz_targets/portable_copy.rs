@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::portable_copy`].
+#![no_main]
+
+use targets::{portable_copy, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("portable_copy", portable_copy::seeds),
+    |bytes: &[u8]| portable_copy::fuzz(bytes)
+);
