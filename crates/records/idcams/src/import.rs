@@ -125,6 +125,11 @@ impl Names {
         whole.or_else(|| self.levels.iter().find_map(|(old, new)| name.renamed(old, new)))
     }
 
+    /// The leading qualifiers that change.
+    pub(crate) fn levels(&self) -> Vec<(DataSetName, DataSetName)> {
+        self.levels.clone()
+    }
+
     fn renamed(&self, name: &DataSetName) -> DataSetName {
         self.new_name(name).unwrap_or_else(|| name.clone())
     }
@@ -252,7 +257,7 @@ pub(crate) fn above<S: Store>(session: &mut Session<'_, S>, text: &str, names: &
 }
 
 /// Defines an index or a path, and builds the index.
-pub(crate) fn stand<S: Store>(session: &mut Session<'_, S>, wanted: Wanted) -> Result<(), Refusal> {
+fn stand<S: Store>(session: &mut Session<'_, S>, wanted: Wanted) -> Result<(), Refusal> {
     let name = wanted.name.clone();
     let is_index = matches!(wanted.definition, Definition::AlternateIndex(_));
     let defined = session.catalog.define(&name, wanted.definition, wanted.catalog.as_ref())?;

@@ -33,7 +33,7 @@ pub(crate) fn load<S: Store>(
     next: Next<'_>,
 ) -> Result<u64, Refusal> {
     let located = located(session, name)?;
-    let how = How { keeps_numbers: true, ..How::default() };
+    let how = How { keeps_numbers: true, bulk: true, ..How::default() };
     let mut target = Target::open(session, &located, Form::Variable, how)?;
     let mut unit = session.catalog.store().begin(vsam::unit_options())?;
     let (mut count, mut bytes, mut record) = (0_u64, 0, Vec::new());

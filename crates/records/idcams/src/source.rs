@@ -176,7 +176,11 @@ impl<S: Store> Source<S> {
     /// Closes it.
     pub(crate) fn close(self) -> Result<(), Refusal> {
         match self.kind {
-            Kind::Cluster { file, .. } | Kind::Blocks { file, .. } => Ok(file.close()?),
+            // What was counted is known when the position is gone.
+            Kind::Cluster { file, position } | Kind::Blocks { file, position, .. } => {
+                drop(position);
+                Ok(file.close()?)
+            }
             Kind::File(_) => Ok(()),
         }
     }

@@ -48,6 +48,8 @@ pub(crate) struct Target<S: Store> {
     replaces: bool,
     /// Records keep the numbers that they have.
     keeps_numbers: bool,
+    /// Records are there when it is closed, outside of units of work.
+    pub(crate) is_bulk: bool,
 }
 
 /// How it is opened.
@@ -59,6 +61,8 @@ pub(crate) struct How {
     /// NOREUSE of a file: records are appended.
     pub(crate) appends: bool,
     pub(crate) keeps_numbers: bool,
+    /// A load takes effect as a whole; it is faster then. SPEED says the same of a cluster.
+    pub(crate) bulk: bool,
 }
 
 /// What became of a record.
@@ -77,12 +81,12 @@ impl<S: Store> Target<S> {
         how: How,
     ) -> Result<Target<S>, Refusal> {
         let name = located.name();
+        let mut is_bulk = false;
         let kind = match located {
             Located::Entry(entry) => {
                 let attributes = located.cluster(&session.catalog)?;
                 let reusable = attributes.as_ref().is_some_and(|attributes| attributes.reuse);
-                let options =
-                    OpenOptions { reset: how.reuse && reusable, ..OpenOptions::default() };
+                let speed = attributes.as_ref().is_some_and(|attributes| attributes.speed);
                 let organization =
                     attributes.map_or(Organization::Keyed, |attributes| attributes.organization);
                 let is_base = entry.cluster().is_some();
@@ -92,6 +96,11 @@ impl<S: Store> Target<S> {
                     Organization::EntrySequenced | Organization::Linear => OpenMode::Extend,
                     _ => OpenMode::InputOutput,
                 };
+                is_bulk = (how.bulk || speed)
+                    && mode == OpenMode::Output
+                    && organization != Organization::Linear;
+                let reset = how.reuse && reusable;
+                let options = OpenOptions { reset, bulk: is_bulk, ..OpenOptions::default() };
                 let file = session.catalog.open_file(&entry.name, mode, &options)?;
                 let position = Box::new(position_of(&file, &name)?);
                 match organization {
@@ -106,7 +115,7 @@ impl<S: Store> Target<S> {
             }
         };
         let How { replaces, keeps_numbers, .. } = how;
-        Ok(Target { name, kind, replaces, keeps_numbers })
+        Ok(Target { name, kind, replaces, keeps_numbers, is_bulk })
     }
 
     /// Puts a record. `from` is what its source said of it.
@@ -152,7 +161,11 @@ impl<S: Store> Target<S> {
     /// Ends it: a file of the machine is durable then.
     pub(crate) fn close(self) -> Result<(), Refusal> {
         match self.kind {
-            Kind::Cluster { file, .. } | Kind::Blocks { file, .. } => Ok(file.close()?),
+            // What was counted is known when the position is gone.
+            Kind::Cluster { file, position, .. } | Kind::Blocks { file, position, .. } => {
+                drop(position);
+                Ok(file.close()?)
+            }
             Kind::File(mut writer) => {
                 writer.finish().map_err(|error| unwritable(&self.name, &error))
             }

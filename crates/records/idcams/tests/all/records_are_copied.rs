@@ -226,3 +226,22 @@ fn a_path_reads_by_its_alternate_key() {
     site.run(0, " REPRO IFILE(LINES) ODS(BANK.ACCT)\n REPRO IDS(BANK.PATH) OFILE(OUT) COUNT(1)\n");
     assert_eq!(site.bytes("out.txt"), b"0005 amy\n");
 }
+
+#[test]
+fn a_cluster_with_speed_is_loaded_as_a_whole() {
+    let mut site = model();
+    site.dd("LINES=lines.txt,text").dd("OUT=out.txt,text").file("lines.txt", lines(1..=3000));
+    let define = " DEFINE CLUSTER (NAME(BANK.FAST) KEYS(4 0) RECSZ(20 80) SPEED)\n \
+                  DEFINE AIX (NAME(BANK.FAIX) REL(BANK.FAST) KEYS(6 5) NUNQK)\n \
+                  DEFINE PATH (NAME(BANK.FPATH) PENT(BANK.FAIX))\n";
+    let repro = " REPRO IFILE(LINES) ODS(BANK.FAST)\n";
+    site.says(0, &format!("{define}{repro}"), &["PROCESSED WAS 3000"]);
+    site.run(0, " REPRO IDS(BANK.FPATH) OFILE(OUT) COUNT(1)\n");
+    assert_eq!(site.bytes("out.txt"), lines([1]).into_bytes());
+    // What is refused leaves what was copied before.
+    let define = " DEFINE CLUSTER (NAME(BANK.TWO) KEYS(4 2) RECSZ(8 12) SPEED)\n";
+    site.file("lines.txt", "x 0001\nx 0002\nx 0002\nx 0001\nx 0001\nx 0001\nx 0003\n");
+    let repro = " REPRO IFILE(LINES) ODS(BANK.TWO)\n";
+    site.says(12, &format!("{define}{repro}"), &["IDC31467I", "PROCESSED WAS 2"]);
+    site.says(0, " VERIFY DATASET(BANK.TWO)\n", &["PROCESSED WAS 2"]);
+}
