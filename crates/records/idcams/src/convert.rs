@@ -132,13 +132,15 @@ fn described(text: &str, members: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<Fi
         true => Some(text.as_bytes().to_vec()),
         false => members(name),
     };
-    let map = Bundle::gather(&map, &member).and_then(|bundle| bundle.map()).map_err(misfit)?;
+    let map = Bundle::gather(&map, &member)
+        .and_then(|bundle| bundle.map())
+        .map_err(|error| misfit(&error))?;
     Ok(Fields::Mapped(Box::new(map), SECTION.into()))
 }
 
 const SECTION: &str = "RECORD";
 
-fn misfit(error: copybook::CopybookError) -> Refusal {
+fn misfit(error: &copybook::CopybookError) -> Refusal {
     Refusal::severe("IDC3203I", format!("RECORDMAP: {error}"))
 }
 
@@ -152,7 +154,8 @@ fn given<S: Store>(
     let path = PathBuf::from(value.literal());
     let own = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let is_map = Bundle::folders(&text).is_ok_and(|_| text.contains("copybook"));
-    let folders = if is_map { Bundle::folders(&text).map_err(misfit)? } else { Vec::new() };
+    let folders =
+        if is_map { Bundle::folders(&text).map_err(|error| misfit(&error))? } else { Vec::new() };
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| own.join(folder)).collect();
     folders.insert(0, own);
     let machine = std::cell::RefCell::new(&mut *session.machine);
@@ -175,7 +178,9 @@ fn given<S: Store>(
     if !is_map {
         return described(&text, &member);
     }
-    let map = Bundle::gather(&text, &member).and_then(|bundle| bundle.map()).map_err(misfit)?;
+    let map = Bundle::gather(&text, &member)
+        .and_then(|bundle| bundle.map())
+        .map_err(|error| misfit(&error))?;
     let names: Vec<String> = map.names().map(str::to_owned).collect();
     let last = name.rsplit('.').next().unwrap_or_default();
     let section = match names.as_slice() {

@@ -110,7 +110,7 @@ fn masks_reach_clusters_and_nothing_by_accident() {
 fn entries_change_their_names_and_attributes() {
     let mut site = model();
     site.run(0, &format!("{ACCOUNTS}{ALL}"));
-    site.run(0, " ALTER BANK.ACCT SHR(1 3) FREESPACE(10 5) ADDVOLUMES(V9) REMOVEVOLUMES(SYSDA1)\n");
+    site.run(0, " ALTER BANK.ACCT SHR(1 3) FSPC(10 5) AVOL(V9) RVOL(SYSDA1)\n");
     site.says(
         0,
         " LISTCAT ENT(BANK.ACCT) ALL\n",
