@@ -17,6 +17,8 @@
 //! 1. An attribute that is given is kept or refused: none is dropped but those of places on
 //!    volumes, which mean nothing here.
 
+use std::path::Path;
+
 use store::Store;
 use vsam::{
     AlternateIndexAttributes, ClusterAttributes, DataSetName, Definition, FreeSpace,
@@ -86,7 +88,7 @@ pub(crate) fn wanted_of<S: Store>(
         "ALTERNATEINDEX" => Definition::AlternateIndex(alternate_index(&parts, model, now_us)?),
         "PATH" => Definition::Path(path(own, model)?),
         "NONVSAM" => Definition::NonVsam(NonVsamAttributes {
-            file: own.value("PATHNAME").map(Value::literal),
+            file: own.value("PATHNAME").map(|value| absolute(session, &value.literal())),
             devices: own.values("DEVICETYPES").iter().map(Value::name).collect(),
             remarks: remarks(&parts, Remarks::default(), now_us)?,
         }),
@@ -99,6 +101,11 @@ pub(crate) fn wanted_of<S: Store>(
         _ => return Err(Refusal::severe("IDC3217I", format!("DEFINE {kind} is not possible"))),
     };
     Ok(Wanted { name, definition, catalog })
+}
+
+/// A path as it is found from elsewhere, too.
+fn absolute<S: Store>(session: &Session<'_, S>, path: &str) -> String {
+    session.machine.absolute(Path::new(path)).to_string_lossy().into_owned()
 }
 
 /// The definition that MODEL names.

@@ -3,6 +3,8 @@
 //! Keywords that say where and how data lies on a mainframe's volumes are taken and mean nothing
 //! here; they stand in [`PLACES`].
 
+use crate::table::{Keyword, MANY, Table, flag, many, one, rows, sub, two};
+
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -48,75 +50,6 @@ pub(crate) struct Row {
     pub(crate) names: &'static [&'static str],
     pub(crate) verb: Verb,
     pub(crate) table: &'static Table,
-}
-
-/// What may stand somewhere.
-pub(crate) struct Table {
-    /// How many values may stand without a keyword: at least, at most.
-    pub(crate) positional: (u16, u16),
-    /// Lists of keywords.
-    keywords: &'static [&'static [Keyword]],
-    /// Of each of these groups one at most.
-    pub(crate) exclusive: &'static [&'static [&'static str]],
-    /// Of each of these groups one at least.
-    pub(crate) required: &'static [&'static [&'static str]],
-}
-
-impl Table {
-    /// The keyword of that name or abbreviation.
-    pub(crate) fn find(&self, word: &str) -> Option<&'static Keyword> {
-        let mut all = self.keywords.iter().flat_map(|list| list.iter());
-        all.find(|keyword| keyword.name == word || keyword.short.contains(&word))
-    }
-}
-
-/// A keyword.
-pub(crate) struct Keyword {
-    pub(crate) name: &'static str,
-    pub(crate) short: &'static [&'static str],
-    pub(crate) shape: Shape,
-}
-
-/// What a keyword takes.
-pub(crate) enum Shape {
-    /// Nothing.
-    Flag,
-    /// Values: at least, at most.
-    Values(u16, u16),
-    /// Parameters.
-    Sub(&'static Table),
-    /// Objects, each with parameters.
-    Rows(&'static Table),
-}
-
-const MANY: u16 = 1000;
-
-const fn flag(name: &'static str, short: &'static [&'static str]) -> Keyword {
-    Keyword { name, short, shape: Shape::Flag }
-}
-
-const fn one(name: &'static str, short: &'static [&'static str]) -> Keyword {
-    Keyword { name, short, shape: Shape::Values(1, 1) }
-}
-
-const fn two(name: &'static str, short: &'static [&'static str]) -> Keyword {
-    Keyword { name, short, shape: Shape::Values(1, 2) }
-}
-
-const fn many(name: &'static str, short: &'static [&'static str]) -> Keyword {
-    Keyword { name, short, shape: Shape::Values(1, MANY) }
-}
-
-const fn sub(name: &'static str, short: &'static [&'static str], table: &'static Table) -> Keyword {
-    Keyword { name, short, shape: Shape::Sub(table) }
-}
-
-const fn rows(
-    name: &'static str,
-    short: &'static [&'static str],
-    table: &'static Table,
-) -> Keyword {
-    Keyword { name, short, shape: Shape::Rows(table) }
 }
 
 /// Keywords of every definition that mean nothing here: places on volumes, passwords, classes.

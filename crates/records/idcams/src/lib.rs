@@ -9,7 +9,7 @@
 //! | to understand | look at |
 //! |---|---|
 //! | margins, continuations, comments, values | `lexis` |
-//! | parentheses, parameters, what excludes what | `syntax`; which there are: `keywords` |
+//! | parentheses, parameters, what excludes what | `syntax`; which there are: `keywords`, `table` |
 //! | IF, DO, SET | `modal` |
 //! | condition codes, the order of things | `executor`; which message is which: `refusal` |
 //! | what a definition becomes, and its statement again | `define`, `generate` |
@@ -55,6 +55,7 @@ mod snap;
 mod source;
 mod syntax;
 mod sysprint;
+mod table;
 mod target;
 
 pub use executor::{Executed, Summary, execute};

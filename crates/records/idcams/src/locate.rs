@@ -3,11 +3,12 @@
 //! Invariants:
 //! 1. A name that is in the catalog is that entry, whatever files there are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use store::Store;
 use vsam::{Catalog, ClusterAttributes, DataSetName, Definition, Entry};
 
+use crate::fault::Place;
 use crate::form::Form;
 use crate::names::{entry_in, resolved};
 use crate::refusal::Refusal;
@@ -112,18 +113,25 @@ impl<S: Store> Session<'_, S> {
         Ok(Located::File { path: dd.target, form: form.or(dd.form) })
     }
 
-    /// The entry that a text names, if it is a name and there is one.
-    fn of_name(&self, text: &str) -> Result<Option<Entry>, Refusal> {
-        if text.contains('(') {
-            let place = crate::fault::Place::default();
-            let value = Value { text: Text::Word(text.to_owned()), place };
-            let name = resolved(&self.catalog, &value)?;
-            return Ok(self.catalog.get(&name)?);
+    /// The entry that a text names, if it is a name of a data set.
+    fn of_name(&mut self, text: &str) -> Result<Option<Entry>, Refusal> {
+        let name = if text.contains('(') {
+            let value = Value { text: Text::Word(text.to_owned()), place: Place::default() };
+            resolved(&self.catalog, &value)?
+        } else {
+            let Ok(name) = DataSetName::parse(text) else { return Ok(None) };
+            name
+        };
+        if let Some(entry) = self.catalog.get(&name)? {
+            return Ok(Some(entry));
         }
-        match DataSetName::parse(text) {
-            Ok(name) => Ok(self.catalog.get(&name)?),
-            Err(_) => Ok(None),
+        // A slip in a name would make a file of it.
+        let looks_like_one = text.chars().all(|letter| !letter.is_ascii_lowercase());
+        if looks_like_one && !self.machine.exists(Path::new(text)) {
+            let text = format!("ENTRY {name} NOT FOUND; if a new file is meant, write ./{text}");
+            return Err(Refusal::severe("IDC3012I", text));
         }
+        Ok(None)
     }
 
     fn of_entry(&self, entry: Entry, form: Option<Form>) -> Result<Located, Refusal> {

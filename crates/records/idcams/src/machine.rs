@@ -2,8 +2,9 @@
 //!
 //! | DD | means |
 //! |---|---|
-//! | `NAME=DATA.SET.NAME` | an entry of the catalog, if there is one of that name |
-//! | `NAME=path` | a file of the machine; with `/` in it always |
+//! | `NAME=DATA.SET.NAME` | an entry of the catalog, if there is one of that name; else a file that is there |
+//! | `NAME=GROUP(-1)` | a generation |
+//! | `NAME=path` | a file of the machine; with `/` in it, or a form behind it, always |
 //! | `,text` | of lines |
 //! | `,fb=80` | of records of 80 bytes, one behind the other |
 //! | `,vb` | of records behind record descriptor words |
@@ -35,6 +36,11 @@ pub trait Machine {
     /// # Errors
     /// What the disk says.
     fn write(&mut self, path: &Path, append: bool) -> io::Result<Box<dyn Output>>;
+
+    /// The path from wherever statements are executed later.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
 
     /// Whether there is such a file.
     fn exists(&mut self, path: &Path) -> bool;

@@ -6,8 +6,9 @@
 //! 2. Parentheses nest at most [`DEPTH_MAX`] deep, so that no text exhausts the stack.
 
 use crate::fault::{Fault, Place};
-use crate::keywords::{COMMANDS, Keyword, Shape, Table, Verb, define_table};
+use crate::keywords::{COMMANDS, Verb, define_table};
 use crate::lexis::{Lexeme, Token};
+use crate::table::{Keyword, Shape, Table};
 
 /// How deep parentheses may nest.
 pub(crate) const DEPTH_MAX: usize = 16;

@@ -233,6 +233,10 @@ impl Machine for Files<'_> {
         Ok(Box::new(Written(options.open(path)?)))
     }
 
+    fn absolute(&self, path: &Path) -> PathBuf {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    }
+
     fn exists(&mut self, path: &Path) -> bool {
         path.exists()
     }

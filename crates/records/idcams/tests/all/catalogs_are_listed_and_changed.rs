@@ -4,11 +4,16 @@ use store::Store;
 
 use super::common::{ACCOUNTS, Site, kernel, model};
 
-const ALL: &str = " DEFINE AIX (NAME(BANK.AIX) REL(BANK.ACCT) KEYS(3 5) UNQK) -\n DATA(NAME(BANK.D1))\n \
-                   DEFINE PATH (NAME(BANK.PATH) PENT(BANK.AIX) NUPD)\n \
-                   DEFINE NONVSAM (NAME(BANK.TEXT) DEVT(3390) VOL(V1) PATHNAME('./t.txt'))\n \
-                   DEFINE CLUSTER (NAME(SHOP.LOG) NONINDEXED RECSZ(10 10) -\n TO(2099001) OWNER(SUE))\n \
-                   DEFINE ALIAS (NAME(BANK.NICK) RELATE(BANK.ACCT))\n";
+const ALL: &str = "
+ DEFINE AIX (NAME(BANK.AIX) REL(BANK.ACCT) KEYS(3 5) UNQK) -
+   DATA(NAME(BANK.D1))
+ DEFINE PATH (NAME(BANK.PATH) PENT(BANK.AIX) NUPD)
+ DEFINE NONVSAM (NAME(BANK.TEXT) DEVT(3390) VOL(V1) -
+   PATHNAME('./t.txt'))
+ DEFINE CLUSTER (NAME(SHOP.LOG) NONINDEXED RECSZ(10 10) -
+   TO(2099001) OWNER(SUE))
+ DEFINE ALIAS (NAME(BANK.NICK) RELATE(BANK.ACCT))
+";
 
 fn shows_what_was_defined<S: Store>(site: &mut Site<S>) {
     site.run(0, &format!("{ACCOUNTS}{ALL}"));

@@ -160,13 +160,21 @@ fn files_without_a_form_have_that_of_the_cluster() {
     site.run(0, &format!(" REPRO IFILE(LINES) OFILE(FB {form})\n"));
     assert_eq!(site.bytes("./out.fb").len(), 33);
     site.says(12, " REPRO IFILE(LINES) OFILE(NODD)\n", &["there is no --dd NODD="]);
+    site.dd("SLIP=BANK.ACTC").dd("NEW=./BANK.NEW,text");
+    site.says(12, " REPRO IFILE(LINES) OFILE(SLIP)\n", &["IDC3012I", "write ./BANK.ACTC"]);
+    site.run(0, " REPRO IFILE(LINES) OFILE(NEW)\n");
+    assert_eq!(site.bytes("./BANK.NEW"), lines(1..=3).into_bytes());
 }
 
 #[test]
 fn records_are_converted_field_by_field() {
     let mut site = model();
-    let book = "       01 R.\n          05 K PIC X(4).\n          05 N PIC S9(3) COMP-3.\n          \
-                05 T PIC X(3).\n";
+    let book = "
+       01 R.
+          05 K PIC X(4).
+          05 N PIC S9(3) COMP-3.
+          05 T PIC X(3).
+";
     site.file("acct.cpy", book).dd("IN=in.dat,fb=9").dd("BACK=back.dat,fb=9");
     let host = b"\xF0\xF0\xF0\xF1\x12\x3C\xC1\xC2\xC3\xF0\xF0\xF0\xF2\x45\x6D\xC4\xC5\xC6";
     site.file("in.dat", host.as_slice());
