@@ -28,7 +28,7 @@ const SUCCESS_MAX: u32 = 4;
 ///
 /// Statements come from standard input, or from --dd SYSIN=PATH; what they answer goes to standard
 /// output, or to --dd SYSPRINT=PATH. Columns 2 to 72 are read; - or + at the end of a line goes on
-/// in the next. The system must be stopped: `holdfast stop DIR`.
+/// in the next. The system must be stopped: `holdfast stop -s DIR`.
 ///
 /// Exit codes: 0 if the greatest condition code is 0 or 4, 1 if it is more, 2 for wrong usage.
 #[derive(Args, Debug)]

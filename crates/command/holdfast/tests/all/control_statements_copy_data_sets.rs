@@ -68,7 +68,7 @@ fn a_started_system_has_its_data_sets_alone() {
     init(&dir, &[]);
     let mut started = start(&dir);
     let refused = idcams(&dir, &[], "  LISTCAT\n");
-    on(SECRET, &["stop"], &dir, &[]).done();
+    on(SECRET, &["stop", "-s"], &dir, &[]).done();
     started.wait_in_time().unwrap();
     assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
     assert!(refused.err.contains("stop"), "{}", refused.err);

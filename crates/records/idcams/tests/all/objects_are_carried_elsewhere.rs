@@ -42,6 +42,7 @@ fn comes_back<S: Store>(site: &mut Site<S>) {
         " LISTCAT ENT(NEW.ACCT) ALL\n",
         &["KEYLEN-----------------4", "SHROPTNS(2,3)", "V7", "NEW.ACCT.DATA"],
     );
+    site.says(0, " LISTCAT ENT(BANK.ACCT NEW.ACCT) ALL\n", &["REC-TOTAL--------------5"]);
     // Permanent: the object goes once its copy is there.
     site.says(0, " EXPORT BANK.ACCT OFILE(COPY)\n", &["(C) BANK.ACCT DELETED", "(R) BANK.PATH"]);
     site.run(0, " IMPORT INFILE(COPY)\n");
