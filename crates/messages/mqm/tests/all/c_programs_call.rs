@@ -3,14 +3,8 @@
 use crate::fake::Fake;
 use crate::place::{HEAD, Place, program, run};
 
-#[test]
-fn a_program_puts_gets_commits_backs_out_and_inquires() {
-    let manager = Fake::new("QM1", &["APP.Q"]);
-    let place = Place::new(manager.clone());
-    program(
-        &place,
-        "whole",
-        r#"
+/// The calls that most programs make.
+const WHOLE: &str = r#"
   MQHCONN h = connect_to("QM1");
   IS(0, 0);
   HOLDS(connect_to("QM1") == h);
@@ -72,8 +66,13 @@ fn a_program_puts_gets_commits_backs_out_and_inquires() {
   HOLDS(h == MQHC_UNUSABLE_HCONN);
   connect_to("QM2");
   IS(MQCC_FAILED, MQRC_Q_MGR_NAME_ERROR);
-"#,
-    );
+"#;
+
+#[test]
+fn a_program_puts_gets_commits_backs_out_and_inquires() {
+    let manager = Fake::new("QM1", &["APP.Q"]);
+    let place = Place::new(manager.clone());
+    program(&place, "whole", WHOLE);
     assert_eq!(manager.depth("APP.Q"), 0);
 }
 
@@ -112,13 +111,8 @@ fn messages_of_many_lengths_come_back_whole() {
     );
 }
 
-#[test]
-fn arguments_that_are_wrong_get_their_reason_and_never_crash() {
-    let place = Place::new(Fake::new("QM1", &["APP.Q"]));
-    program(
-        &place,
-        "hostile",
-        r#"
+/// Calls with arguments that are wrong, one after another.
+const HOSTILE: &str = r#"
   MQCONN("QM1", NULL, &cc, &rc);
   IS(2, MQRC_HCONN_ERROR);
   MQHCONN h = connect_to("QM1");
@@ -197,8 +191,12 @@ fn arguments_that_are_wrong_get_their_reason_and_never_crash() {
   }
   MQDISC(&h, &cc, &rc);
   IS(0, 0);
-"#,
-    );
+"#;
+
+#[test]
+fn arguments_that_are_wrong_get_their_reason_and_never_crash() {
+    let place = Place::new(Fake::new("QM1", &["APP.Q"]));
+    program(&place, "hostile", HOSTILE);
 }
 
 #[test]
@@ -245,31 +243,28 @@ int main(void) {{
     assert_eq!(place.server.as_ref().unwrap().connections(), 0);
 }
 
-#[test]
-fn messages_are_consumed_by_programs_that_are_called_back() {
-    let place = Place::new(Fake::new("QM1", &["A", "B"]));
-    let source = format!(
-        r#"{HEAD}
+/// A program that has messages of two queues brought to it.
+const CONSUMERS: &str = r#"
 static int seen_a, seen_b, empty;
-static void consume(MQHCONN h, PMQVOID md, PMQVOID gmo, PMQVOID buffer, PMQCBC context) {{
+static void consume(MQHCONN h, PMQVOID md, PMQVOID gmo, PMQVOID buffer, PMQCBC context) {
   MQLONG c, r;
   int *count = context->CallbackArea;
   HOLDS(context->ConnectionArea == (MQPTR)&cc);
-  if (context->CallType == MQCBCT_MSG_NOT_REMOVED) {{
+  if (context->CallType == MQCBCT_MSG_NOT_REMOVED) {
     HOLDS(context->Reason == MQRC_NO_MSG_AVAILABLE);
     empty++;
     return;
-  }}
+  }
   HOLDS(context->CallType == MQCBCT_MSG_REMOVED && context->CompCode == 0);
   HOLDS(context->DataLength == 3 && memcmp(buffer, "abc", 3) == 0);
   HOLDS(memcmp(((PMQMD)md)->StrucId, "MD  ", 4) == 0 && ((PMQGMO)gmo)->Version == 1);
   (*count)++;
   MQCMIT(h, &c, &r);
   HOLDS(c == 0);
-}}
-int main(void) {{
+}
+int main(void) {
   MQHCONN h = MQHC_UNUSABLE_HCONN;
-  MQCNO cno = {{MQCNO_DEFAULT}};
+  MQCNO cno = {MQCNO_DEFAULT};
   cno.Options = MQCNO_HANDLE_SHARE_BLOCK;
   cno.Version = 5;
   MQCONNX("QM1", &cno, &h, &cc, &rc);
@@ -277,10 +272,10 @@ int main(void) {{
   HOLDS(memcmp(cno.ConnectionId, "AMQCQM1 ", 8) == 0);
   MQHOBJ a = open_queue(h, "A", MQOO_OUTPUT | MQOO_INPUT_SHARED);
   MQHOBJ b = open_queue(h, "B", MQOO_OUTPUT | MQOO_INPUT_SHARED);
-  MQMD md = {{MQMD_DEFAULT}};
-  MQGMO gmo = {{MQGMO_DEFAULT}};
+  MQMD md = {MQMD_DEFAULT};
+  MQGMO gmo = {MQGMO_DEFAULT};
   gmo.Options = MQGMO_SYNCPOINT;
-  MQCBD cbd = {{MQCBD_DEFAULT}};
+  MQCBD cbd = {MQCBD_DEFAULT};
   cbd.CallbackFunction = (MQPTR)consume;
   cbd.CallbackArea = &seen_a;
   MQCB(h, MQOP_REGISTER, &cbd, a, &md, &gmo, &cc, &rc);
@@ -288,7 +283,7 @@ int main(void) {{
   cbd.CallbackArea = &seen_b;
   MQCB(h, MQOP_REGISTER, &cbd, b, &md, &gmo, &cc, &rc);
   IS(0, 0);
-  MQCTLO ctlo = {{MQCTLO_DEFAULT}};
+  MQCTLO ctlo = {MQCTLO_DEFAULT};
   ctlo.ConnectionArea = &cc;
   MQCTL(h, MQOP_START, &ctlo, &cc, &rc);
   IS(0, 0);
@@ -298,19 +293,19 @@ int main(void) {{
   MQHCONN other = MQHC_UNUSABLE_HCONN;
   MQCONNX("QM1", &cno, &other, &cc, &rc);
   MQHOBJ oa = open_queue(other, "A", MQOO_OUTPUT), ob = open_queue(other, "B", MQOO_OUTPUT);
-  for (int i = 0; i < 50; i++) {{
-    MQPMO pmo = {{MQPMO_DEFAULT}};
-    MQMD one = {{MQMD_DEFAULT}};
+  for (int i = 0; i < 50; i++) {
+    MQPMO pmo = {MQPMO_DEFAULT};
+    MQMD one = {MQMD_DEFAULT};
     MQPUT(other, i % 2 ? oa : ob, &one, &pmo, 3, "abc", &cc, &rc);
     IS(0, 0);
-  }}
+  }
   for (int i = 0; i < 500 && seen_a + seen_b < 50; i++) usleep(10000);
   HOLDS(seen_a == 25 && seen_b == 25);
   MQCTL(h, MQOP_SUSPEND, &ctlo, &cc, &rc);
   IS(0, 0);
   MQCMIT(h, &cc, &rc);
   IS(0, 0);
-  MQPMO pmo = {{MQPMO_DEFAULT}};
+  MQPMO pmo = {MQPMO_DEFAULT};
   MQPUT(h, a, &md, &pmo, 3, "abc", &cc, &rc);
   IS(0, 0);
   usleep(300000);
@@ -328,19 +323,18 @@ int main(void) {{
   MQDISC(&h, &cc, &rc);
   IS(0, 0);
   return 0;
-}}
-"#
-    );
+}
+"#;
+
+#[test]
+fn messages_are_consumed_by_programs_that_are_called_back() {
+    let place = Place::new(Fake::new("QM1", &["A", "B"]));
+    let source = format!("{HEAD}{CONSUMERS}");
     run(&mut place.program(place.c("consumers", &source)));
 }
 
-#[test]
-fn properties_and_subscriptions_come_and_go() {
-    let place = Place::new(Fake::new("QM1", &["APP.Q"]));
-    program(
-        &place,
-        "properties",
-        r#"
+/// Calls on message handles and subscriptions.
+const PROPERTIES: &str = r#"
   MQHCONN h = connect_to("QM1");
   MQHMSG m = MQHM_UNUSABLE_HMSG;
   MQCMHO cmho = {MQCMHO_DEFAULT};
@@ -424,8 +418,12 @@ fn properties_and_subscriptions_come_and_go() {
   IS(2, MQRC_TARGET_CCSID_ERROR);
   MQDISC(&h, &cc, &rc);
   IS(0, 0);
-"#,
-    );
+"#;
+
+#[test]
+fn properties_and_subscriptions_come_and_go() {
+    let place = Place::new(Fake::new("QM1", &["APP.Q"]));
+    program(&place, "properties", PROPERTIES);
 }
 
 #[test]
