@@ -146,6 +146,8 @@ impl Kind {
             Kind::Channel | Kind::ClientChannel | Kind::ChannelAuthority => 20,
             Kind::AuthorityRecord => 512,
             Kind::StorageClass => 8,
+            // Composed of what tells one record from another.
+            Kind::ChannelAuthority | Kind::AuthorityRecord => 4_096,
             _ => 48,
         }
     }

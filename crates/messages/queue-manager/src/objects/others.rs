@@ -50,6 +50,22 @@ const SYNCPOINT: Words = &[("NOTAVAIL", 0), ("AVAILABLE", 1)];
 const PUB_SUB: Words = &[("ENABLED", 2), ("COMPAT", 1), ("DISABLED", 0)];
 const MONITOR: Words = &[("OFF", 0), ("NONE", -1), ("LOW", 17), ("MEDIUM", 33), ("HIGH", 65)];
 const STATISTICS: Words = &[("OFF", 0), ("NONE", -1), ("ON", 1)];
+const COMPRESSION: Words = &[("NONE", 0), ("SYSTEM", 8), ("ANY", 0x0FFF_FFFF)];
+const CHANNEL_PROPERTIES: Words = &[("COMPAT", 0), ("NONE", 1), ("ALL", 2)];
+const AGENT: Words = &[("PROCESS", 1), ("THREAD", 2)];
+const AFFINITY: Words = &[("NONE", 0), ("PREFERRED", 1)];
+const RECONNECT: Words = &[("NO", 0), ("YES", 1), ("QMGR", 2), ("DISABLED", 3)];
+const MAP_TYPE: Words = &[
+    ("BLOCKUSER", 1),
+    ("BLOCKADDR", 2),
+    ("SSLPEERMAP", 3),
+    ("ADDRESSMAP", 4),
+    ("USERMAP", 5),
+    ("QMGRMAP", 6),
+];
+const USER_SOURCE: Words = &[("MAP", 0), ("NOACCESS", 1), ("CHANNEL", 2)];
+const CHECK_CHANNEL: Words = &[("ASQMGR", 4), ("REQUIRED", 2), ("REQDADM", 3)];
+const ENTITY_TYPE: Words = &[("PRINCIPAL", 1), ("GROUP", 2)];
 const UNIT_DEFAULT: Words = &[("NO", 0), ("YES", 1)];
 const PLATFORM: Words = &[("UNIX", 3), ("MVS", 1)];
 const SERVICE_TYPE: Words = &[("COMMAND", 0), ("SERVER", 1)];
@@ -205,6 +221,23 @@ pub(super) const CHANNEL: &[Attribute] = &[
     with_default(object("TMPMODEL", 3572), "SYSTEM.DEFAULT.MODEL.QUEUE"),
     with_default(text("TMPQPRFX", 33, 3573), "AMQP.*"),
     with_default(text("AMQPKA", 8, 1644), "AUTO"),
+    word("COMPHDR", COMPRESSION, "NONE", 1575),
+    word("COMPMSG", COMPRESSION, "NONE", 1576),
+    word("PROPCTL", CHANNEL_PROPERTIES, "COMPAT", 190),
+    word("MCATYPE", AGENT, "PROCESS", 1517),
+    text("MRDATA", 32, 3535),
+    text("MREXIT", 128, 3534),
+    word("AFFINITY", AFFINITY, "PREFERRED", 1621),
+    number("CLNTWGHT", (0, 99), "0", 1620),
+    word("DEFRECON", RECONNECT, "NO", 1640),
+    object("CLUSNL", 2030),
+    object("CLUSTER", 2029),
+    number("CLWLPRTY", (0, 9), "0", 1578),
+    number("CLWLRANK", (0, 9), "0", 1577),
+    number("CLWLWGHT", (1, 99), "50", 1579),
+    number("NETPRTY", (0, 9), "0", 1565),
+    with_default(object("TPROOT", 3571), "SYSTEM.BASE.TOPIC"),
+    word("USECLTID", NO_YES, "NO", 1629),
     text("CUSTOM", 128, 2119),
     ALTERATION[0],
     ALTERATION[1],
@@ -219,6 +252,34 @@ pub(super) const LISTENER: &[Attribute] = &[
     word("CONTROL", CONTROL, "MANUAL", 1601),
     ALTERATION[0],
     ALTERATION[1],
+];
+
+pub(super) const CHANNEL_AUTHORITY: &[Attribute] = &[
+    fixed(text("CHLAUTH", 20, 3501)),
+    fixed(word("TYPE", MAP_TYPE, "ADDRESSMAP", 1352)),
+    text("DESCR", 64, 2118),
+    fixed(text("ADDRESS", 264, 3506)),
+    fixed(text("CLNTUSER", 64, 3567)),
+    fixed(object("QMNAME", 2017)),
+    fixed(text("SSLPEER", 1_024, 3545)),
+    fixed(text("SSLCERTI", 1_024, 2130)),
+    word("USERSRC", USER_SOURCE, "MAP", 1638),
+    text("MCAUSER", 64, 3527),
+    list("USERLIST", 64, 3568),
+    list("ADDRLIST", 264, 3566),
+    word("WARN", NO_YES, "NO", 1639),
+    word("CHCKCLNT", CHECK_CHANNEL, "ASQMGR", 258),
+    text("CUSTOM", 128, 2119),
+    ALTERATION[0],
+    ALTERATION[1],
+];
+
+pub(super) const AUTHORITY_RECORD: &[Attribute] = &[
+    fixed(text("PROFILE", 48, 3067)),
+    fixed(text("OBJTYPE", 12, 1016)),
+    fixed(text("ENTITY", 64, 3068)),
+    fixed(word("ENTTYPE", ENTITY_TYPE, "PRINCIPAL", 1118)),
+    list("AUTHLIST", 12, 1115),
 ];
 
 pub(super) const SERVICE: &[Attribute] = &[
