@@ -147,7 +147,8 @@ impl SyntaxError {
             SyntaxError::Verb { .. } => MessageId::error(8426),
             _ => MessageId { number: 8405, severity: Severity::Information },
         };
-        let text = format!("Syntax error at or near the end of what follows: {self} ({}).", self.code().0);
+        let text =
+            format!("Syntax error at or near the end of what follows: {self} ({}).", self.code().0);
         let mut reply = Reply::new(id, text);
         if !command.is_empty() {
             reply.lines.push(command[..end].to_owned());

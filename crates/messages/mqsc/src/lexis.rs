@@ -117,8 +117,7 @@ mod tests {
 
     fn commands(text: &str) -> Vec<String> {
         let mut gatherer = Gatherer::default();
-        let mut all: Vec<_> =
-            text.lines().flat_map(|line| gatherer.line(line).commands).collect();
+        let mut all: Vec<_> = text.lines().flat_map(|line| gatherer.line(line).commands).collect();
         all.extend(gatherer.finish());
         all.into_iter().map(|one| one.expect("no command is too long")).collect()
     }
@@ -159,10 +158,7 @@ mod tests {
         let long = format!("DEF QL({})+", "A".repeat(COMMAND_BYTES_MAX));
         assert!(gatherer.line(&long).commands.is_empty());
         let gathered = gatherer.line("REPLACE");
-        assert_eq!(
-            gathered.commands,
-            [Err(SyntaxError::Overlong { most: COMMAND_BYTES_MAX })]
-        );
+        assert_eq!(gathered.commands, [Err(SyntaxError::Overlong { most: COMMAND_BYTES_MAX })]);
         assert_eq!(gatherer.line("PING QMGR").commands, [Ok("PING QMGR".to_owned())]);
     }
 }

@@ -28,13 +28,8 @@ pub struct Answer {
     pub replies: Vec<Reply>,
     /// Whether it was no command in the first place.
     pub syntax_error: bool,
-}
-
-impl Answer {
-    /// Whether a valid command was not processed.
-    pub fn has_failed(&self) -> bool {
-        !self.syntax_error && self.replies.iter().any(Reply::is_error)
-    }
+    /// Whether it was one, and was not processed.
+    pub failed: bool,
 }
 
 /// How a session is shown.
@@ -71,7 +66,7 @@ impl Summary {
     fn count(&mut self, answer: &Answer) {
         self.read += 1;
         self.syntax_errors += u64::from(answer.syntax_error);
-        self.failed += u64::from(answer.has_failed());
+        self.failed += u64::from(answer.failed);
     }
 
     /// The last three lines.
@@ -129,10 +124,9 @@ pub fn run(
         }
         output.flush()?;
     }
-    if let (false, Some(command)) = (ended, gatherer.finish()) {
-        if !command.as_deref().is_ok_and(is_end) {
-            answer(command, &mut execute, &mut output, &mut summary)?;
-        }
+    let left = gatherer.finish().filter(|command| !command.as_deref().is_ok_and(is_end));
+    if let (false, Some(command)) = (ended, left) {
+        answer(command, &mut execute, &mut output, &mut summary)?;
     }
     for line in summary.lines() {
         writeln!(output, "{line}")?;
@@ -149,7 +143,7 @@ fn answer(
 ) -> io::Result<()> {
     let answer = match command {
         Ok(command) => execute(&command),
-        Err(error) => Answer { replies: vec![error.reply("")], syntax_error: true },
+        Err(error) => Answer { replies: vec![error.reply("")], syntax_error: true, failed: false },
     };
     summary.count(&answer);
     answer.replies.iter().try_for_each(|reply| write!(output, "{reply}"))
@@ -186,7 +180,8 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
 
 /// What a session says that cannot begin.
 pub fn not_run(frame: &Frame, reason: &str) -> String {
-    let reply = Reply::new(MessageId::error(8146), format!("Queue manager not available. {reason}"));
+    let reply =
+        Reply::new(MessageId::error(8146), format!("Queue manager not available. {reason}"));
     let mut text = format!("{}\n", frame.banner);
     text.push_str(&reply.to_string());
     for line in Summary::default().lines() {
@@ -201,21 +196,23 @@ mod tests {
     use super::*;
 
     fn ran(input: &str) -> (String, Summary) {
-        let frame =
-            Frame { banner: "Holdfast".into(), manager: "QM1".into(), echo: true };
+        let frame = Frame { banner: "Holdfast".into(), manager: "QM1".into(), echo: true };
         let mut output = Vec::new();
         let summary = run(&frame, input.as_bytes(), &mut output, |command| match command {
             "BAD" => Answer {
                 replies: vec![Reply::new(MessageId::error(8405), "Syntax.")],
                 syntax_error: true,
+                failed: false,
             },
             "FAIL" => Answer {
                 replies: vec![Reply::new(MessageId::error(8147), "Not found.")],
                 syntax_error: false,
+                failed: true,
             },
             _ => Answer {
                 replies: vec![Reply::new(MessageId::done(8415), "Done.")],
                 syntax_error: false,
+                failed: false,
             },
         });
         let summary = summary.expect("memory can be written to");
@@ -224,7 +221,8 @@ mod tests {
 
     #[test]
     fn the_frame_is_what_scripts_are_used_to() {
-        let (text, summary) = ran("* a comment\nPING QMGR\nDEF QL(A) +\n  REPLACE\nEND\nPING QMGR\n");
+        let (text, summary) =
+            ran("* a comment\nPING QMGR\nDEF QL(A) +\n  REPLACE\nEND\nPING QMGR\n");
         assert_eq!(
             text,
             "Holdfast\nStarting MQSC for queue manager QM1.\n\n\n       : * a comment\n     1 : \

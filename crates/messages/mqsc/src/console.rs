@@ -1,0 +1,94 @@
+//! Where commands are executed: one console of a queue manager.
+//!
+//! 1. A command is read as a whole before anything of it is done: one that is wrong in its last
+//!    word has done nothing.
+//! 2. A command changes one object, in one unit of work of the queue manager, or none.
+
+use queue_manager::QueueManager;
+use queue_manager::objects::Kind;
+use store::Store;
+
+use crate::command::{Command, Target, Verb};
+use crate::failure::CommandError;
+use crate::reply::Reply;
+use crate::session::Answer;
+use crate::{control, define, display, records, status};
+
+/// What a command answers, or why it was not processed.
+pub(crate) type Done = Result<Vec<Reply>, CommandError>;
+
+/// A console of a queue manager.
+pub struct Console<S: Store> {
+    manager: QueueManager<S>,
+}
+
+impl<S: Store> Console<S> {
+    /// A console of this queue manager.
+    pub fn new(manager: &QueueManager<S>) -> Console<S> {
+        Console { manager: manager.clone() }
+    }
+
+    /// The queue manager.
+    pub fn manager(&self) -> &QueueManager<S> {
+        &self.manager
+    }
+
+    /// Executes a command: one line, with its continuations joined.
+    pub fn execute(&self, text: &str) -> Answer {
+        let done =
+            Command::parse(text).map_err(CommandError::from).and_then(|command| self.run(command));
+        match done {
+            Ok(replies) => Answer { replies, syntax_error: false, failed: false },
+            Err(error) => {
+                let syntax_error = matches!(error, CommandError::Syntax(_));
+                let replies = vec![error.reply(text)];
+                Answer { replies, syntax_error, failed: !syntax_error }
+            }
+        }
+    }
+
+    /// Reads a command without executing it.
+    pub fn verify(&self, text: &str) -> Answer {
+        match Command::parse(text).and_then(|mut command| define::check(&mut command)) {
+            Ok(()) => Answer::default(),
+            Err(error) => {
+                Answer { replies: vec![error.reply(text)], syntax_error: true, failed: false }
+            }
+        }
+    }
+
+    fn run(&self, mut command: Command) -> Done {
+        let manager = &self.manager;
+        command.keywords.here()?;
+        match (command.verb, command.target) {
+            (Verb::Define, Target::Object(kind)) => define::define(manager, command, kind),
+            (Verb::Alter, Target::Object(kind)) => define::alter(manager, command, kind),
+            (Verb::Delete, Target::Object(kind)) => define::delete(manager, command, Some(kind)),
+            (Verb::Delete, Target::Queue) => define::delete(manager, command, None),
+            (Verb::Display, Target::Object(Kind::QueueManager)) => {
+                display::manager(manager, command)
+            }
+            (Verb::Display, Target::Object(kind)) => display::objects(manager, command, kind),
+            (Verb::Display, Target::Queue) => display::queues(manager, command),
+            (Verb::Set, Target::ChannelAuthority) => records::set_channel(manager, command),
+            (Verb::Display, Target::ChannelAuthority) => records::display_channel(manager, command),
+            (Verb::Set, Target::AuthorityRecord) => records::set_authority(manager, command),
+            (Verb::Delete, Target::AuthorityRecord) => records::delete_authority(manager, command),
+            (Verb::Display, Target::AuthorityRecord) => {
+                records::display_authority(manager, command)
+            }
+            (Verb::Display, Target::QueueStatus) => status::queues(manager, command),
+            (Verb::Reset, Target::QueueStatistics) => status::reset_queue(manager, command),
+            (Verb::Display, Target::Connection) => status::connections(manager, command),
+            (Verb::Display, Target::ManagerStatus) => status::manager(manager, command),
+            (Verb::Display, Target::SubscriptionStatus) => status::subscriptions(manager, command),
+            (Verb::Display, Target::PubSub) => status::publish_subscribe(manager, command),
+            (Verb::Display, Target::TopicStatus) => status::topics(manager, command),
+            (
+                Verb::Display,
+                Target::ChannelStatus | Target::ListenerStatus | Target::ServiceStatus,
+            ) => status::none_runs(manager, &command),
+            _ => control::run(manager, command),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Commands that do something to messages, connections and the queue manager itself.
+//!
+//! 1. What this queue manager does not have is refused with the reason; nothing is pretended.
+
+use queue_manager::QueueManager;
+use queue_manager::objects::Kind;
+use store::Store;
+
+use crate::command::{Command, Target, Verb};
+use crate::console::Done;
+use crate::define::{find, find_channel, not_found, noun};
+use crate::error::SyntaxError;
+use crate::failure::CommandError;
+use crate::reply::{MessageId, Reply};
+use crate::status::connection_name;
+
+fn done(number: u16, text: impl Into<String>) -> Done {
+    Ok(vec![Reply::new(MessageId::done(number), text)])
+}
+
+pub(crate) fn run<S: Store>(manager: &QueueManager<S>, command: Command) -> Done {
+    match (command.verb, command.target) {
+        (Verb::Clear, Target::Object(Kind::QueueLocal)) => clear(manager, &command),
+        (Verb::Move, Target::Object(Kind::QueueLocal)) => move_messages(manager, command),
+        (Verb::Ping, Target::Object(Kind::QueueManager)) => {
+            command.keywords.end()?;
+            done(8415, "Ping Queue Manager command complete.")
+        }
+        (Verb::Refresh, Target::Object(Kind::QueueManager)) => refresh(manager, command),
+        (Verb::Refresh, Target::Security) => refresh_security(command),
+        (Verb::Stop, Target::Connection) => stop_connection(manager, &command),
+        (
+            Verb::Start | Verb::Stop | Verb::Ping | Verb::Reset | Verb::Resolve,
+            Target::Object(kind @ (Kind::Channel | Kind::Listener | Kind::Service)),
+        ) => not_running(manager, &command, kind),
+        (Verb::Start | Verb::Stop, Target::Object(Kind::QueueManager)) => {
+            refused(&command, "a system starts and stops with holdfast start and holdfast stop")
+        }
+        (_, Target::TopicString) => {
+            refused(&command, "retained publications are replaced by publishing others")
+        }
+        _ => refused(&command, "this queue manager keeps everything in the system's own store"),
+    }
+}
+
+fn refused(command: &Command, why: &'static str) -> Done {
+    Err(CommandError::NotProvided { command: command.title.clone(), why })
+}
+
+fn clear<S: Store>(manager: &QueueManager<S>, command: &Command) -> Done {
+    let name = command.named()?.text.trim_end().to_owned();
+    command.keywords.end()?;
+    let queue =
+        find(manager, Kind::QueueLocal, &name).ok_or_else(|| not_found(Kind::QueueLocal, &name))?;
+    manager.clear(&queue.name)?;
+    done(8022, "Queue cleared.")
+}
+
+fn move_messages<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
+    let from = command.named()?.text.trim_end().to_owned();
+    let to = command.keywords.one("TOQLOCAL")?;
+    let way = command.keywords.word("TYPE", &["MOVE", "ADD"])?;
+    command.keywords.end()?;
+    let Some(to) = to else {
+        let (command, end) = (command.title.clone(), command.keywords.end_of_text());
+        return Err(SyntaxError::Missing { command, keyword: "TOQLOCAL", end }.into());
+    };
+    for name in [&from, &to.text] {
+        let found = find(manager, Kind::QueueLocal, name);
+        found.ok_or_else(|| not_found(Kind::QueueLocal, name))?;
+    }
+    let count = manager.move_messages(&from, to.text.trim_end(), way == Some("ADD"))?;
+    done(8023, format!("{count} messages moved."))
+}
+
+fn refresh<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
+    let types = ["EXPIRY", "CONFIGEV", "EARLY", "PROXYSUB", "STATISTICS"];
+    let of_type = command.keywords.word("TYPE", &types)?;
+    match of_type {
+        Some("EXPIRY") => {
+            command.keywords.end()?;
+            let count = manager.expire();
+            done(8005, format!("{count} messages have expired."))
+        }
+        None => {
+            let (command, end) = (command.title.clone(), command.keywords.end_of_text());
+            Err(SyntaxError::Missing { command, keyword: "TYPE", end }.into())
+        }
+        Some(_) => refused(&command, "only TYPE(EXPIRY) has something to refresh"),
+    }
+}
+
+fn refresh_security(mut command: Command) -> Done {
+    let _ = command.keywords.word("TYPE", &["AUTHSERV", "CONNAUTH", "SSL", "CLASSES"])?;
+    command.keywords.end()?;
+    // Authority is looked up in what is defined, each time: nothing is kept that could be stale.
+    done(8560, "Security cache refreshed.")
+}
+
+fn stop_connection<S: Store>(manager: &QueueManager<S>, command: &Command) -> Done {
+    let name = command.named()?.text.trim_end().to_owned();
+    command.keywords.end()?;
+    let all = manager.connections();
+    let meant = all.iter().find(|one| connection_name(one.connection) == name);
+    let broken = meant.is_some_and(|one| manager.break_connection(one.connection));
+    match broken {
+        true => done(8457, "Stop connection command accepted."),
+        false => Err(CommandError::NotFound { what: "Connection", name }),
+    }
+}
+
+/// Channels, listeners and services are kept as they are defined; none of them runs.
+fn not_running<S: Store>(manager: &QueueManager<S>, command: &Command, kind: Kind) -> Done {
+    let name = command.named()?.text.trim_end();
+    let found = match kind {
+        Kind::Channel => find_channel(manager, name),
+        kind => find(manager, kind, name),
+    };
+    if found.is_none() {
+        return Err(CommandError::NotFound { what: noun(kind), name: name.to_owned() });
+    }
+    let why = match kind {
+        Kind::Channel => "channels are kept as they are defined, and none of them can run",
+        Kind::Listener => "doors are opened by holdfast.toml and holdfast start",
+        _ => "programs are started by regions and by trigger monitors",
+    };
+    refused(command, why)
+}

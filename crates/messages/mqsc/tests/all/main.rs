@@ -1,0 +1,1 @@
+//! Scenarios of commands over a queue manager, and what no text may do.
