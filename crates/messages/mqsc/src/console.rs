@@ -47,6 +47,14 @@ impl<S: Store> Console<S> {
         }
     }
 
+    /// Executes a command, for those who want the error itself.
+    ///
+    /// # Errors
+    /// If it is not well formed, or was not processed.
+    pub fn try_execute(&self, text: &str) -> Result<Vec<Reply>, CommandError> {
+        Command::parse(text).map_err(CommandError::from).and_then(|command| self.run(command))
+    }
+
     /// Reads a command without executing it.
     pub fn verify(&self, text: &str) -> Answer {
         match Command::parse(text).and_then(|mut command| define::check(&mut command)) {

@@ -189,12 +189,12 @@ fn opening(object: &Object) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// An attribute as a command writes it.
-fn written(attribute: &Attribute, value: &Value) -> String {
+pub(crate) fn written(attribute: &Attribute, value: &Value) -> String {
     match (attribute.kind, value) {
         (ValueKind::Text(_) | ValueKind::Name(_), value) => {
             format!("{}({})", attribute.name, quoted(&value.to_string()))

@@ -10,6 +10,7 @@
 //! | what it answers | [`reply`], [`error`], [`failure`] |
 //! | the frame around many commands | [`session`] |
 //! | a queue manager as commands that make it again | [`dump`] |
+//! | commands in messages | [`pcf`] |
 //!
 //! 1. What is read wrong does nothing: a command is understood to its last word first.
 //! 2. Text from outside never ends the program; it ends with an error that shows where it stands.
@@ -28,6 +29,7 @@ pub mod failure;
 mod filter;
 pub mod lexis;
 mod moment;
+pub mod pcf;
 mod records;
 pub mod reply;
 pub mod session;

@@ -1,0 +1,13 @@
+//! Command messages: the same commands, as programs send them.
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | the bytes | [`wire`] |
+//! | what each command answers | `commands` |
+//! | who takes commands from the command queue | [`server`] |
+
+mod commands;
+pub mod server;
+pub mod wire;
+
+pub use commands::answer;
