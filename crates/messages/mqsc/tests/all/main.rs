@@ -1,1 +1,9 @@
 //! Scenarios of commands over a queue manager, and what no text may do.
+
+mod a_dump_makes_the_same_queue_manager_again;
+mod commands_define_display_and_remove_objects;
+mod common;
+mod displays_show_what_is_asked_for;
+mod messages_are_cleared_moved_and_counted;
+mod no_text_ends_a_session;
+mod programs_send_commands_as_messages;

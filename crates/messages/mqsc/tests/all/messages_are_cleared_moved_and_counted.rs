@@ -1,0 +1,68 @@
+//! Commands about messages, handles and connections.
+
+use holdfast_mqsc::Console;
+use queue_manager::options::ObjectDescriptor;
+use queue_manager::options::value::open;
+
+use crate::common::{connected, done, manager, put_messages, refused};
+
+#[test]
+fn a_queue_with_messages_is_deleted_only_with_them() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEF QL(Q)");
+    put_messages(&manager, "Q", 2);
+    assert!(refused(&console, "DELETE QL(Q)").starts_with("AMQ8143E: "));
+    assert!(done(&console, "DIS QL(Q) CURDEPTH").contains("CURDEPTH(2)"));
+    done(&console, "DELETE QL(Q) PURGE");
+    refused(&console, "DIS QL(Q)");
+}
+
+#[test]
+fn messages_are_cleared_and_moved() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEF QL(FROM.Q)");
+    done(&console, "DEF QL(TO.Q)");
+    put_messages(&manager, "FROM.Q", 3);
+    put_messages(&manager, "TO.Q", 1);
+    let told = done(&console, "MOVE QLOCAL(FROM.Q) TOQLOCAL(TO.Q) TYPE(ADD)");
+    assert!(told.contains("3 messages moved"), "{told}");
+    assert!(done(&console, "DIS QL(TO.Q) CURDEPTH").contains("CURDEPTH(4)"));
+    assert!(done(&console, "CLEAR QLOCAL(TO.Q)").starts_with("AMQ8022I: "));
+    assert!(done(&console, "DIS QL(TO.Q) CURDEPTH").contains("CURDEPTH(0)"));
+    assert!(refused(&console, "CLEAR QLOCAL(NOWHERE)").starts_with("AMQ8147E: "));
+    assert!(refused(&console, "MOVE QLOCAL(FROM.Q)").contains("needs TOQLOCAL"));
+}
+
+#[test]
+fn statistics_begin_again_when_they_are_reset() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEF QL(Q)");
+    put_messages(&manager, "Q", 5);
+    let told = done(&console, "RESET QSTATS(Q)");
+    assert!(told.contains("MSGSIN(5)") && told.contains("HIQDEPTH(5)"), "{told}");
+    assert!(done(&console, "RESET QSTATS(Q)").contains("MSGSIN(0)"));
+}
+
+#[test]
+fn whoever_has_a_queue_open_is_shown_and_can_be_stopped() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEF QL(Q)");
+    refused(&console, "DIS QSTATUS(Q) TYPE(HANDLE)");
+    let mut connection = connected(&manager);
+    let options = open::INPUT_SHARED | open::INQUIRE;
+    connection.open(&mut ObjectDescriptor::queue("Q"), options).expect("it is there");
+    let told = done(&console, "DIS QSTATUS(Q) TYPE(HANDLE)");
+    for part in ["TYPE(HANDLE)", "INPUT(SHARED)", "INQUIRE(YES)", "OUTPUT(NO)"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(refused(&console, "DELETE QL(Q)").starts_with("AMQ8148E: "));
+    let number = format!("{:016X}", connection.number());
+    let told = done(&console, "DIS CONN(*) TYPE(ALL) ALL");
+    assert!(told.contains(&format!("CONN({number})")) && told.contains("OBJNAME(Q)"), "{told}");
+    done(&console, &format!("STOP CONN({number})"));
+    assert!(connection.commit().is_err(), "its calls fail from then on");
+}
