@@ -1,7 +1,7 @@
 //! What a dump says, run in an empty queue manager, makes one with the same definitions.
 
-use holdfast_mqsc::Console;
-use holdfast_mqsc::dump::{Selection, dump};
+use mqsc::Console;
+use mqsc::dump::{Selection, dump};
 use proptest::prelude::*;
 
 use crate::common::{Manager, done, manager, named, session};

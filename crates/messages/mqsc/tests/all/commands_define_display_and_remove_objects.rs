@@ -1,6 +1,6 @@
 //! What is defined is there, is changed by what changes it, and is gone when it is deleted.
 
-use holdfast_mqsc::Console;
+use mqsc::Console;
 
 use crate::common::{done, manager, refused, session};
 

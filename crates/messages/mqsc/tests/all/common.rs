@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdfast_mqsc::{Answer, Console, Frame, session};
+use mqsc::{Answer, Console, Frame, session};
 use queue_manager::options::value::{open, put};
 use queue_manager::options::{ConnectOptions, ObjectDescriptor, PutOptions};
 use queue_manager::{Connection, MessageDescriptor, Options, QueueManager};

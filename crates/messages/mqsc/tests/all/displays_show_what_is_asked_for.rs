@@ -1,6 +1,6 @@
 //! Generic names, `WHERE`, types, and which attributes come when.
 
-use holdfast_mqsc::Console;
+use mqsc::Console;
 use store_suite::model::ModelStore;
 
 use crate::common::{done, manager, put_messages, refused};

@@ -1,6 +1,6 @@
 //! Commands about messages, handles and connections.
 
-use holdfast_mqsc::Console;
+use mqsc::Console;
 use queue_manager::options::ObjectDescriptor;
 use queue_manager::options::value::open;
 

@@ -1,11 +1,11 @@
 //! Whatever is typed, a session goes on and says what is wrong with it.
 
-use holdfast_mqsc::pcf::answer;
-use holdfast_mqsc::pcf::wire::{Order, read};
-use holdfast_mqsc::{Console, session};
+use mqsc::pcf::answer;
+use mqsc::pcf::wire::{Order, read};
+use mqsc::{Console, session};
 use proptest::prelude::*;
 
-use crate::common::{manager, session as run};
+use crate::common::{manager, session as run_script};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
@@ -14,7 +14,7 @@ proptest! {
     fn any_bytes_are_answered(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let manager = manager();
         let console = Console::new(&manager);
-        let frame = holdfast_mqsc::Frame {
+        let frame = mqsc::Frame {
             banner: String::new(),
             manager: "QM1".into(),
             echo: true,
@@ -40,7 +40,7 @@ proptest! {
         ),
     ) {
         let manager = manager();
-        let (text, summary) = run(&manager, &words.join(" "));
+        let (text, summary) = run_script(&manager, &words.join(" "));
         prop_assert!(text.contains("MQSC command"));
         prop_assert!(summary.read <= 20);
     }

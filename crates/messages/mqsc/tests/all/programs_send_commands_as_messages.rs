@@ -1,8 +1,8 @@
 //! Command messages: what programs of administration send, and what they get.
 
-use holdfast_mqsc::pcf::answer;
-use holdfast_mqsc::pcf::server::{COMMAND_QUEUE, CommandServer, FORMAT};
-use holdfast_mqsc::pcf::wire::{Content, Header, Message, Order, Parameter, read, write};
+use mqsc::pcf::answer;
+use mqsc::pcf::server::{COMMAND_QUEUE, CommandServer, FORMAT};
+use mqsc::pcf::wire::{Content, Header, Message, Order, Parameter, read, write};
 use queue_manager::options::value::{get, open, put};
 use queue_manager::options::{GetOptions, ObjectDescriptor, PutOptions};
 use queue_manager::{MessageDescriptor, ObjectName};

@@ -143,8 +143,7 @@ impl Kind {
     pub fn name_bytes_max(self) -> usize {
         match self {
             Kind::Subscription => 10_240,
-            Kind::Channel | Kind::ClientChannel | Kind::ChannelAuthority => 20,
-            Kind::AuthorityRecord => 512,
+            Kind::Channel | Kind::ClientChannel => 20,
             Kind::StorageClass => 8,
             // Composed of what tells one record from another.
             Kind::ChannelAuthority | Kind::AuthorityRecord => 4_096,

@@ -371,43 +371,4 @@ pub(super) const QUEUE_MANAGER: &[Attribute] = &[
     ALTERATION[1],
 ];
 
-const CHECK_CHANNEL: Words = &[("ASQMGR", 4), ("REQUIRED", 2), ("REQDADM", 3)];
-const RULE: Words = &[
-    ("BLOCKUSER", 1),
-    ("BLOCKADDR", 2),
-    ("SSLPEERMAP", 3),
-    ("ADDRESSMAP", 4),
-    ("USERMAP", 5),
-    ("QMGRMAP", 6),
-];
-const USER_SOURCE: Words = &[("MAP", 0), ("NOACCESS", 1), ("CHANNEL", 2)];
-const ENTITY: Words = &[("PRINCIPAL", 1), ("GROUP", 2)];
-
-pub(super) const CHANNEL_AUTHORITY: &[Attribute] = &[
-    fixed(word("TYPE", RULE, "ADDRESSMAP", 0)),
-    text("DESCR", 64, 0),
-    text("ADDRESS", 264, 0),
-    text("CLNTUSER", 64, 0),
-    object("QMNAME", 0),
-    text("SSLPEER", 1_024, 0),
-    text("SSLCERTI", 1_024, 0),
-    word("USERSRC", USER_SOURCE, "MAP", 0),
-    text("MCAUSER", 64, 0),
-    list("USERLIST", 64, 0),
-    list("ADDRLIST", 264, 0),
-    word("WARN", NO_YES, "NO", 0),
-    word("CHCKCLNT", CHECK_CHANNEL, "ASQMGR", 0),
-    text("CUSTOM", 128, 0),
-    ALTERATION[0],
-    ALTERATION[1],
-];
-
-pub(super) const AUTHORITY_RECORD: &[Attribute] = &[
-    text("PROFILE", 48, 0),
-    text("OBJTYPE", 12, 0),
-    text("ENTITY", 64, 0),
-    word("ENTTYPE", ENTITY, "PRINCIPAL", 0),
-    list("AUTHLIST", 12, 0),
-];
-
 const SWITCH2: Words = &[("OFF", 0), ("ON", 1)];
