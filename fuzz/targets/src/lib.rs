@@ -34,6 +34,7 @@ pub mod keystore;
 pub mod log_files;
 pub mod macro_source;
 pub mod members;
+pub mod mqsc_text;
 pub mod network_frames;
 pub mod openpgp_message;
 pub mod operator_lines;
@@ -95,6 +96,7 @@ pub const TARGETS: &[Target] = targets![
     log_files,
     macro_source,
     members,
+    mqsc_text,
     network_frames,
     openpgp_message,
     operator_lines,
