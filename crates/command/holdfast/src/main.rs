@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     // Before anything else: whatever comes into this process's memory may be a secret (K22). What
     // the operating system refuses is said by whoever opens a system.
     let _notes = system::hygiene::protect_process();
-    let typed: Vec<OsString> = std::env::args_os().collect();
+    let typed: Vec<OsString> = command::mqsc_words(std::env::args_os().collect());
     output::remember_names(&typed);
     let (words, given) = match pgp_words(typed) {
         Ok(said) => said,

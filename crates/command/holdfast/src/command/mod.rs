@@ -23,6 +23,7 @@ mod log;
 mod manual;
 mod map;
 mod r#move;
+mod mqsc;
 mod on_engine;
 mod online;
 mod partition;
@@ -44,6 +45,7 @@ mod verify;
 
 use std::process::ExitCode;
 
+pub(crate) use mqsc::clear as mqsc_words;
 pub(crate) use pgp::facility::{Said, clear as facility_words};
 
 use clap::{Parser, Subcommand};
@@ -105,6 +107,7 @@ enum Command {
     Index(index::IndexArgs),
     Db(db::DbArgs),
     Move(r#move::MoveArgs),
+    Mqsc(mqsc::MqscArgs),
     Engine(engine::EngineArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
@@ -184,6 +187,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Index(args) => index::run(context, &args),
         Command::Db(args) => db::run(context, &args),
         Command::Move(args) => r#move::run(context, &args),
+        Command::Mqsc(args) => mqsc::run(context, &args),
         Command::Engine(args) => engine::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),

@@ -1,0 +1,155 @@
+//! `holdfast mqsc`: commands of the queue manager, as `runmqsc` takes them.
+//!
+//! 1. Called by the name `runmqsc`, the program takes that program's options; the folder of the
+//!    system comes from the variable `HOLDFAST_SYSTEM` then.
+//! 2. The exit code is that of `runmqsc`: 0, 10 if a command was not processed, 20 if none could be.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use mqsc::dump::{Selection, dump};
+use mqsc::{Console, Frame, session};
+use queue_manager::{Options, QueueManager};
+use store_any::AnyStore;
+use system::{AnySystem, Home as _};
+
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::operate::{SystemArgs, any_options};
+use crate::output::warn;
+
+/// The variable that names the system for `runmqsc`.
+const SYSTEM_VARIABLE: &str = "HOLDFAST_SYSTEM";
+/// How many connections the queue manager of a stopped system takes.
+const CONNECTIONS_MAX: usize = 16;
+
+/// Run commands of the queue manager (MQSC) in a stopped system
+///
+/// Reads commands from standard input, or from a file, to its end or to the command END, and
+/// answers as runmqsc does. Exit codes: 0 every command was processed, 10 one was not, 20 none
+/// could be.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: echo 'DISPLAY QUEUE(*)' | holdfast mqsc -s /srv/bank; \
+everything as commands: holdfast mqsc -s /srv/bank --dump > bank.mqsc")]
+pub(crate) struct MqscArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    /// The queue manager; it has the name of the system's folder in upper case
+    #[arg(value_name = "QMGR")]
+    manager: Option<String>,
+    /// Read the commands from this file
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Do not repeat the commands in the output
+    #[arg(short = 'e', long)]
+    no_echo: bool,
+    /// Read the commands and say what is wrong with them, but do nothing
+    #[arg(short = 'v', long)]
+    check: bool,
+    /// Write everything that is defined as commands that make it again
+    #[arg(long, conflicts_with_all = ["file", "check", "no_echo"])]
+    dump: bool,
+    /// With --dump: only objects with this name; * at its end stands for anything
+    #[arg(short, long, value_name = "NAME", default_value = "*", requires = "dump")]
+    name: String,
+}
+
+/// The words of a command line: those of `runmqsc` as this program's own.
+pub(crate) fn clear(words: Vec<OsString>) -> Vec<OsString> {
+    let called = words.first().map(Path::new).and_then(Path::file_name);
+    if called.is_none_or(|name| name != "runmqsc") {
+        return words;
+    }
+    let mut clear: Vec<OsString> = vec!["holdfast".into(), "mqsc".into()];
+    if let Some(folder) = std::env::var_os(SYSTEM_VARIABLE) {
+        clear.extend(["--system".into(), folder]);
+    }
+    clear.extend(words.into_iter().skip(1));
+    clear
+}
+
+/// The name of a system's queue manager.
+fn manager_name(dir: &Path) -> String {
+    let folder = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let name = folder.file_name().map(|name| name.to_string_lossy().to_ascii_uppercase());
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "._%".contains(letter);
+    let name = name.unwrap_or_default();
+    let fits: String =
+        name.chars().map(|letter| if allowed(letter) { letter } else { '_' }).take(48).collect();
+    if fits.is_empty() { "HOLDFAST".into() } else { fits }
+}
+
+pub(super) fn run(context: &mut Context, args: &MqscArgs) -> Result<ExitCode> {
+    let dir = &args.system.system;
+    let name = manager_name(dir);
+    if let Some(wanted) = args.manager.as_ref().filter(|wanted| **wanted != name) {
+        let what = format!("the queue manager of {} is {name}, not {wanted}", dir.display());
+        return Err(Failure::usage(what, "Name it so, or name another system."));
+    }
+    let banner = format!("Holdfast {} MQSC", env!("CARGO_PKG_VERSION"));
+    let frame = Frame { banner, manager: name, echo: !args.no_echo };
+    let passphrase = args.system.passphrase.get()?;
+    let system = match AnySystem::open(&context.seam, dir, &passphrase, any_options()) {
+        Ok(system) => system,
+        Err(error) => {
+            if !args.dump {
+                let told = session::not_run(&frame, &error.to_string());
+                io::stdout().write_all(told.as_bytes())?;
+            }
+            Failure::from(error).tell(context.output.is_json());
+            return Ok(ExitCode::from(session::EXIT_NOT_RUN));
+        }
+    };
+    system.notes().iter().for_each(warn);
+    let done = in_system(context, args, &frame, &system);
+    match (done, system.close()) {
+        (Ok(code), Ok(())) => Ok(code),
+        (Ok(_), Err(error)) => Err(error.into()),
+        (Err(failure), _) => Err(failure),
+    }
+}
+
+fn in_system(
+    context: &Context,
+    args: &MqscArgs,
+    frame: &Frame,
+    system: &AnySystem,
+) -> Result<ExitCode> {
+    let _alone = system.alone()?;
+    let options = Options {
+        name: frame.manager.clone(),
+        clock: Arc::clone(&context.seam.clock),
+        entropy: Arc::clone(&context.seam.entropy),
+        authority: None,
+        connections_max: CONNECTIONS_MAX,
+    };
+    let manager: QueueManager<AnyStore> = QueueManager::open(&system.databases(), options)
+        .map_err(|error| Failure::Error(Box::new(error)))?;
+    if args.dump {
+        let now_ms = context.seam.clock.utc_us() / 1_000;
+        let selection = Selection { name: args.name.clone(), now_ms, ..Selection::default() };
+        io::stdout().write_all(dump(&manager, &selection).as_bytes())?;
+        return DONE;
+    }
+    let input: Box<dyn BufRead> = match &args.file {
+        None => Box::new(io::stdin().lock()),
+        Some(file) => {
+            let opened = File::open(file).map_err(|error| {
+                let what = format!("{}: {error}", file.display());
+                Failure::other(what, "Name a file that can be read.")
+            })?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    let console = Console::new(&manager);
+    let summary = session::run(frame, input, io::stdout().lock(), |text| match args.check {
+        true => console.verify(text),
+        false => console.execute(text),
+    })?;
+    Ok(ExitCode::from(summary.exit_code()))
+}
