@@ -34,7 +34,8 @@ pub fn fuzz(bytes: &[u8]) {
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let script = "* queues\nDEFINE QLOCAL(A) +\n  DESCR('it''s') REPLACE\nDIS QL(*) \
-                  WHERE(CURDEPTH GT 0);PING QMGR\nALTER CHL(C) CHLTYPE(SDR) CONNAME(H(1414))\nEND\n";
+                  WHERE(CURDEPTH GT 0);PING QMGR\nALTER CHL(C) CHLTYPE(SDR) CONNAME(H(1414))\n\
+                  END\n";
     let mut message = Vec::new();
     for number in [1, 36, 1, 13, 1, 1, 0, 0, 1, 4, 24, 2016, 1208, 4] {
         message.extend_from_slice(&i32::to_le_bytes(number));

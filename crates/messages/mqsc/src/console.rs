@@ -9,13 +9,10 @@ use queue_manager::objects::Kind;
 use store::Store;
 
 use crate::command::{Command, Target, Verb};
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Done};
 use crate::reply::Reply;
 use crate::session::Answer;
 use crate::{control, define, display, records, status};
-
-/// What a command answers, or why it was not processed.
-pub(crate) type Done = Result<Vec<Reply>, CommandError>;
 
 /// A console of a queue manager.
 pub struct Console<S: Store> {

@@ -7,10 +7,9 @@ use queue_manager::objects::Kind;
 use store::Store;
 
 use crate::command::{Command, Target, Verb};
-use crate::console::Done;
 use crate::define::{find, find_channel, not_found, noun};
 use crate::error::SyntaxError;
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Done};
 use crate::reply::{MessageId, Reply};
 use crate::status::connection_name;
 

@@ -4,7 +4,8 @@
 //!    default object of its kind; what `ALTER` does not say, stays.
 //! 2. `DEFINE ... REPLACE` of an object that is there changes its attributes as if it were new.
 //!    What it keeps are its messages, and what no definition sets.
-//! 3. What makes an object what it is, such as a channel's type, can be said again, but not changed.
+//! 3. What makes an object what it is, such as a channel's type, can be said again, but not
+//!    changed.
 
 use queue_manager::objects::{Access, Kind, Object};
 use queue_manager::{AdminError, QueueManager};
@@ -13,9 +14,8 @@ use store::Store;
 use crate::attributes::{Given, assign, has};
 use crate::channel;
 use crate::command::{Command, Keywords, Verb, unknown};
-use crate::console::Done;
 use crate::error::SyntaxError;
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Done};
 use crate::reply::{MessageId, Reply};
 use crate::syntax::{Value, Word};
 

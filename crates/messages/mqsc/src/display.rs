@@ -13,10 +13,9 @@ use store::Store;
 
 use crate::attributes::{displayed, field, head, head_attribute, name_keyword, named};
 use crate::command::{Command, Keywords, unknown};
-use crate::console::Done;
 use crate::define::{find, noun};
 use crate::error::SyntaxError;
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Done};
 use crate::filter::Filter;
 use crate::reply::{Field, MessageId, Reply};
 use crate::syntax::Word;

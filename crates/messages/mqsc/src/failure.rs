@@ -7,6 +7,9 @@ use thiserror::Error;
 use crate::error::SyntaxError;
 use crate::reply::{MessageId, Reply, Severity};
 
+/// What a command answers, or why it was not processed.
+pub(crate) type Done = Result<Vec<Reply>, CommandError>;
+
 /// Why a command was not processed.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]

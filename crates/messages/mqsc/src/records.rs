@@ -11,10 +11,9 @@ use store::Store;
 
 use crate::attributes::{Given, assign, displayed, field};
 use crate::command::Command;
-use crate::console::Done;
 use crate::display::Wanted;
 use crate::error::SyntaxError;
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Done};
 use crate::reply::{Field, MessageId, Reply};
 
 /// Parts of a name, one behind the other.

@@ -12,10 +12,9 @@ use queue_manager::status::{ConnectionStatus, HandleStatus, QueueStatus};
 use store::Store;
 
 use crate::command::{Command, Target};
-use crate::console::Done;
 use crate::define::not_found;
 use crate::display::{Wanted, is_generic};
-use crate::failure::CommandError;
+use crate::failure::{CommandError, Done};
 use crate::moment::{date_and_time, if_any};
 use crate::reply::{Field, MessageId, Reply};
 

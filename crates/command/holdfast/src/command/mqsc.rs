@@ -2,7 +2,8 @@
 //!
 //! 1. Called by the name `runmqsc`, the program takes that program's options; the folder of the
 //!    system comes from the variable `HOLDFAST_SYSTEM` then.
-//! 2. The exit code is that of `runmqsc`: 0, 10 if a command was not processed, 20 if none could be.
+//! 2. The exit code is that of `runmqsc`: 0; 10 if a command was not processed; 20 if none could
+//!    be.
 
 use std::ffi::OsString;
 use std::fs::File;
