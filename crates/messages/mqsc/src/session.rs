@@ -11,8 +11,6 @@
 
 use std::io::{self, BufRead, Write};
 
-use serde::{Deserialize, Serialize};
-
 use crate::lexis::{COMMAND_BYTES_MAX, Gatherer};
 use crate::reply::{MessageId, Reply};
 
@@ -24,7 +22,7 @@ pub const EXIT_FAILED: u8 = 10;
 pub const EXIT_NOT_RUN: u8 = 20;
 
 /// What a command came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// What it answers.
     pub replies: Vec<Reply>,
