@@ -9,11 +9,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// How wide the first column is.
 pub const COLUMN: usize = 40;
 
 /// How much a message weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// It was done.
     Information,
@@ -26,7 +28,7 @@ pub enum Severity {
 }
 
 /// The number of a message, with its severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageId {
     /// The number behind `AMQ`.
     pub number: u16,
@@ -59,7 +61,7 @@ impl fmt::Display for MessageId {
 }
 
 /// An attribute as it is shown: `MAXDEPTH(5000)`, or `SHARE` alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
     /// Its keyword.
     pub name: String,
@@ -95,7 +97,7 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// What a command answers, or one object of what it answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     /// The message's number.
     pub id: MessageId,

@@ -11,6 +11,8 @@
 
 use std::io::{self, BufRead, Write};
 
+use serde::{Deserialize, Serialize};
+
 use crate::lexis::{COMMAND_BYTES_MAX, Gatherer};
 use crate::reply::{MessageId, Reply};
 
@@ -22,7 +24,7 @@ pub const EXIT_FAILED: u8 = 10;
 pub const EXIT_NOT_RUN: u8 = 20;
 
 /// What a command came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// What it answers.
     pub replies: Vec<Reply>,

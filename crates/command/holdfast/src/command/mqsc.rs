@@ -10,26 +10,26 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Args;
 use mqsc::dump::{Selection, dump};
+use mqsc::session::Answer;
 use mqsc::{Console, Frame, session};
-use queue_manager::{Options, QueueManager};
+use operations::messages::{self, MqscRequest, manager_name};
+use operations::verbs::Operation;
+use queue_manager::QueueManager;
 use store_any::AnyStore;
-use system::{AnySystem, Home as _};
+use system::{AnySystem, Home as _, SystemError};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::{SystemArgs, any_options};
+use crate::operate::{SystemArgs, any_options, perform};
 use crate::output::warn;
 
 /// The variable that names the system for `runmqsc`.
 const SYSTEM_VARIABLE: &str = "HOLDFAST_SYSTEM";
-/// How many connections the queue manager of a stopped system takes.
-const CONNECTIONS_MAX: usize = 16;
 
-/// Run commands of the queue manager (MQSC) in a stopped system
+/// Run commands of the queue manager (MQSC), started or stopped
 ///
 /// Reads commands from standard input, or from a file, to its end or to the command END, and
 /// answers as runmqsc does. Exit codes: 0 every command was processed, 10 one was not, 20 none
@@ -74,17 +74,6 @@ pub(crate) fn clear(words: Vec<OsString>) -> Vec<OsString> {
     clear
 }
 
-/// The name of a system's queue manager.
-fn manager_name(dir: &Path) -> String {
-    let folder = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-    let name = folder.file_name().map(|name| name.to_string_lossy().to_ascii_uppercase());
-    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "._%".contains(letter);
-    let name = name.unwrap_or_default();
-    let fits: String =
-        name.chars().map(|letter| if allowed(letter) { letter } else { '_' }).take(48).collect();
-    if fits.is_empty() { "HOLDFAST".into() } else { fits }
-}
-
 pub(super) fn run(context: &mut Context, args: &MqscArgs) -> Result<ExitCode> {
     let dir = &args.system.system;
     let name = manager_name(dir);
@@ -97,6 +86,7 @@ pub(super) fn run(context: &mut Context, args: &MqscArgs) -> Result<ExitCode> {
     let passphrase = args.system.passphrase.get()?;
     let system = match AnySystem::open(&context.seam, dir, &passphrase, any_options()) {
         Ok(system) => system,
+        Err(SystemError::InUse { .. }) if !args.dump => return in_use(context, args, &frame),
         Err(error) => {
             if !args.dump {
                 let told = session::not_run(&frame, &error.to_string());
@@ -122,13 +112,7 @@ fn in_system(
     system: &AnySystem,
 ) -> Result<ExitCode> {
     let _alone = system.alone()?;
-    let options = Options {
-        name: frame.manager.clone(),
-        clock: Arc::clone(&context.seam.clock),
-        entropy: Arc::clone(&context.seam.entropy),
-        authority: None,
-        connections_max: CONNECTIONS_MAX,
-    };
+    let options = messages::options(&frame.manager, &context.seam);
     let manager: QueueManager<AnyStore> = QueueManager::open(&system.databases(), options)
         .map_err(|error| Failure::Error(Box::new(error)))?;
     if args.dump {
@@ -137,20 +121,40 @@ fn in_system(
         io::stdout().write_all(dump(&manager, &selection).as_bytes())?;
         return DONE;
     }
-    let input: Box<dyn BufRead> = match &args.file {
-        None => Box::new(io::stdin().lock()),
-        Some(file) => {
-            let opened = File::open(file).map_err(|error| {
-                let what = format!("{}: {error}", file.display());
-                Failure::other(what, "Name a file that can be read.")
-            })?;
-            Box::new(BufReader::new(opened))
-        }
-    };
+    let input = input_of(args)?;
     let console = Console::new(&manager);
     let summary = session::run(frame, input, io::stdout().lock(), |text| match args.check {
         true => console.verify(text),
         false => console.execute(text),
     })?;
     Ok(ExitCode::from(summary.exit_code()))
+}
+
+/// The process that has the system open carries the commands out.
+fn in_use(context: &Context, args: &MqscArgs, frame: &Frame) -> Result<ExitCode> {
+    let (dir, passphrase) = (&args.system.system, &args.system.passphrase);
+    let mut failure = None;
+    let summary = session::run(frame, input_of(args)?, io::stdout().lock(), |text| {
+        let asked = MqscRequest { text: text.to_owned(), check: args.check };
+        if failure.is_none() {
+            match perform(context, dir, passphrase, &Operation::Mqsc(asked)) {
+                Ok(answer) => return answer,
+                Err(error) => failure = Some(error),
+            }
+        }
+        Answer { failed: true, ..Answer::default() }
+    })?;
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(ExitCode::from(summary.exit_code())),
+    }
+}
+
+fn input_of(args: &MqscArgs) -> Result<Box<dyn BufRead>> {
+    let Some(file) = &args.file else { return Ok(Box::new(io::stdin().lock())) };
+    let opened = File::open(file).map_err(|error| {
+        let what = format!("{}: {error}", file.display());
+        Failure::other(what, "Name a file that can be read.")
+    })?;
+    Ok(Box::new(BufReader::new(opened)))
 }
