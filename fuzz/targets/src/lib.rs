@@ -13,6 +13,7 @@
 //! simulator's disk, in memory.
 
 pub mod agent_answers;
+pub mod amqp_frames;
 pub mod archive_files;
 pub mod call_buffers;
 pub mod checkpoint;
@@ -76,6 +77,7 @@ macro_rules! targets {
 /// Every target.
 pub const TARGETS: &[Target] = targets![
     agent_answers,
+    amqp_frames,
     archive_files,
     call_buffers,
     checkpoint,

@@ -69,7 +69,7 @@ pub fn dump<S: Store>(manager: &QueueManager<S>, selection: &Selection) -> Strin
         objects.retain(|object| object.kind == kind && is_defined(object));
         for object in objects {
             let by_name = match kind {
-                Kind::QueueManager => true,
+                Kind::QueueManager => matches_generic(manager.name(), &selection.name),
                 Kind::ChannelAuthority => {
                     matches_generic(object.text_of("CHLAUTH"), &selection.name)
                 }
