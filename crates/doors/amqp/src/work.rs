@@ -47,7 +47,7 @@ pub(crate) struct Consumer {
 pub(crate) enum Job {
     Produce(LinkKey, Place),
     Consume(LinkKey, Consumer),
-    /// Up to which count of deliveries messages may come, and whether to say so when there are none.
+    /// Up to which count of deliveries messages may come, and whether to say when there are none.
     Credit(LinkKey, u32, bool),
     Put {
         key: LinkKey,
