@@ -14,6 +14,7 @@
 
 pub mod access_methods;
 pub mod agent_answers;
+pub mod amqp_frames;
 pub mod archive_files;
 pub mod call_buffers;
 pub mod checkpoint;
@@ -83,6 +84,7 @@ macro_rules! targets {
 pub const TARGETS: &[Target] = targets![
     access_methods,
     agent_answers,
+    amqp_frames,
     archive_files,
     call_buffers,
     checkpoint,

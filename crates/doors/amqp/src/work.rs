@@ -1,0 +1,109 @@
+//! What a conversation has done by others: jobs for the queue manager, and what comes of them.
+
+/// A link: its session's channel, its handle, and which link of that handle it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LinkKey {
+    pub(crate) channel: u16,
+    pub(crate) handle: u32,
+    pub(crate) number: u64,
+}
+
+/// Where a link leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A queue, or a topic where no queue has the name.
+    Named(String),
+    /// A topic.
+    Topic(String),
+    /// A queue that is made for the link.
+    Dynamic,
+    /// Each message says where it goes.
+    Anonymous,
+}
+
+/// How a delivery ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Accepted,
+    Rejected,
+    Released,
+    /// It failed where it was delivered to.
+    Failed,
+}
+
+/// A link that takes messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Consumer {
+    pub(crate) place: Place,
+    /// Messages stay where they are.
+    pub(crate) browse: bool,
+    /// Messages are gone once they are sent.
+    pub(crate) settled: bool,
+    pub(crate) selector: String,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Job {
+    Produce(LinkKey, Place),
+    Consume(LinkKey, Consumer),
+    /// Up to which count of deliveries messages may come, and whether to say when there are none.
+    Credit(LinkKey, u32, bool),
+    Put {
+        key: LinkKey,
+        delivery: u32,
+        message: Vec<u8>,
+        transaction: Option<u64>,
+    },
+    Settle {
+        token: u64,
+        fate: Fate,
+        transaction: Option<u64>,
+        answer: Option<(u16, u32)>,
+    },
+    Declare {
+        key: LinkKey,
+        delivery: u32,
+        transaction: u64,
+    },
+    Discharge {
+        key: LinkKey,
+        delivery: u32,
+        transaction: u64,
+        fail: bool,
+    },
+    Close(LinkKey),
+}
+
+/// Why something was not done: a condition of the protocol, and words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) condition: &'static str,
+    pub(crate) words: String,
+}
+
+/// What came of jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Event {
+    /// A link leads to this address.
+    Opened(LinkKey, Result<Option<String>, Trouble>),
+    /// A delivery of a link that brings messages was done, or not.
+    Done { key: LinkKey, delivery: u32, result: Result<(), Trouble>, transaction: Option<u64> },
+    /// A message for a link; without a token nothing is to be settled.
+    Message { key: LinkKey, token: Option<u64>, tag: u64, message: Vec<u8> },
+    /// There is none, although there was credit.
+    Dry(LinkKey),
+    /// A link can go on no longer.
+    Broken(LinkKey, Trouble),
+    /// A delivery is settled.
+    Settled { channel: u16, delivery: u32, fate: Fate },
+}
+
+/// The longest message.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 100 << 20;
+
+pub(crate) type Step = Result<(), Trouble>;
+
+pub(crate) fn trouble<T>(condition: &'static str, words: impl Into<String>) -> Result<T, Trouble> {
+    Err(Trouble { condition, words: words.into() })
+}

@@ -1,0 +1,3 @@
+//! Scenarios with clients that people have.
+
+mod qpid_proton_is_a_client;
