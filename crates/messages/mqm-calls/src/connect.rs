@@ -113,7 +113,7 @@ unsafe fn connect(
         given if given.is_empty() => program_name(),
         given => padded(&given),
     };
-    let client = find(wanted, program, proof)?;
+    let client = find(wanted, program, proof.as_ref())?;
     let number = client.number();
     let kept = state::keep(client, sharing)?;
     // SAFETY: as promised to this function.
@@ -131,12 +131,12 @@ fn sharing(options: i32) -> Result<Sharing, Reason> {
 }
 
 /// Connects to the first queue manager of that name that listens.
-fn find(name: &str, program: [u8; 28], proof: Option<Credentials>) -> Result<Client, Reason> {
+fn find(name: &str, program: [u8; 28], proof: Option<&Credentials>) -> Result<Client, Reason> {
     let manager = ObjectName::from(name);
     let mut why = Reason::Q_MGR_NAME_ERROR;
     for socket in Places::of_process(trusts_environment()).sockets(name) {
         let thread = state::this_thread();
-        match Client::connect(&socket, manager, program, thread, proof.clone()) {
+        match Client::connect(&socket, manager, program, thread, proof.cloned()) {
             Ok(client) => return Ok(client),
             // Another system's queue manager: the one that is asked for may be further on.
             Err(outcome) if outcome.reason == Reason::Q_MGR_NAME_ERROR => {}

@@ -150,6 +150,7 @@ fn in_use(context: &Context, args: &MqscArgs, frame: &Frame) -> Result<ExitCode>
     }
 }
 
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
 fn input_of(args: &MqscArgs) -> Result<Box<dyn BufRead>> {
     let Some(file) = &args.file else { return Ok(Box::new(io::stdin().lock())) };
     let opened = File::open(file).map_err(|error| {

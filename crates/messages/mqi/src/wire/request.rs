@@ -144,7 +144,8 @@ impl Wanted {
 
 /// A call, without message data.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)] // the table of the module says what each has
+// The table of the module says what each has; one lives at a time, on its way to be written.
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Request {
     Connect { manager: ObjectName, program: [u8; 28], thread: i32, proof: Option<Credentials> },
     Disconnect,

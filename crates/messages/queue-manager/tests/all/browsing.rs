@@ -1,5 +1,7 @@
 //! Cursors, locks and marks.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use queue_manager::Reason;
 use queue_manager::options::value::{get, open};
 

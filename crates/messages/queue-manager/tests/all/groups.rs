@@ -1,5 +1,7 @@
 //! Groups, segments, logical order.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use queue_manager::options::GetOptions;
 use queue_manager::options::value::{get, matching, put};
 use queue_manager::{MessageDescriptor, Outcome, Reason};

@@ -1,5 +1,7 @@
 //! Properties of messages, selectors, attributes.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use queue_manager::objects::Kind;
 use queue_manager::options::value::{get, object_type, open, put};
 use queue_manager::options::{GetOptions, MessageHandle, ObjectDescriptor, PutOptions};

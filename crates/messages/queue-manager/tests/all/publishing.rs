@@ -1,5 +1,7 @@
 //! Topics, subscriptions, retained publications.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::{close, get, open, put, subscribe as so};
 use queue_manager::options::{

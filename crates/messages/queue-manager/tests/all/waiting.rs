@@ -1,5 +1,7 @@
 //! Getters that wait, on the machine's clock.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use queue_manager::options::value::{get, open, put};
 use queue_manager::options::{ConnectOptions, GetOptions};
 use queue_manager::{Connection, MessageDescriptor, Options, QueueManager, Reason};

@@ -1,5 +1,7 @@
 //! Catalogs for tests: over the model of the store, and over a kernel in a temporary folder.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -1,5 +1,7 @@
 //! Each logical reason, met; and what does not go together.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use store::{Store, StoreError, Unit};
 use vsam::{
     Access, AlternateIndexAttributes, Catalog, ClusterAttributes, Component, Condition, Definition,

@@ -1,5 +1,7 @@
 //! Generation data groups in the catalog.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use store::Store;
 use vsam::{
     Catalog, CatalogError, Definition, DeleteOptions, Filter, GenerationGroupAttributes,
