@@ -419,7 +419,7 @@ fn look(connection: &Arc<Connection>, active: &[Consumer], data: &mut Vec<u8>) {
             let what = (call_type::EVENT, outcome, 0);
             call(connection, &consumer.program, consumer.hobj, None, &mut [], what);
         }
-        None if outcome.reason == Reason::NO_MSG_AVAILABLE => tell_idle(connection, &active),
+        None if outcome.reason == Reason::NO_MSG_AVAILABLE => tell_idle(connection, active),
         None => {
             // The connection is gone, and with it everything that could be consumed.
             let event = connection.consumers.lock().event.clone();

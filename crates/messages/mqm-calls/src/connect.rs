@@ -46,7 +46,7 @@ pub unsafe fn connx(
                 return connect(name, &Cno::initial(), None, hconn).map(|done| done.0);
             };
             let proof = credentials(&cno)?;
-            let (outcome, manager, number) = connect(name, &cno.now, proof, hconn)?;
+            let (outcome, manager, number) = connect(name, &cno.now, proof.as_ref(), hconn)?;
             let mut identifier = [0; 24];
             identifier[..4].copy_from_slice(b"AMQC");
             identifier[4..16].copy_from_slice(&padded::<12>(&manager));
@@ -91,7 +91,7 @@ unsafe fn credentials(cno: &Lent<Cno>) -> Result<Option<Credentials>, Reason> {
 unsafe fn connect(
     name: *mut c_void,
     cno: &Cno,
-    proof: Option<Credentials>,
+    proof: Option<&Credentials>,
     hconn: *mut i32,
 ) -> Result<(Outcome, String, i64), Reason> {
     if hconn.is_null() {
@@ -113,7 +113,7 @@ unsafe fn connect(
         given if given.is_empty() => program_name(),
         given => padded(&given),
     };
-    let client = find(wanted, program, proof.as_ref())?;
+    let client = find(wanted, program, proof)?;
     let number = client.number();
     let kept = state::keep(client, sharing)?;
     // SAFETY: as promised to this function.
