@@ -22,7 +22,6 @@ pub mod configuration;
 pub mod control_file;
 pub mod control_statements;
 pub mod definition;
-pub mod definition_files;
 pub mod doctor;
 pub mod double_write;
 pub mod exec_dli;
@@ -92,7 +91,6 @@ pub const TARGETS: &[Target] = targets![
     control_file,
     control_statements,
     definition,
-    definition_files,
     doctor,
     double_write,
     exec_dli,
