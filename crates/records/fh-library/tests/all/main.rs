@@ -1,0 +1,9 @@
+//! Real COBOL programs over the library: what they see, and the bytes that they leave.
+
+#![allow(clippy::disallowed_methods)] // files of the tests, and of the programs that they run
+
+mod devices;
+mod keyed;
+mod printers;
+mod sequential;
+mod stage;

@@ -1,0 +1,85 @@
+//! Sequential files.
+
+use crate::stage::{Stage, With};
+
+/// What `seqstat.cbl` displays, from the rules of each status.
+const STATUSES: &str = "\
+close            42
+read             47
+write            48
+rewrite          49
+open missing     35
+read             47
+extend missing   35
+open output      00
+open again       41
+read output      47
+rewrite output   49
+write            00
+close            00
+close again      42
+open i-o         00
+no read          43
+write i-o        48
+rewrite          00
+rewrite twice    43
+CCCCCCCCCC
+end              10
+behind end       46
+no rewind        07
+extend           00
+AAAAAAAAAA              
+XXXXXXXXXX              
+CCCCCCCCCC              
+DDDDDDDDDD              
+write input      48
+lock             00
+locked           38
+optional         05
+its end          10
+behind it        46
+close            00
+optional         05
+made             00
+variable         00
+too short        44
+00005 11111                   <
+same length      00
+00020 22222222222222222222    <
+other length     44
+end              10
+33333
+";
+
+#[test]
+fn every_request_has_the_status_of_its_files_state() {
+    let stage = Stage::new("seqstat");
+    assert_eq!(stage.play("seqstat", With::Library, &[]), STATUSES);
+    // The run time's own files agree but where they refuse to rewrite a record of the same length.
+    let native = Stage::new("seqstat-n");
+    let said = native.play("seqstat", With::RunTime, &[]);
+    let differ = said.lines().zip(STATUSES.lines()).filter(|(theirs, ours)| theirs != ours);
+    let differ: Vec<_> = differ.collect();
+    assert_eq!(differ, [("same length      44", "same length      00"), ("11111", "33333")]);
+    for name in ["AFILE", "OFILE"] {
+        assert_eq!(stage.bytes(name), native.bytes(name), "{name}");
+    }
+    assert_eq!(stage.bytes("VFILE").len(), native.bytes("VFILE").len());
+}
+
+#[test]
+fn record_descriptor_words_count_themselves() {
+    let stage = Stage::new("rdw");
+    let path = stage.path("words").display().to_string();
+    let said = stage.play("seqstat", With::Library, &[("VFILE", &format!("{path},rdw"))]);
+    assert_eq!(said, STATUSES);
+    let bytes = stage.bytes("words");
+    assert_eq!((&bytes[..9], &bytes[9..13]), (&b"\0\x09\0\x0033333"[..], &b"\0\x18\0\0"[..]));
+    assert_eq!(bytes.len(), 9 + 24);
+}
+
+#[test]
+fn sort_reads_and_writes_the_same_files() {
+    let said = Stage::new("sorts").play("sorts", With::Library, &[]);
+    assert_eq!(said, "ALPHA   \nBRAVO   \nCHARLIE \n10\n");
+}

@@ -1,0 +1,47 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. INDEXD.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT K-FILE ASSIGN TO KFILE ORGANIZATION INDEXED
+               ACCESS DYNAMIC RECORD KEY K-KEY
+               ALTERNATE RECORD KEY K-ALT WITH DUPLICATES
+               FILE STATUS IS FS.
+       DATA DIVISION.
+       FILE SECTION.
+       FD K-FILE.
+       01 K-REC.
+           05 K-KEY.
+              10 K-PART PIC X(2).
+              10 K-REST PIC X(4).
+           05 K-ALT PIC X(4).
+           05 K-TEXT PIC X(10).
+       WORKING-STORAGE SECTION.
+       01 FS PIC XX.
+       01 STEP PIC X(16).
+       PROCEDURE DIVISION.
+           OPEN INPUT K-FILE. MOVE 'missing' TO STEP. PERFORM TELL.
+           OPEN OUTPUT K-FILE. MOVE 'output' TO STEP. PERFORM TELL.
+           MOVE 'AA0001RED one' TO K-REC. WRITE K-REC.
+           MOVE 'write' TO STEP. PERFORM TELL.
+           MOVE 'BB0001BLUEtwo' TO K-REC. WRITE K-REC.
+           MOVE 'BB0002RED three' TO K-REC. WRITE K-REC.
+           MOVE 'CC0001BLUEfour' TO K-REC. WRITE K-REC.
+           WRITE K-REC. MOVE 'duplicate' TO STEP. PERFORM TELL.
+           CLOSE K-FILE. MOVE 'close' TO STEP. PERFORM TELL.
+           OPEN I-O K-FILE. MOVE 'open' TO STEP. PERFORM TELL.
+           MOVE 'BB' TO K-PART. START K-FILE KEY = K-PART.
+           MOVE 'generic' TO STEP. PERFORM TELL.
+           READ K-FILE NEXT. DISPLAY K-REC.
+           READ K-FILE NEXT. DISPLAY K-REC.
+           MOVE 'BLUE' TO K-ALT. READ K-FILE KEY IS K-ALT.
+           DISPLAY K-REC. READ K-FILE NEXT. DISPLAY K-REC.
+           MOVE 'ZZ' TO K-KEY. READ K-FILE.
+           MOVE 'not there' TO STEP. PERFORM TELL.
+           MOVE 'BB0002' TO K-KEY. DELETE K-FILE.
+           MOVE 'delete' TO STEP. PERFORM TELL.
+           CLOSE K-FILE. CLOSE K-FILE.
+           MOVE 'close twice' TO STEP. PERFORM TELL.
+           STOP RUN.
+       TELL.
+           DISPLAY STEP ' ' FS.

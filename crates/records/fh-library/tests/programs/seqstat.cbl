@@ -1,0 +1,87 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SEQSTAT.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT A-FILE ASSIGN TO AFILE FILE STATUS IS FS.
+           SELECT OPTIONAL O-FILE ASSIGN TO OFILE FILE STATUS IS FS.
+           SELECT V-FILE ASSIGN TO VFILE FILE STATUS IS FS.
+       DATA DIVISION.
+       FILE SECTION.
+       FD A-FILE.
+       01 A-REC PIC X(10).
+       FD O-FILE.
+       01 O-REC PIC X(10).
+       FD V-FILE RECORD VARYING FROM 2 TO 20 DEPENDING ON LEN.
+       01 V-REC PIC X(20).
+       WORKING-STORAGE SECTION.
+       01 FS PIC XX.
+       01 LEN PIC 9(4) COMP.
+       01 WORK PIC X(24).
+       01 STEP PIC X(16).
+       PROCEDURE DIVISION.
+           CLOSE A-FILE. MOVE 'close' TO STEP. PERFORM TELL.
+           READ A-FILE. MOVE 'read' TO STEP. PERFORM TELL.
+           WRITE A-REC. MOVE 'write' TO STEP. PERFORM TELL.
+           REWRITE A-REC. MOVE 'rewrite' TO STEP. PERFORM TELL.
+           OPEN INPUT A-FILE. MOVE 'open missing' TO STEP. PERFORM TELL.
+           READ A-FILE. MOVE 'read' TO STEP. PERFORM TELL.
+           OPEN EXTEND A-FILE. MOVE 'extend missing' TO STEP.
+           PERFORM TELL.
+           OPEN OUTPUT A-FILE. MOVE 'open output' TO STEP. PERFORM TELL.
+           OPEN OUTPUT A-FILE. MOVE 'open again' TO STEP. PERFORM TELL.
+           READ A-FILE. MOVE 'read output' TO STEP. PERFORM TELL.
+           REWRITE A-REC. MOVE 'rewrite output' TO STEP. PERFORM TELL.
+           MOVE 'AAAAAAAAAA' TO A-REC. WRITE A-REC.
+           MOVE 'write' TO STEP. PERFORM TELL.
+           MOVE 'BBBBBBBBBB' TO A-REC. WRITE A-REC.
+           MOVE 'CCCCCCCCCC' TO A-REC. WRITE A-REC.
+           CLOSE A-FILE. MOVE 'close' TO STEP. PERFORM TELL.
+           CLOSE A-FILE. MOVE 'close again' TO STEP. PERFORM TELL.
+           OPEN I-O A-FILE. MOVE 'open i-o' TO STEP. PERFORM TELL.
+           REWRITE A-REC. MOVE 'no read' TO STEP. PERFORM TELL.
+           WRITE A-REC. MOVE 'write i-o' TO STEP. PERFORM TELL.
+           READ A-FILE. READ A-FILE.
+           MOVE 'XXXXXXXXXX' TO A-REC. REWRITE A-REC.
+           MOVE 'rewrite' TO STEP. PERFORM TELL.
+           REWRITE A-REC. MOVE 'rewrite twice' TO STEP. PERFORM TELL.
+           READ A-FILE. DISPLAY A-REC.
+           READ A-FILE. MOVE 'end' TO STEP. PERFORM TELL.
+           READ A-FILE. MOVE 'behind end' TO STEP. PERFORM TELL.
+           CLOSE A-FILE WITH NO REWIND. MOVE 'no rewind' TO STEP.
+           PERFORM TELL.
+           OPEN EXTEND A-FILE. MOVE 'extend' TO STEP. PERFORM TELL.
+           MOVE 'DDDDDDDDDD' TO A-REC. WRITE A-REC.
+           CLOSE A-FILE.
+           OPEN INPUT A-FILE. PERFORM 4 TIMES
+              READ A-FILE INTO WORK
+              DISPLAY WORK END-PERFORM.
+           WRITE A-REC. MOVE 'write input' TO STEP. PERFORM TELL.
+           CLOSE A-FILE WITH LOCK. MOVE 'lock' TO STEP. PERFORM TELL.
+           OPEN INPUT A-FILE. MOVE 'locked' TO STEP. PERFORM TELL.
+           OPEN INPUT O-FILE. MOVE 'optional' TO STEP. PERFORM TELL.
+           READ O-FILE. MOVE 'its end' TO STEP. PERFORM TELL.
+           READ O-FILE. MOVE 'behind it' TO STEP. PERFORM TELL.
+           CLOSE O-FILE. MOVE 'close' TO STEP. PERFORM TELL.
+           OPEN EXTEND O-FILE. MOVE 'optional' TO STEP. PERFORM TELL.
+           WRITE O-REC. CLOSE O-FILE. MOVE 'made' TO STEP. PERFORM TELL.
+           OPEN OUTPUT V-FILE. MOVE 'variable' TO STEP. PERFORM TELL.
+           MOVE ALL '1' TO V-REC. MOVE 5 TO LEN. WRITE V-REC.
+           MOVE ALL '2' TO V-REC. MOVE 20 TO LEN. WRITE V-REC.
+           MOVE 1 TO LEN. WRITE V-REC. MOVE 'too short' TO STEP.
+           PERFORM TELL.
+           CLOSE V-FILE.
+           OPEN I-O V-FILE. MOVE SPACES TO WORK.
+           READ V-FILE INTO WORK. DISPLAY LEN ' ' WORK '<'.
+           MOVE ALL '3' TO V-REC. REWRITE V-REC.
+           MOVE 'same length' TO STEP. PERFORM TELL.
+           READ V-FILE INTO WORK. DISPLAY LEN ' ' WORK '<'.
+           MOVE 7 TO LEN. REWRITE V-REC.
+           MOVE 'other length' TO STEP. PERFORM TELL.
+           READ V-FILE. MOVE 'end' TO STEP. PERFORM TELL.
+           CLOSE V-FILE.
+           OPEN INPUT V-FILE. READ V-FILE. DISPLAY V-REC(1:LEN).
+           CLOSE V-FILE.
+           STOP RUN.
+       TELL.
+           DISPLAY STEP ' ' FS.

@@ -1,0 +1,220 @@
+//! Memory of the program: the one place that follows addresses.
+//!
+//! Invariants:
+//! 1. What is read and written behind an address is no more than the control block states for it.
+//! 2. While a request is carried out, the block is a copy; it goes back at the end, whole.
+//! 3. No panic leaves [`serve`].
+
+#![allow(unsafe_code)]
+
+mod libcob;
+
+use seam::sync::Mutex;
+
+use self::libcob::{File, Runtime};
+use crate::fcd::{FCD_BYTES, Fcd};
+use crate::handler::{Caller, Handler, Native, Unfinished};
+use crate::name::Environment;
+use crate::opcode::Relation;
+use crate::status::FileStatus;
+
+/// The longest name.
+const NAME_BYTES_MAX: usize = 4096;
+/// Marks a file that is known by its record's address, and not by the run time's own structure.
+const BY_RECORD: u64 = 1;
+
+static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
+
+/// Sets who handles this process's files from now on.
+pub fn install(handler: Handler) {
+    *HANDLER.lock() = Some(handler);
+}
+
+/// Closes all files that are open still.
+pub fn close_all() -> Vec<Unfinished> {
+    HANDLER.lock().as_mut().map(Handler::close_all).unwrap_or_default()
+}
+
+/// Ends the process at once with a status, whatever it had said before.
+pub fn leave(status: i32) -> ! {
+    use libloading::os::unix::Library;
+    type Exit = unsafe extern "C" fn(std::ffi::c_int) -> !;
+    // SAFETY: the C library's `_exit`.
+    unsafe {
+        match Library::this().get::<Exit>(b"_exit") {
+            Ok(exit) => exit(status),
+            Err(_) => std::process::abort(),
+        }
+    }
+}
+
+/// Carries out a request of a program: what `HOLDFASTFH` does.
+///
+/// # Safety
+/// `opcode` is null or leads to 2 bytes, `fcd` is null or leads to a control block, and what its
+/// addresses lead to is as long as it says.
+pub unsafe fn serve(opcode: *mut u8, fcd: *mut u8) {
+    if opcode.is_null() || fcd.is_null() {
+        return;
+    }
+    // SAFETY: as this function's callers promise. The copies are made before anything is written.
+    let (code, mut block) = unsafe {
+        let code = opcode.cast::<[u8; 2]>().read_unaligned();
+        (code, Fcd(fcd.cast::<[u8; FCD_BYTES]>().read_unaligned()))
+    };
+    let mut caller = Program { block: fcd, file: None };
+    let done = seam::thread::catch(|| {
+        let mut handler = HANDLER.lock();
+        let handler = handler.get_or_insert_with(|| Handler::new(Box::new(Environment), None));
+        handler.call(code, fcd as u64, &mut block, &mut caller);
+    });
+    if done.is_err() {
+        block.set_status(FileStatus::LOGIC.0);
+    }
+    if let Some(file) = &caller.file {
+        file.set_status(block.status());
+    }
+    // SAFETY: as this function's callers promise.
+    unsafe { fcd.cast::<[u8; FCD_BYTES]>().write_unaligned(block.0) };
+}
+
+/// A program, as its control block shows it.
+struct Program {
+    block: *mut u8,
+    file: Option<File>,
+}
+
+impl Program {
+    /// Brings the block up to date, lets the run time see it, and looks at what it became.
+    fn lend(&self, fcd: &mut Fcd, use_it: impl FnOnce(*mut u8)) {
+        let place = self.block.cast::<[u8; FCD_BYTES]>();
+        // SAFETY: the block is the caller's, as `serve` was promised.
+        unsafe {
+            place.write_unaligned(fcd.0);
+            use_it(self.block);
+            fcd.0 = place.read_unaligned();
+        }
+    }
+}
+
+fn bytes_at(address: u64, len: usize, out: &mut Vec<u8>) {
+    if address == 0 || len == 0 {
+        return;
+    }
+    // SAFETY: `serve` was promised that so many bytes stand there.
+    let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, len) };
+    out.extend_from_slice(bytes);
+}
+
+impl Caller for Program {
+    fn identity(&mut self, fcd: &mut Fcd) -> u64 {
+        if let Some(runtime) = Runtime::get()
+            && fcd.is_of_gnucobol()
+        {
+            let mut found = None;
+            let status = fcd.status();
+            self.lend(fcd, |block| found = runtime.file_of(block));
+            fcd.set_status(status);
+            if let Some(file) = found.filter(|file| file.fits(fcd)) {
+                self.file = Some(file);
+                return file.address();
+            }
+        }
+        fcd.record_address() << 1 | BY_RECORD
+    }
+
+    fn recall(&mut self, identity: u64) {
+        self.file = (identity & BY_RECORD == 0).then(|| File::at(identity));
+    }
+
+    fn name(&mut self, fcd: &Fcd) -> Vec<u8> {
+        let mut name = Vec::new();
+        bytes_at(fcd.name_address(), fcd.name_bytes().min(NAME_BYTES_MAX), &mut name);
+        name
+    }
+
+    fn keys(&mut self, fcd: &Fcd) -> Vec<u8> {
+        let mut keys = Vec::new();
+        bytes_at(fcd.keys_address(), 2, &mut keys);
+        if let Some(len) = keys.first_chunk().copied().map(u16::from_be_bytes) {
+            keys.clear();
+            bytes_at(fcd.keys_address(), usize::from(len), &mut keys);
+        }
+        keys
+    }
+
+    fn get(&mut self, fcd: &Fcd, offset: usize, len: usize, out: &mut Vec<u8>) {
+        let most = fcd.record_most() as usize;
+        let (offset, end) = (offset.min(most), offset.saturating_add(len).min(most));
+        if fcd.record_address() != 0 {
+            bytes_at(fcd.record_address() + offset as u64, end - offset, out);
+        }
+    }
+
+    fn put(&mut self, fcd: &Fcd, record: &[u8], fill: usize) {
+        let (address, most) = (fcd.record_address(), fcd.record_most() as usize);
+        if address == 0 {
+            return;
+        }
+        let record = &record[..record.len().min(most)];
+        let rest = fill.min(most).saturating_sub(record.len());
+        let area = address as *mut u8;
+        // SAFETY: `serve` was promised that the area has room for the longest record, and it is
+        // not memory of ours that `record` could be.
+        unsafe {
+            std::ptr::copy_nonoverlapping(record.as_ptr(), area, record.len());
+            std::ptr::write_bytes(area.add(record.len()), b' ', rest);
+        }
+    }
+
+    fn depending(&mut self) -> Option<u32> {
+        self.file.and_then(|file| file.depending(Runtime::get()?))
+    }
+
+    fn tell_length(&mut self, length: u32) {
+        if let (Some(file), Some(runtime)) = (self.file, Runtime::get()) {
+            file.tell_length(runtime, length);
+        }
+    }
+
+    fn tell_number(&mut self, number: u64) -> bool {
+        match (self.file, Runtime::get()) {
+            (Some(file), Some(runtime)) => file.tell_number(runtime, number),
+            _ => true,
+        }
+    }
+
+    fn native(&mut self, request: Native, fcd: &mut Fcd) -> Option<FileStatus> {
+        let runtime = Runtime::get()?;
+        match request {
+            Native::Request(code) => {
+                if let (Some(file), [0xfa, 0..=8]) = (self.file, code) {
+                    file.is_closed();
+                }
+                self.lend(fcd, |block| runtime.request(code, block));
+            }
+            Native::Start(relation) => match self.file {
+                Some(file) => {
+                    let key = fcd.key_of_reference();
+                    let status = file.start(runtime, relation, key, fcd.key_bytes());
+                    return Some(status.unwrap_or(FileStatus::LOGIC));
+                }
+                None => self.lend(fcd, |block| runtime.request(start_code(relation), block)),
+            },
+        }
+        Some(FileStatus(fcd.status()))
+    }
+}
+
+fn start_code(relation: Relation) -> [u8; 2] {
+    let code = match relation {
+        Relation::Equal => 0xe8,
+        Relation::Greater => 0xea,
+        Relation::GreaterOrEqual => 0xeb,
+        Relation::Less => 0xfe,
+        Relation::LessOrEqual => 0xff,
+        Relation::First => 0xed,
+        Relation::Last => 0xec,
+    };
+    [0xfa, code]
+}

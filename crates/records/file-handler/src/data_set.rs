@@ -1,0 +1,33 @@
+//! Data sets of a catalog, as the handler opens them.
+
+use crate::body::{Body, Done};
+use crate::fcd::{Access, KeyDefinition, OpenMode};
+use crate::machine::Shape;
+use crate::status::FileStatus;
+
+/// What a program opens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The cluster or path.
+    pub data_set: String,
+    /// For each key of the program the path that serves it, if a DD names one; none for the prime
+    /// key.
+    pub paths: Vec<Option<String>>,
+    /// What the program says of its records.
+    pub shape: Shape,
+    /// What it is opened for.
+    pub mode: OpenMode,
+    /// How it is gone through.
+    pub access: Access,
+    /// The program's keys.
+    pub keys: Vec<KeyDefinition>,
+}
+
+/// Who has data sets.
+pub trait DataSets: Send {
+    /// Opens one; answers 00 or 05 with it.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)>;
+}

@@ -1,0 +1,608 @@
+//! The handler: which requests a file's state allows, and what they do.
+//!
+//! | request | is allowed | else |
+//! |---|---|---|
+//! | OPEN | not open; not closed with lock | 41; 38 |
+//! | CLOSE | open | 42 |
+//! | READ, START | open for INPUT or I-O | 47 |
+//! | READ NEXT | the last READ or START has found a record, or it is the first | 46 |
+//! | WRITE in sequence | open for OUTPUT or EXTEND | 48 |
+//! | WRITE otherwise | open for OUTPUT or I-O | 48 |
+//! | REWRITE, DELETE | open for I-O | 49 |
+//! | the same in sequence | the last request was a READ that found a record | 43 |
+//! | WRITE, REWRITE | a length that the file's records can have | 44 |
+//!
+//! Invariants:
+//! 1. Whatever a block says, only the caller's own memory is at stake, and of that only what the
+//!    block states: the caller ([`Caller`]) sees to it.
+//! 2. A file is known by what the caller knows it by, not by its block, which libcob frees at each
+//!    CLOSE.
+//! 3. A request that is refused for a file's state changes nothing of the file.
+
+use crate::body::{Body, Done, Found, Place, Which};
+use crate::data_set::{DataSets, Opening};
+use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTES_MAX, keys_of};
+use crate::machine::{self, Shape};
+use crate::name::{self, Target, Variables};
+use crate::opcode::{Closing, Operation, Relation};
+use crate::status::FileStatus;
+
+/// The program that makes a request, as far as its memory is concerned.
+pub trait Caller {
+    /// What the file of a block that was not seen before is known by, over all its blocks.
+    fn identity(&mut self, fcd: &mut Fcd) -> u64;
+
+    /// The file is the one that was known by this.
+    fn recall(&mut self, identity: u64);
+
+    /// The name that the file is assigned to.
+    fn name(&mut self, fcd: &Fcd) -> Vec<u8>;
+
+    /// The key definitions.
+    fn keys(&mut self, fcd: &Fcd) -> Vec<u8>;
+
+    /// Puts `len` bytes of the record's area behind what `out` has; fewer if it has not as many.
+    fn get(&mut self, fcd: &Fcd, offset: usize, len: usize, out: &mut Vec<u8>);
+
+    /// Brings a record into its area, and blanks behind it up to `fill` bytes.
+    fn put(&mut self, fcd: &Fcd, record: &[u8], fill: usize);
+
+    /// The length that the program's own item says (DEPENDING ON).
+    fn depending(&mut self) -> Option<u32>;
+
+    /// Tells the program how long the record is that was read.
+    fn tell_length(&mut self, length: u32);
+
+    /// Tells the program a record's number; `false` if its item has no room for it.
+    fn tell_number(&mut self, number: u64) -> bool;
+
+    /// Hands a request to the run time's own files; `None` if there is no run time.
+    fn native(&mut self, request: Native, fcd: &mut Fcd) -> Option<FileStatus>;
+}
+
+/// What is handed to the run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Native {
+    /// A request as it came.
+    Request([u8; 2]),
+    /// START, of which the run time's own handler forgets how many bytes of the key count.
+    Start(Relation),
+}
+
+/// Whose an open file is.
+enum Opened {
+    Ours(Box<dyn Body>),
+    /// The run time's.
+    Native,
+}
+
+/// What is known of an open file.
+struct State {
+    opened: Opened,
+    organization: Organization,
+    access: Access,
+    mode: OpenMode,
+    keys: Vec<KeyDefinition>,
+    /// Whether there is a next record to read.
+    has_next: bool,
+    /// Whether the last request was a READ that found a record.
+    has_read: bool,
+    /// Whether the next READ NEXT is at the file's end.
+    unit_closed: bool,
+    name: String,
+}
+
+/// A file of a program, open or not.
+struct Slot {
+    identity: u64,
+    block: u64,
+    locked: bool,
+    state: Option<State>,
+}
+
+/// What could not be written of a file that nobody closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The file's name, as the program assigns it.
+    pub name: String,
+    /// What came of its CLOSE.
+    pub status: FileStatus,
+}
+
+/// All files of a program's process.
+pub struct Handler {
+    slots: Vec<Slot>,
+    variables: Box<dyn Variables>,
+    data_sets: Option<Box<dyn DataSets>>,
+    record: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Handler {
+    /// Finds files by these variables; data sets, if there are any, elsewhere.
+    #[must_use]
+    pub fn new(
+        variables: Box<dyn Variables>,
+        data_sets: Option<Box<dyn DataSets>>,
+    ) -> Handler {
+        let (record, key) = (Vec::new(), Vec::new());
+        Handler { slots: Vec::new(), variables, data_sets, record, key }
+    }
+
+    /// Carries out a request; `block` is where its control block stands. The block says what came
+    /// of it.
+    pub fn call(&mut self, code: [u8; 2], block: u64, fcd: &mut Fcd, caller: &mut dyn Caller) {
+        let status = match Operation::of(code) {
+            _ if !fcd.is_sound() => FileStatus(*b"9\xa1"),
+            None => FileStatus::DONE,
+            Some(_) if fcd.record_most() > RECORD_BYTES_MAX => FileStatus::INVALID,
+            Some(operation) => {
+                let done = self.perform(operation, code, block, fcd, caller);
+                done.unwrap_or_else(|status| status)
+            }
+        };
+        fcd.set_status(status.0);
+    }
+
+    /// Closes what is still open, as the end of a run does.
+    pub fn close_all(&mut self) -> Vec<Unfinished> {
+        let states = self.slots.iter_mut().filter_map(|slot| slot.state.take());
+        let closed = states.filter_map(|state| match state.opened {
+            Opened::Ours(mut body) => {
+                body.close().err().map(|status| Unfinished { name: state.name, status })
+            }
+            Opened::Native => None,
+        });
+        closed.collect()
+    }
+
+    /// Forgets which places files have: a unit of work was backed out, or a program begins anew.
+    pub fn forget_places(&mut self) {
+        for state in self.slots.iter_mut().filter_map(|slot| slot.state.as_mut()) {
+            state.has_read = false;
+        }
+    }
+
+    fn perform(
+        &mut self,
+        operation: Operation,
+        code: [u8; 2],
+        block: u64,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let (slot, is_fresh) = self.slot_of(block, fcd, caller);
+        if let Operation::Open(mode) = operation {
+            return self.open(slot, mode, code, is_fresh, fcd, caller);
+        }
+        if operation == Operation::DeleteFile {
+            return self.delete_file(slot, fcd, caller);
+        }
+        let state = self.slots[slot].state.as_ref();
+        if let Some(State { opened: Opened::Native, .. }) = state {
+            return self.native(slot, operation, code, fcd, caller);
+        }
+        match operation {
+            Operation::Close(closing) => self.close(slot, closing.with(fcd.options()), fcd),
+            Operation::ReadNext => self.read_next(slot, false, fcd, caller),
+            Operation::ReadPrevious => self.read_next(slot, true, fcd, caller),
+            Operation::ReadFirst => {
+                self.start(slot, Relation::First, fcd, caller)?;
+                self.read_next(slot, false, fcd, caller)
+            }
+            Operation::ReadKey => self.read_key(slot, fcd, caller),
+            Operation::Start(relation) => self.start(slot, relation, fcd, caller),
+            Operation::Write => self.write(slot, fcd, caller),
+            Operation::Rewrite => self.rewrite(slot, fcd, caller),
+            Operation::Delete => self.delete(slot, fcd, caller),
+            _ => Ok(FileStatus::DONE),
+        }
+    }
+
+    /// The slot of a file, and whether its block is new to us.
+    fn slot_of(&mut self, block: u64, fcd: &mut Fcd, caller: &mut dyn Caller) -> (usize, bool) {
+        let number = usize::try_from(fcd.handle()).unwrap_or(0);
+        if let Some(slot) = number.checked_sub(1).and_then(|at| self.slots.get(at))
+            && slot.block == block
+        {
+            caller.recall(slot.identity);
+            return (number - 1, false);
+        }
+        let identity = caller.identity(fcd);
+        let found = self.slots.iter().position(|slot| slot.identity == identity);
+        let at = found.unwrap_or_else(|| {
+            self.slots.push(Slot { identity, block, locked: false, state: None });
+            self.slots.len() - 1
+        });
+        self.slots[at].block = block;
+        fcd.set_handle(at as u64 + 1);
+        (at, true)
+    }
+
+    fn open(
+        &mut self,
+        slot: usize,
+        mode: OpenMode,
+        code: [u8; 2],
+        is_fresh: bool,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        if let Some(state) = &mut self.slots[slot].state {
+            if !is_fresh || state.unit_closed {
+                return Err(FileStatus::IS_OPEN);
+            }
+            // Another program's file stands where one stood that was cancelled while it was open.
+            if let Opened::Ours(body) = &mut state.opened {
+                let _ = body.close();
+            }
+            self.slots[slot].state = None;
+        }
+        fcd.set_open(None);
+        if self.slots[slot].locked {
+            return Err(FileStatus::LOCKED);
+        }
+        let organization = fcd.organization().ok_or(FileStatus::INVALID)?;
+        let keys = match organization {
+            Organization::Indexed => keys_of(&caller.keys(fcd), fcd.record_most())
+                .filter(|keys| !keys.is_empty())
+                .ok_or(FileStatus::INVALID)?,
+            _ => Vec::new(),
+        };
+        let shape = Shape {
+            organization,
+            least: fcd.record_least() as usize,
+            most: fcd.record_most() as usize,
+            optional: fcd.is_optional(),
+        };
+        let name = caller.name(fcd);
+        let target = name::target(&*self.variables, &name);
+        let (opened, status) = match target {
+            Target::DataSet(data_set) => {
+                let paths = self.paths(&name, &keys);
+                let access = fcd.access();
+                let opening = Opening { data_set, paths, shape, mode, access, keys: keys.clone() };
+                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
+                let (body, status) = data_sets.open(&opening)?;
+                (Opened::Ours(body), status)
+            }
+            Target::Path(..) if organization == Organization::Indexed => {
+                let status = caller.native(Native::Request(code), fcd);
+                let status = status.ok_or(FileStatus::UNREACHABLE)?;
+                if !status.is_done() {
+                    return Err(status);
+                }
+                (Opened::Native, status)
+            }
+            Target::Path(path, forms) => {
+                let (body, status) = machine::open(&path, &shape, mode, forms)?;
+                (Opened::Ours(body), status)
+            }
+        };
+        fcd.set_open(Some(mode));
+        let (access, name) = (fcd.access(), String::from_utf8_lossy(&name).trim().to_owned());
+        let (has_next, has_read, unit_closed) = (true, false, false);
+        let state =
+            State { opened, organization, access, mode, keys, has_next, has_read, unit_closed, name };
+        self.slots[slot].state = Some(state);
+        Ok(status)
+    }
+
+    /// The data sets that serve the alternate keys, where DDs name some.
+    fn paths(&self, name: &[u8], keys: &[KeyDefinition]) -> Vec<Option<String>> {
+        let path = |number: usize| {
+            match name::target(&*self.variables, &name::path_name(name, number)) {
+                Target::DataSet(path) if number > 0 => Some(path),
+                _ => None,
+            }
+        };
+        (0..keys.len()).map(path).collect()
+    }
+
+    fn delete_file(
+        &mut self,
+        slot: usize,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        if self.slots[slot].state.is_some() {
+            return Err(FileStatus::IS_OPEN);
+        }
+        if self.slots[slot].locked {
+            return Err(FileStatus::LOCKED);
+        }
+        match name::target(&*self.variables, &caller.name(fcd)) {
+            Target::DataSet(_) => Err(FileStatus::MODE),
+            Target::Path(..) if fcd.organization() == Some(Organization::Indexed) => {
+                let status = caller.native(Native::Request([0xfa, 0xf8]), fcd);
+                status.ok_or(FileStatus::UNREACHABLE)
+            }
+            Target::Path(path, _) => machine::delete(&path).map(|()| FileStatus::DONE),
+        }
+    }
+
+    fn native(
+        &mut self,
+        slot: usize,
+        operation: Operation,
+        code: [u8; 2],
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let request = match operation {
+            Operation::Start(relation) => Native::Start(relation),
+            _ => Native::Request(code),
+        };
+        let status = caller.native(request, fcd).ok_or(FileStatus::UNREACHABLE)?;
+        if let Operation::Close(closing) = operation {
+            let closing = closing.with(fcd.options());
+            self.slots[slot].locked |= closing == Closing::Lock && status.is_done();
+            self.slots[slot].state = None;
+            fcd.set_open(None);
+        }
+        Ok(status)
+    }
+
+    fn close(&mut self, slot: usize, closing: Closing, fcd: &mut Fcd) -> Done<FileStatus> {
+        let slot = &mut self.slots[slot];
+        let Some(state) = &mut slot.state else { return Err(FileStatus::NOT_OPEN) };
+        if closing == Closing::Unit {
+            // A disk has no reels: nothing happens.
+            state.unit_closed = true;
+            return Ok(FileStatus::NO_REEL);
+        }
+        fcd.set_open(None);
+        let closed = match slot.state.take().map(|state| state.opened) {
+            Some(Opened::Ours(mut body)) => body.close(),
+            _ => Ok(()),
+        };
+        closed?;
+        slot.locked = closing == Closing::Lock;
+        Ok(if closing == Closing::NoRewind { FileStatus::NO_REEL } else { FileStatus::DONE })
+    }
+
+    /// The state of a file that is open, and its body; `refusal` if it is not.
+    fn opened(&mut self, slot: usize, refusal: FileStatus) -> Done<Parts<'_>> {
+        let Handler { slots, record, key, .. } = self;
+        let state = slots.get_mut(slot).and_then(|slot| slot.state.as_mut()).ok_or(refusal)?;
+        let State { opened, organization, access, mode, keys, has_next, has_read, .. } = state;
+        let Opened::Ours(body) = opened else { return Err(refusal) };
+        let (organization, access, mode) = (*organization, *access, *mode);
+        let flags = Flags { has_next, has_read };
+        Ok(Parts { body: &mut **body, organization, access, mode, keys, flags, record, key })
+    }
+
+    fn read_next(
+        &mut self,
+        slot: usize,
+        previous: bool,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let parts = self.opened(slot, FileStatus::NOT_INPUT)?;
+        let Parts { body, organization, mode, flags, record, .. } = parts;
+        *flags.has_read = false;
+        if !mode.reads() {
+            return Err(FileStatus::NOT_INPUT);
+        }
+        if !*flags.has_next {
+            return Err(FileStatus::NO_NEXT);
+        }
+        *flags.has_next = false;
+        let found = body.read_next(previous, record)?;
+        if let Some(number) = found.number
+            && !caller.tell_number(number)
+        {
+            return Err(FileStatus::NUMBER_TOO_LONG);
+        }
+        (*flags.has_next, *flags.has_read) = (true, true);
+        give(organization, record, &found, fcd, caller);
+        Ok(found.status)
+    }
+
+    fn read_key(
+        &mut self,
+        slot: usize,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let parts = self.opened(slot, FileStatus::NOT_INPUT)?;
+        let Parts { body, organization, mode, keys, flags, record, key, .. } = parts;
+        *flags.has_read = false;
+        if !mode.reads() {
+            return Err(FileStatus::NOT_INPUT);
+        }
+        *flags.has_next = false;
+        let which = named(organization, keys, usize::MAX, key, fcd, caller)?;
+        let found = body.read(which, record)?;
+        (*flags.has_next, *flags.has_read) = (true, true);
+        give(organization, record, &found, fcd, caller);
+        Ok(found.status)
+    }
+
+    fn start(
+        &mut self,
+        slot: usize,
+        relation: Relation,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let parts = self.opened(slot, FileStatus::NOT_INPUT)?;
+        let Parts { body, organization, mode, keys, flags, key, .. } = parts;
+        *flags.has_read = false;
+        if !mode.reads() {
+            return Err(FileStatus::NOT_INPUT);
+        }
+        *flags.has_next = false;
+        let which = named(organization, keys, fcd.key_bytes(), key, fcd, caller)?;
+        body.start(relation, which)?;
+        *flags.has_next = true;
+        Ok(FileStatus::DONE)
+    }
+
+    fn write(
+        &mut self,
+        slot: usize,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let parts = self.opened(slot, FileStatus::NOT_OUTPUT)?;
+        let Parts { body, access, mode, flags, record, .. } = parts;
+        *flags.has_read = false;
+        let in_sequence = access == Access::Sequential;
+        let allowed = match in_sequence {
+            true => matches!(mode, OpenMode::Output | OpenMode::Extend),
+            false => matches!(mode, OpenMode::Output | OpenMode::InputOutput),
+        };
+        if !allowed {
+            return Err(FileStatus::NOT_OUTPUT);
+        }
+        let bytes = fcd.record_bytes();
+        taken(bytes, record, fcd, caller)?;
+        let place = Place { in_sequence, number: fcd.relative_key(), options: fcd.options() };
+        let Found { status, number } = body.write(record, place)?;
+        match number {
+            Some(number) if in_sequence && !caller.tell_number(number) => {
+                Err(FileStatus::KEY_BOUNDARY)
+            }
+            _ => Ok(status),
+        }
+    }
+
+    fn rewrite(
+        &mut self,
+        slot: usize,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let parts = self.opened(slot, FileStatus::NOT_INPUT_OUTPUT)?;
+        let Parts { body, organization, access, mode, keys, flags, record, key } = parts;
+        let has_read = std::mem::take(flags.has_read);
+        if mode != OpenMode::InputOutput {
+            return Err(FileStatus::NOT_INPUT_OUTPUT);
+        }
+        if access == Access::Sequential && !has_read {
+            return Err(FileStatus::NO_READ);
+        }
+        let bytes = caller.depending().unwrap_or(fcd.record_bytes());
+        taken(bytes, record, fcd, caller)?;
+        let which = changed(organization, access, keys, key, fcd, caller)?;
+        body.rewrite(record, which)
+    }
+
+    fn delete(
+        &mut self,
+        slot: usize,
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<FileStatus> {
+        let parts = self.opened(slot, FileStatus::NOT_INPUT_OUTPUT)?;
+        let Parts { body, organization, access, mode, keys, flags, key, .. } = parts;
+        let has_read = std::mem::take(flags.has_read);
+        if mode != OpenMode::InputOutput {
+            return Err(FileStatus::NOT_INPUT_OUTPUT);
+        }
+        if access == Access::Sequential && !has_read {
+            return Err(FileStatus::NO_READ);
+        }
+        let which = changed(organization, access, keys, key, fcd, caller)?;
+        body.delete(which).map(|()| FileStatus::DONE)
+    }
+}
+
+struct Flags<'a> {
+    has_next: &'a mut bool,
+    has_read: &'a mut bool,
+}
+
+/// An open file in its parts.
+struct Parts<'a> {
+    body: &'a mut dyn Body,
+    organization: Organization,
+    access: Access,
+    mode: OpenMode,
+    keys: &'a [KeyDefinition],
+    flags: Flags<'a>,
+    record: &'a mut Vec<u8>,
+    key: &'a mut Vec<u8>,
+}
+
+/// Brings a record to the program.
+fn give(
+    organization: Organization,
+    record: &[u8],
+    found: &Found,
+    fcd: &mut Fcd,
+    caller: &mut dyn Caller,
+) {
+    let _ = found;
+    let most = fcd.record_most() as usize;
+    let record = &record[..record.len().min(most)];
+    let fill = if organization == Organization::LineSequential { most } else { 0 };
+    caller.put(fcd, record, fill);
+    let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
+    // A record of fixed length that was cut short by the file's end is one all the same.
+    if fcd.is_variable() || length == fcd.record_most() {
+        fcd.set_record_bytes(length);
+        caller.tell_length(length);
+    }
+}
+
+/// Takes the record that is to be written.
+fn taken(bytes: u32, record: &mut Vec<u8>, fcd: &Fcd, caller: &mut dyn Caller) -> Done<()> {
+    if !(fcd.record_least()..=fcd.record_most()).contains(&bytes) {
+        return Err(FileStatus::RECORD_LENGTH);
+    }
+    record.clear();
+    caller.get(fcd, 0, bytes as usize, record);
+    if record.len() == bytes as usize { Ok(()) } else { Err(FileStatus::RECORD_LENGTH) }
+}
+
+/// The record that a READ or START names, of whose key at most so many bytes count.
+fn named<'k>(
+    organization: Organization,
+    keys: &[KeyDefinition],
+    bytes: usize,
+    key: &'k mut Vec<u8>,
+    fcd: &Fcd,
+    caller: &mut dyn Caller,
+) -> Done<Which<'k>> {
+    match organization {
+        Organization::Relative => Ok(Which::Number(fcd.relative_key())),
+        Organization::Indexed => {
+            let number = fcd.key_of_reference();
+            let definition = keys.get(number).ok_or(FileStatus::LOGIC)?;
+            let bytes = bytes.min(definition.bytes as usize);
+            if bytes == 0 {
+                return Err(FileStatus::NOT_FOUND);
+            }
+            key.clear();
+            caller.get(fcd, definition.offset as usize, bytes, key);
+            Ok(Which::Key { number, value: key })
+        }
+        _ => Err(FileStatus::LOGIC),
+    }
+}
+
+/// The record that a REWRITE or DELETE is for.
+fn changed<'k>(
+    organization: Organization,
+    access: Access,
+    keys: &[KeyDefinition],
+    key: &'k mut Vec<u8>,
+    fcd: &Fcd,
+    caller: &mut dyn Caller,
+) -> Done<Which<'k>> {
+    match (organization, access) {
+        (_, Access::Sequential) | (Organization::Sequential | Organization::LineSequential, _) => {
+            Ok(Which::Current)
+        }
+        (Organization::Relative, _) => Ok(Which::Number(fcd.relative_key())),
+        (Organization::Indexed, _) => {
+            let prime = keys.first().ok_or(FileStatus::LOGIC)?;
+            key.clear();
+            caller.get(fcd, prime.offset as usize, prime.bytes as usize, key);
+            Ok(Which::Key { number: 0, value: key })
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The file handler of COBOL programs: what stands behind OPEN, READ, WRITE and all the others.
+//!
+//! A program that was compiled with `-fcallfh` calls one function with an operation and a control
+//! block. Here they are decoded, checked against the file's state, and carried out.
+//!
+//! ```text
+//!  program --operation, block--> abi -> handler --sequential, lines, relative--> machine -> files
+//!                                              \--data sets--> DataSets (a catalog's owner)
+//!                                               \--indexed files of the machine--> libcob
+//! ```
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | which request a file's state allows, with which status | [`handler`] |
+//! | the control block and its key definitions | [`fcd`]; operations [`opcode`]; statuses [`status`] |
+//! | which file a name means | [`name`] |
+//! | the bytes of sequential, line, printer and relative files | [`machine`] |
+//! | memory of the program, and the run time's own files | [`abi`] |
+//!
+//! Invariants:
+//! 1. What a program passes is bytes from outside; only [`abi`] follows addresses.
+//! 2. An error of a device is never lost: it comes back at the WRITE or at the CLOSE.
+
+pub mod abi;
+pub mod body;
+pub mod data_set;
+pub mod fcd;
+pub mod handler;
+pub mod machine;
+pub mod name;
+pub mod opcode;
+pub mod status;
+
+pub use handler::{Caller, Handler, Native, Unfinished};
+pub use status::FileStatus;

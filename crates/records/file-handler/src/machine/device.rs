@@ -1,0 +1,284 @@
+//! An open file of the machine: buffered both ways, and honest about what the system says.
+//!
+//! Invariants:
+//! 1. What the system did not take stays in the buffer, and the next write or [`Device::close`]
+//!    tries it again: an error is never forgotten.
+//! 2. Bytes that were read and not yet used, and bytes that wait to be written, are never both
+//!    there.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::body::Done;
+use crate::fcd::OpenMode;
+use crate::status::FileStatus;
+
+/// How much is read or written at once.
+const BUFFER_BYTES: usize = 64 << 10;
+/// What everybody may do with a new file, before the process's own mask.
+const NEW_FILE: u32 = 0o666;
+
+/// An open file.
+pub struct Device {
+    file: OwnedFd,
+    is_regular: bool,
+    mode: OpenMode,
+    /// What was read, from `at` on; or what waits to be written.
+    buffer: Vec<u8>,
+    at: usize,
+    /// Where in the file the buffer's first byte stands, when reading.
+    begins: u64,
+}
+
+impl Device {
+    /// Whether there is a file of that name.
+    ///
+    /// # Errors
+    /// If that cannot be told.
+    pub fn exists(path: &Path) -> Done<bool> {
+        match rustix::fs::stat(path) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(errno) => Err(FileStatus::of_errno(errno)),
+        }
+    }
+
+    /// Opens a file. `both`: to be read and written, though it is opened to be written.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub fn open(path: &Path, mode: OpenMode, both: bool) -> Done<Device> {
+        let flags = match mode {
+            OpenMode::Input => OFlags::RDONLY,
+            OpenMode::Output if both => OFlags::RDWR | OFlags::CREATE,
+            OpenMode::Output => OFlags::WRONLY | OFlags::CREATE,
+            OpenMode::InputOutput | OpenMode::Extend => OFlags::RDWR | OFlags::CREATE,
+        };
+        let permissions = Mode::from_raw_mode(NEW_FILE);
+        let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, permissions);
+        let file = file.map_err(|errno| match errno {
+            // The folder is not there: nothing can be made in it.
+            Errno::NOENT if mode.writes() => FileStatus::ERROR,
+            errno => FileStatus::of_errno(errno),
+        })?;
+        let stat = rustix::fs::fstat(&file).map_err(FileStatus::of_errno)?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind == FileType::Directory {
+            return Err(FileStatus::MODE);
+        }
+        let is_regular = kind == FileType::RegularFile;
+        if is_regular {
+            let how = match mode {
+                OpenMode::Input => FlockOperation::NonBlockingLockShared,
+                _ => FlockOperation::NonBlockingLockExclusive,
+            };
+            // A file system without locks has nobody to share with.
+            match rustix::fs::fcntl_lock(&file, how) {
+                Err(Errno::AGAIN | Errno::ACCESS | Errno::DEADLK) => {
+                    return Err(FileStatus::RESOURCE);
+                }
+                _ => (),
+            }
+            // Emptied only when it is ours.
+            if mode == OpenMode::Output {
+                rustix::fs::ftruncate(&file, 0).map_err(FileStatus::of_errno)?;
+            }
+        }
+        if mode == OpenMode::Extend {
+            let _ = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0));
+        }
+        Ok(Device { file, is_regular, mode, buffer: Vec::new(), at: 0, begins: 0 })
+    }
+
+    /// Whether it is open to be written.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.mode.writes()
+    }
+
+    /// How long the file is.
+    ///
+    /// # Errors
+    /// If the system does not say.
+    pub fn len(&self) -> Done<u64> {
+        let stat = rustix::fs::fstat(&self.file).map_err(FileStatus::of_errno)?;
+        Ok(u64::try_from(stat.st_size).unwrap_or(0))
+    }
+
+    /// Where the next byte that is read stands.
+    #[must_use]
+    pub fn place(&self) -> u64 {
+        self.begins + self.at as u64
+    }
+
+    /// Reads on; `false` at the end of the file.
+    fn fill(&mut self) -> Done<bool> {
+        self.begins += self.buffer.len() as u64;
+        self.at = 0;
+        self.buffer.resize(BUFFER_BYTES, 0);
+        let read = loop {
+            match rustix::io::read(&self.file, &mut self.buffer[..]) {
+                Err(Errno::INTR) => (),
+                other => break other,
+            }
+        };
+        let read = match read {
+            Ok(read) => read,
+            Err(errno) => {
+                self.buffer.clear();
+                return Err(FileStatus::of_errno(errno));
+            }
+        };
+        self.buffer.truncate(read);
+        Ok(read > 0)
+    }
+
+    /// The next byte; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// What the system says.
+    #[inline]
+    pub fn byte(&mut self) -> Done<Option<u8>> {
+        if self.at == self.buffer.len() && !self.fill()? {
+            return Ok(None);
+        }
+        let byte = self.buffer[self.at];
+        self.at += 1;
+        Ok(Some(byte))
+    }
+
+    /// What is at hand without reading on; at the end of the file nothing.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn at_hand(&mut self) -> Done<&[u8]> {
+        if self.at == self.buffer.len() {
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.at..])
+    }
+
+    /// Passes over what was [at hand](Device::at_hand).
+    pub fn pass(&mut self, bytes: usize) {
+        self.at = (self.at + bytes).min(self.buffer.len());
+    }
+
+    /// Reads `len` bytes behind what `out` has; fewer at the end of the file. Says how many.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read(&mut self, mut len: usize, out: &mut Vec<u8>) -> Done<usize> {
+        let begun = out.len();
+        while len > 0 {
+            let hand = self.at_hand()?;
+            if hand.is_empty() {
+                break;
+            }
+            let part = hand.len().min(len);
+            out.extend_from_slice(&hand[..part]);
+            self.pass(part);
+            len -= part;
+        }
+        Ok(out.len() - begun)
+    }
+
+    /// Where bytes to be written are put; [`Device::wrote`] is called then.
+    pub fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Writes out what has become enough.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wrote(&mut self) -> Done<()> {
+        if self.buffer.len() >= BUFFER_BYTES || !self.is_regular { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Done<()> {
+        let mut done = 0;
+        let mut failed = None;
+        while done < self.buffer.len() && failed.is_none() {
+            match rustix::io::write(&self.file, &self.buffer[done..]) {
+                Ok(0) => failed = Some(FileStatus::ERROR),
+                Ok(written) => done += written,
+                Err(Errno::INTR) => (),
+                Err(errno) => failed = Some(of_write(errno)),
+            }
+        }
+        self.buffer.drain(..done);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Reads at a place of the file, and not what is buffered; fewer bytes at its end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read_at(&self, at: u64, bytes: &mut [u8]) -> Done<usize> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match rustix::io::pread(&self.file, &mut bytes[done..], at + done as u64) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(Errno::INTR) => (),
+                Err(errno) => return Err(FileStatus::of_errno(errno)),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Writes at a place of the file; what was read of it before is read again as it is now.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_at(&mut self, at: u64, bytes: &[u8]) -> Done<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match rustix::io::pwrite(&self.file, &bytes[done..], at + done as u64) {
+                Ok(0) => return Err(FileStatus::ERROR),
+                Ok(written) => done += written,
+                Err(Errno::INTR) => (),
+                Err(errno) => return Err(of_write(errno)),
+            }
+        }
+        let end = self.begins + self.buffer.len() as u64;
+        for (place, byte) in (at..).zip(bytes) {
+            if (self.begins..end).contains(&place) {
+                self.buffer[(place - self.begins) as usize] = *byte;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes out everything, and makes it durable.
+    ///
+    /// # Errors
+    /// What the system says: something is missing in the file then.
+    pub fn close(&mut self) -> Done<()> {
+        if !self.writes() {
+            return Ok(());
+        }
+        if matches!(self.mode, OpenMode::Output | OpenMode::Extend) {
+            self.flush()?;
+        }
+        if !self.is_regular {
+            return Ok(());
+        }
+        match rustix::fs::fdatasync(&self.file) {
+            // A file system that cannot be told to.
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+            Err(errno) => Err(of_write(errno)),
+        }
+    }
+}
+
+/// The file is open: what would be a missing file there is an error here.
+fn of_write(errno: Errno) -> FileStatus {
+    match FileStatus::of_errno(errno) {
+        FileStatus::NO_SPACE => FileStatus::NO_SPACE,
+        _ => FileStatus::ERROR,
+    }
+}

@@ -1,0 +1,192 @@
+//! Which file a program means by the name that it assigns one to.
+//!
+//! | the value of `DD_NAME`, `dd_NAME` or `NAME` | is |
+//! |---|---|
+//! | `//BANK.ACCOUNT` | a cluster or path of the system's catalog |
+//! | `/data/account` | a file of the machine |
+//! | `/data/account,rdw` | one whose records have a record descriptor word in front |
+//!
+//! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set.
+//!
+//! Invariants:
+//! 1. A name is mapped as libcob maps it, so that a program finds the same files with this handler
+//!    as without.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
+
+use crate::machine::{Forms, LineForm, VariableForm};
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A file of the machine.
+    Path(PathBuf, Forms),
+    /// A data set of the catalog.
+    DataSet(String),
+}
+
+/// Stands in front of the name of a data set.
+pub const DATA_SET: &str = "//";
+
+/// The data set that a DD names, if it names one: `//` and what can be its name.
+#[must_use]
+pub fn data_set(value: &str) -> Option<&str> {
+    let name = value.strip_prefix(DATA_SET)?;
+    let is_qualifier = |part: &str| {
+        let first = part.bytes().next();
+        (1..=8).contains(&part.len())
+            && first.is_some_and(|byte| byte.is_ascii_alphabetic() || b"@#$".contains(&byte))
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@#$-".contains(&byte))
+    };
+    (name.len() <= 44 && name.split('.').all(is_qualifier)).then_some(name)
+}
+
+/// Variables by which names are mapped.
+pub trait Variables: Send {
+    /// The value of one.
+    fn get(&self, name: &OsStr) -> Option<OsString>;
+}
+
+/// Those of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Environment;
+
+impl Variables for Environment {
+    fn get(&self, name: &OsStr) -> Option<OsString> {
+        std::env::var_os(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// The variable of a name: `DD_NAME`, `dd_NAME`, `NAME`.
+fn variable(variables: &dyn Variables, name: &[u8]) -> Option<OsString> {
+    if name.first().is_none_or(|byte| b".-0123456789".contains(byte)) {
+        return None;
+    }
+    let plain: Vec<u8> =
+        name.iter().map(|byte| if *byte == b'.' { b'_' } else { *byte }).collect();
+    let forms = [&b"DD_"[..], b"dd_", b""];
+    forms.iter().find_map(|form| variables.get(OsStr::from_bytes(&[form, &plain[..]].concat())))
+}
+
+/// What a name stands for.
+#[must_use]
+pub fn target(variables: &dyn Variables, name: &[u8]) -> Target {
+    let name = name.trim_ascii();
+    let forms = forms(variables);
+    let is_simple = !name.contains(&b'/') && !name.contains(&b'\\');
+    let mapped = if is_simple { simple(variables, name) } else { complex(variables, name) };
+    if let Some(found) = mapped.to_str().and_then(data_set) {
+        return Target::DataSet(found.to_ascii_uppercase());
+    }
+    let bytes = mapped.as_bytes();
+    let (bytes, forms) = match bytes.strip_suffix(b",rdw") {
+        Some(path) => (path, Forms { variable: VariableForm::Rdw, ..forms }),
+        None => (bytes, forms),
+    };
+    let path = PathBuf::from(OsStr::from_bytes(bytes));
+    let within = variables.get(OsStr::new("COB_FILE_PATH"));
+    match within {
+        Some(folder) if path.is_relative() => Target::Path(PathBuf::from(folder).join(path), forms),
+        _ => Target::Path(path, forms),
+    }
+}
+
+fn simple(variables: &dyn Variables, name: &[u8]) -> OsString {
+    let plain = name.strip_prefix(b"$").unwrap_or(name);
+    variable(variables, plain).unwrap_or_else(|| OsString::from_vec(name.to_vec()))
+}
+
+/// A name with folders: the first part may be a variable, and parts behind `$` are.
+fn complex(variables: &dyn Variables, name: &[u8]) -> OsString {
+    let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
+    let is_absolute = name.first().is_some_and(is_separator);
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    for (at, part) in name.split(is_separator).filter(|part| !part.is_empty()).enumerate() {
+        let (dollar, plain) = match part.strip_prefix(b"$") {
+            Some(plain) => (true, plain),
+            None => (false, part),
+        };
+        let may_be = dollar || at == 0 && !is_absolute;
+        match may_be.then(|| variable(variables, plain)).flatten() {
+            Some(value) => parts.push(value.into_vec()),
+            None => parts.push(part.to_vec()),
+        }
+    }
+    let joined = parts.join(&b'/');
+    OsString::from_vec(if is_absolute { [&b"/"[..], &joined].concat() } else { joined })
+}
+
+fn forms(variables: &dyn Variables) -> Forms {
+    let set = |name: &str| {
+        let value = variables.get(OsStr::new(name)).unwrap_or_default();
+        let value = value.to_string_lossy().trim().to_ascii_lowercase();
+        matches!(value.as_str(), "1" | "true" | "t" | "yes" | "y" | "on")
+    };
+    let number = variables.get(OsStr::new("COB_VARSEQ_FORMAT")).unwrap_or_default();
+    Forms {
+        variable: VariableForm::of(&number.to_string_lossy()),
+        lines: LineForm {
+            keep_blanks: set("COB_LS_FIXED"),
+            nulls: set("COB_LS_NULLS"),
+            carriage_return: set("COB_LS_USES_CR"),
+        },
+    }
+}
+
+/// The name of the path that serves an alternate key: the base's with the key's number, cut to 8
+/// characters in front of it.
+#[must_use]
+pub fn path_name(base: &[u8], key: usize) -> Vec<u8> {
+    let number = key.to_string();
+    let base = base.trim_ascii();
+    let keep = base.len().min(8_usize.saturating_sub(number.len()));
+    [&base[..keep], number.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    impl Variables for BTreeMap<&'static str, &'static str> {
+        fn get(&self, name: &OsStr) -> Option<OsString> {
+            BTreeMap::get(self, name.to_str()?).map(OsString::from)
+        }
+    }
+
+    fn path(variables: &BTreeMap<&'static str, &'static str>, name: &[u8]) -> String {
+        match target(variables, name) {
+            Target::Path(path, _) => path.to_string_lossy().into_owned(),
+            Target::DataSet(name) => format!("data set {name}"),
+        }
+    }
+
+    #[test]
+    fn names_are_mapped_as_the_run_time_maps_them() {
+        let none = BTreeMap::new();
+        assert_eq!(path(&none, b"INFILE  "), "INFILE");
+        assert_eq!(path(&none, b"/tmp/a.dat"), "/tmp/a.dat");
+        let some = BTreeMap::from([("DD_INFILE", "/x/in"), ("dd_OUT_1", "o"), ("HERE", "/h")]);
+        assert_eq!(path(&some, b"INFILE"), "/x/in");
+        assert_eq!(path(&some, b"$INFILE"), "/x/in");
+        assert_eq!(path(&some, b"OUT.1"), "o");
+        assert_eq!(path(&some, b"HERE/b"), "/h/b");
+        assert_eq!(path(&some, b"a/$HERE"), "a//h");
+        let within = BTreeMap::from([("COB_FILE_PATH", "/p"), ("DD_A", "b")]);
+        assert_eq!(path(&within, b"A"), "/p/b");
+        assert_eq!(path(&within, b"/A"), "/A");
+    }
+
+    #[test]
+    fn two_slashes_name_a_data_set() {
+        let some = BTreeMap::from([("DD_K", "//bank.Account"), ("DD_L", "//a/b"), ("DD_M", "//")]);
+        assert_eq!(path(&some, b"K"), "data set BANK.ACCOUNT");
+        assert_eq!(path(&some, b"L"), "//a/b");
+        assert_eq!(path(&some, b"M"), "//");
+        assert_eq!(path_name(b"ACCOUNT", 1), b"ACCOUNT1");
+        assert_eq!(path_name(b"ACCOUNTS", 12), b"ACCOUN12");
+    }
+}
