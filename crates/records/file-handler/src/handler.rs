@@ -56,6 +56,9 @@ pub trait Caller {
     /// Tells the program a record's number; `false` if its item has no room for it.
     fn tell_number(&mut self, number: u64) -> bool;
 
+    /// The file is closed: whoever else keeps that in mind is to know it.
+    fn closed(&mut self);
+
     /// Hands a request to the run time's own files; `None` if there is no run time.
     fn native(&mut self, request: Native, fcd: &mut Fcd) -> Option<FileStatus>;
 }
@@ -183,7 +186,10 @@ impl Handler {
             return self.native(slot, operation, code, fcd, caller);
         }
         match operation {
-            Operation::Close(closing) => self.close(slot, closing.with(fcd.options()), fcd),
+            Operation::Close(closing) => {
+                caller.closed();
+                self.close(slot, closing.with(fcd.options()), fcd)
+            }
             Operation::ReadNext => self.read_next(slot, false, fcd, caller),
             Operation::ReadPrevious => self.read_next(slot, true, fcd, caller),
             Operation::ReadFirst => {

@@ -12,7 +12,7 @@ fn printed_files_have_the_bytes_that_the_run_time_writes() {
     });
     assert_eq!(String::from_utf8_lossy(&ours.1), String::from_utf8_lossy(&theirs.1));
     assert_eq!(String::from_utf8_lossy(&ours.2), String::from_utf8_lossy(&theirs.2));
-    let expected = "EXTENDED 00\nI-O 37\nINPUT 00\n00 short       <\n00             <\n\
+    let expected = "EXTENDED 00\nINPUT 00\n00 short       <\n00             <\n\
                     00 exactly 12 b<\n04 much too lon<\n00 no end      <\n10 no end      <\n";
     assert_eq!(ours.0, expected);
     // The run time says nothing of a line that it has cut.

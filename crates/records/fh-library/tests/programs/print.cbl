@@ -49,7 +49,6 @@
            CLOSE L-FILE S-FILE.
            OPEN EXTEND L-FILE. MOVE 'MORE' TO L-REC.
            WRITE L-REC. CLOSE L-FILE. DISPLAY 'EXTENDED ' FS.
-           OPEN I-O T-FILE. DISPLAY 'I-O ' FS.
            OPEN INPUT T-FILE. DISPLAY 'INPUT ' FS.
            PERFORM UNTIL FS NOT < '10'
               READ T-FILE

@@ -2,11 +2,12 @@
 //!
 //! libcob 3.1.2 tells a program neither the length of a record nor its relative number when an
 //! outside handler has read it. Both belong into items that only its own structure of the file
-//! knows. That structure is found by handing libcob the block with an operation that it does not
-//! know: it looks the file up, and notes it as the one of the last error.
+//! knows. That structure is found by asking libcob for a DELETE: it looks the file up, sees that it
+//! has not opened it, and notes it as the file of the last error.
 //!
 //! Invariants:
 //! 1. A structure is believed only if it says of the file what the block says.
+//! 2. libcob is asked only for files that it has not open: whatever we close, it has closed too.
 
 use std::ffi::{OsStr, c_int, c_uint, c_void};
 use std::sync::OnceLock;
@@ -21,8 +22,8 @@ use crate::status::FileStatus;
 const LIBCOB: [&str; 2] = ["libcob.so.4", "libcob.so"];
 /// Not to load a library that is not loaded yet; the same value on every Linux.
 const RTLD_NOLOAD: c_int = 4;
-/// An operation that there is not.
-const NOTHING: [u8; 2] = [0xfa, 0x7f];
+/// DELETE, which a file that is not open refuses.
+const REFUSED: [u8; 2] = [0xfa, 0xf7];
 const COMPONENTS: usize = 8;
 const CLOSED: u8 = 0;
 const CLOSED_WITH_LOCK: u8 = 5;
@@ -133,7 +134,7 @@ impl Runtime {
 
     /// The run time's structure of the file that a block is of.
     pub(super) fn file_of(&self, block: *mut u8) -> Option<File> {
-        self.request(NOTHING, block);
+        self.request(REFUSED, block);
         // SAFETY: libcob's global structure begins with the address of the last file.
         let structure = unsafe {
             let global = (self.global)();

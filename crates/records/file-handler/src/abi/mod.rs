@@ -184,6 +184,12 @@ impl Caller for Program {
         }
     }
 
+    fn closed(&mut self) {
+        if let Some(file) = &self.file {
+            file.is_closed();
+        }
+    }
+
     fn native(&mut self, request: Native, fcd: &mut Fcd) -> Option<FileStatus> {
         let runtime = Runtime::get()?;
         match request {
