@@ -130,6 +130,17 @@ pub enum RegionError {
     /// The program has ended, but its output is not whole.
     #[error("what the program displayed (SYSOUT) could not all be written to {0}")]
     Displayed(String),
+    /// The program has ended, but a file that it left open is not whole.
+    #[error(
+        "the program left {file} open, and not all that it wrote there could be written: \
+         status {status}"
+    )]
+    NotClosed {
+        /// The file, by the name that it is assigned to.
+        file: String,
+        /// What came of its CLOSE.
+        status: String,
+    },
     /// No control region answers.
     #[error("no system answers at {}: {text}", path.display())]
     NoSystem {
@@ -217,6 +228,7 @@ impl Coded for RegionError {
             RegionError::Displayed(_) => Code("HFR025"),
             RegionError::NoFence(_) => Code("HFR026"),
             RegionError::Outlived { .. } => Code("HFR027"),
+            RegionError::NotClosed { .. } => Code("HFR028"),
         }
     }
 
@@ -248,7 +260,7 @@ impl Coded for RegionError {
                     records.display()
                 );
             }
-            RegionError::Displayed(_) => {
+            RegionError::Displayed(_) | RegionError::NotClosed { .. } => {
                 "free space on its device, or name a file elsewhere, and run the program again, from \
                  its last checkpoint if it takes any"
             }

@@ -5,7 +5,7 @@
 //! | the program | the unit of work |
 //! |---|---|
 //! | returns (GOBACK), or calls `exit` outside of a call (STOP RUN) | is committed |
-//! | does so, but what it displayed could not be written | backed out |
+//! | does so, but what it displayed, or wrote to a file that it left open, could not be written | backed out |
 //! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
@@ -189,6 +189,11 @@ fn lost_output() -> Option<RegionError> {
     (!is_pipe).then(|| RegionError::Displayed(path.unwrap_or_else(|| "standard output".into())))
 }
 
+/// Why a program that has ended well has not: a file that it left open lacks some of what it wrote.
+fn unwritten(file: file_handler::Unfinished) -> RegionError {
+    RegionError::NotClosed { file: file.name, status: file.status.to_string() }
+}
+
 type Ready = (abi::Entry, Option<Cobol>, Vec<usize>);
 
 /// Loads a program and everything that it needs.
@@ -332,8 +337,11 @@ fn finish(caller: Option<Caller>, end: &End) -> ! {
 fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     let interface = &mut caller.interface;
     interface.ledger().set_state(State::AtEnd);
+    // What the program has left open is closed as its end does it on the host.
+    let unfinished = file_handler::abi::close_all().into_iter().next();
     // What the program has displayed belongs in front of what is said about its end.
     let lost = if abi::flush() { None } else { lost_output() };
+    let lost = unfinished.map(unwritten).or(lost);
     let ended = seam::thread::catch(|| match end {
         End::Normal(_) if let Some(error) = &lost => {
             interface.ledger().abend(error.code().0, &said(error));

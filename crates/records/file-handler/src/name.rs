@@ -73,7 +73,7 @@ fn variable(variables: &dyn Variables, name: &[u8]) -> Option<OsString> {
 /// What a name stands for.
 #[must_use]
 pub fn target(variables: &dyn Variables, name: &[u8]) -> Target {
-    let name = name.trim_ascii();
+    let name = trimmed(name);
     let forms = forms(variables);
     let is_simple = !name.contains(&b'/') && !name.contains(&b'\\');
     let mapped = if is_simple { simple(variables, name) } else { complex(variables, name) };
@@ -91,6 +91,14 @@ pub fn target(variables: &dyn Variables, name: &[u8]) -> Target {
         Some(folder) if path.is_relative() => Target::Path(PathBuf::from(folder).join(path), forms),
         _ => Target::Path(path, forms),
     }
+}
+
+/// Without the blanks and zeros that fill an item up.
+fn trimmed(name: &[u8]) -> &[u8] {
+    let fills = |byte: &u8| matches!(byte, b' ' | 0);
+    let begin = name.iter().position(|byte| !fills(byte)).unwrap_or(name.len());
+    let end = name.iter().rposition(|byte| !fills(byte)).map_or(begin, |last| last + 1);
+    &name[begin..end]
 }
 
 fn simple(variables: &dyn Variables, name: &[u8]) -> OsString {
@@ -140,7 +148,7 @@ fn forms(variables: &dyn Variables) -> Forms {
 #[must_use]
 pub fn path_name(base: &[u8], key: usize) -> Vec<u8> {
     let number = key.to_string();
-    let base = base.trim_ascii();
+    let base = trimmed(base);
     let keep = base.len().min(8_usize.saturating_sub(number.len()));
     [&base[..keep], number.as_bytes()].concat()
 }

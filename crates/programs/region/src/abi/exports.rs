@@ -9,6 +9,7 @@
 //! | `ASMTDLI` | assembler |
 //! | `CTDLI` | C |
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
+//! | `HOLDFASTFH` | what COBOL programs call for their files (`-fcallfh`) |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
@@ -66,6 +67,16 @@ fn commanded(raw: &[usize; COMMAND_MAX]) {
 export!(CEE3ABD => guest::abended, code timing);
 export!(ILBOABN0 => guest::abended, code timing);
 
+/// A request of a COBOL program for one of its files: two bytes of operation, a control block.
+// SAFETY: no other symbol of this name exists in an executable with this crate.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+extern "C" fn HOLDFASTFH(opcode: *mut u8, block: *mut u8) -> c_int {
+    // SAFETY: the program's compiler makes the call, with both as the handler wants them.
+    unsafe { file_handler::abi::serve(opcode, block) };
+    0
+}
+
 unsafe extern "C" {
     fn fork() -> c_int;
 }
@@ -81,7 +92,7 @@ extern "C" fn vfork() -> c_int {
 }
 
 /// The exported names with their addresses.
-pub(crate) fn exports() -> [(&'static str, Function); 10] {
+pub(crate) fn exports() -> [(&'static str, Function); 11] {
     [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
@@ -90,6 +101,7 @@ pub(crate) fn exports() -> [(&'static str, Function); 10] {
         ("CEETDLI", CEETDLI as Function),
         ("CTDLI", CTDLI as Function),
         ("HFEXDLI", HFEXDLI as Function),
+        ("HOLDFASTFH", HOLDFASTFH as Function),
         ("ILBOABN0", ILBOABN0 as Function),
         ("PLITDLI", PLITDLI as Function),
         ("vfork", vfork as Function),

@@ -40,6 +40,9 @@ const HEADER: &str = "display.h";
 const RUNTIME: &str = "#include <libcob.h>\n";
 const DISPLAY: &str = include_str!("display.h");
 const NUMBERS: &str = include_str!("numbers.h");
+const FILES: &str = include_str!("files.h");
+/// Has files handled here (`files.h`).
+const HANDLES_FILES: &str = "-fcallfh=HOLDFASTFH";
 /// Asks of each number whether it is one before it is used (`numbers.h`).
 const CHECKS_NUMBERS: &str = "-fec=EC-DATA-INCOMPATIBLE";
 
@@ -55,10 +58,10 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
 }
 
-/// What DISPLAY is to be, and what becomes of numbers that are none.
+/// What DISPLAY is to be, what becomes of numbers that are none, and who handles files.
 fn header(work: &Compilation<'_>) -> String {
     let defined = work.translated.display.iter().map(|name| format!("#define {name}\n"));
-    defined.chain([DISPLAY, NUMBERS].map(str::to_owned)).collect()
+    defined.chain([DISPLAY, NUMBERS, FILES].map(str::to_owned)).collect()
 }
 
 /// A source on its way through the compiler.
@@ -132,6 +135,7 @@ impl Workshop<'_> {
         digest.add(header(work).as_bytes());
         digest.add(KEEPS_ORDER.as_bytes());
         digest.add(CHECKS_NUMBERS.as_bytes());
+        digest.add(HANDLES_FILES.as_bytes());
         digest.add(self.configuration(work).as_bytes());
         let options = self.options.iter().map(String::as_str);
         let options = options.chain(work.translated.options.iter().copied());
@@ -175,7 +179,7 @@ impl Workshop<'_> {
         }
         let mut translate = self.compiler(folder);
         translate.args(["-C", "-ffold-copy=UPPER", "-ffold-call=UPPER"]);
-        translate.arg(CHECKS_NUMBERS);
+        translate.args([CHECKS_NUMBERS, HANDLES_FILES]);
         translate.args(["-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
         translate.args(&work.translated.options);
