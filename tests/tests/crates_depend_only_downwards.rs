@@ -65,6 +65,7 @@ const FLOORS: [&str; 11] = [
     "store",
     "files",
     "dli",
+    "records",
     "programs",
     "online",
     "records",

@@ -21,10 +21,10 @@ use operations::Databases;
 use placement::{Compat, ProgramUser};
 use region::encoding::Converted;
 use region::shape::PcbShape;
-use region::{Dd, Ending, Reply, Request, Server};
+use region::{Abend, Dd, Ending, Reply, Request, Server};
 use schedule::{
-    Environment, Intents, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX, Schedule, User,
-    claims_of, outputs_of, refuse_same_files,
+    Catalogs, Environment, Intents, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX,
+    Schedule, User, claims_of, outputs_of, refuse_same_files,
 };
 use seam::Seam;
 use serde::{Deserialize, Serialize};
@@ -224,6 +224,8 @@ pub(crate) struct Terms {
     pub(crate) compat: Compat,
     /// What the programs of the system have claimed.
     pub(crate) intents: Arc<Intents>,
+    /// The catalog of their clusters.
+    pub(crate) catalogs: Arc<Catalogs<AnyStore>>,
     /// Who tells RECON what they have open.
     pub(crate) authoriser: Option<Authoriser>,
     /// Where no program may write: the system's own files.
@@ -263,6 +265,15 @@ impl Server for Scheduled {
             return reply.abend("U0844", text);
         }
         self.schedule.call(request, reply);
+    }
+
+    fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> std::result::Result<(), Abend> {
+        if self.in_use.as_ref().is_some_and(|right| !right.lasts()) {
+            let text = "the system has lost its connection to the engine, and the program its \
+                        right to the files; start it again from its last checkpoint";
+            return Err(Abend { code: "U0844".to_owned(), text: text.to_owned() });
+        }
+        self.schedule.file(request, answer)
     }
 
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
@@ -336,6 +347,7 @@ impl Place<'_> {
             files,
             pools: Arc::clone(&self.pools),
             intents: &self.terms.intents,
+            catalogs: &self.terms.catalogs,
         };
         Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
     }
@@ -443,6 +455,10 @@ impl Server for Alone {
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
         self.schedule.call(request, reply);
+    }
+
+    fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> std::result::Result<(), Abend> {
+        self.schedule.file(request, answer)
     }
 
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {

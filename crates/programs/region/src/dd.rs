@@ -8,6 +8,9 @@
 //! | `STEPLIB` | folders, with `:` between, where CALL looks for programs: sources or objects |
 //! | any other | the file that COBOL programs assign to the name; of GSAM, the server's business |
 //!
+//! `NAME=//DSN` names a data set of the system's catalog: a cluster or a path. With `,rdw` records
+//! of different lengths have a record descriptor word in front.
+//!
 //! With `,text` a file of lines is given to a COBOL program as records ([`crate::lines`]). A file
 //! that such a program writes becomes lines again.
 //!
@@ -50,10 +53,12 @@ pub struct Dd {
     pub path: PathBuf,
     /// Whether the file holds lines that are to be records.
     pub text: bool,
+    /// Whether records of different lengths have a record descriptor word in front.
+    pub rdw: bool,
 }
 
 impl Dd {
-    /// Reads `NAME=PATH` or `NAME=PATH,text`.
+    /// Reads `NAME=PATH`, `NAME=PATH,text`, `NAME=PATH,rdw` or `NAME=//DSN`.
     ///
     /// # Errors
     /// If it is neither.
@@ -64,14 +69,21 @@ impl Dd {
         if name.is_empty() || name.len() > 30 || !name.chars().all(is_name) {
             return Err(wrong());
         }
-        let (path, text) = match path.strip_suffix(",text") {
-            Some(path) => (path, true),
-            None => (path, false),
+        let (path, text, rdw) = match (path.strip_suffix(",text"), path.strip_suffix(",rdw")) {
+            (Some(path), _) => (path, true, false),
+            (_, Some(path)) => (path, false, true),
+            _ => (path, false, false),
         };
         if path.is_empty() {
             return Err(wrong());
         }
-        Ok(Dd { name: name.to_ascii_uppercase(), path: PathBuf::from(path), text })
+        Ok(Dd { name: name.to_ascii_uppercase(), path: PathBuf::from(path), text, rdw })
+    }
+
+    /// The data set that it names, if it names one.
+    #[must_use]
+    pub fn data_set(&self) -> Option<&str> {
+        self.path.to_str().and_then(file_handler::name::data_set)
     }
 
     /// The folders that the DD names, with `:` between them.
@@ -121,7 +133,15 @@ impl Files {
         let mut ready = Files::default();
         let mut folders: Vec<PathBuf> = library.folder.iter().cloned().collect();
         for dd in dds {
-            let path = std::path::absolute(&dd.path).map_err(RegionError::file(&dd.path))?;
+            if let Some(name) = dd.data_set() {
+                let name = format!("{}{name}", file_handler::name::DATA_SET);
+                ready.assign(&dd.name, PathBuf::from(name));
+                continue;
+            }
+            let mut path = std::path::absolute(&dd.path).map_err(RegionError::file(&dd.path))?;
+            if dd.rdw {
+                path.as_mut_os_string().push(",rdw");
+            }
             match (dd.name.as_str(), dd.text) {
                 ("SYSIN", _) => ready.input = Some(path),
                 ("SYSOUT", _) => ready.output = Some(path),
@@ -274,9 +294,16 @@ mod tests {
 
     #[test]
     fn an_operand_is_a_name_a_path_and_perhaps_text() {
-        let dd = |name: &str, path: &str, text| Dd { name: name.into(), path: path.into(), text };
+        let dd = |name: &str, path: &str, text| {
+            let (name, path, rdw) = (name.into(), path.into(), false);
+            Dd { name, path, text, rdw }
+        };
         assert_eq!(Dd::parse("infile=a=b.dat").expect("a DD"), dd("INFILE", "a=b.dat", false));
         assert_eq!(Dd::parse("IN=x,text").expect("a DD"), dd("IN", "x", true));
+        assert!(Dd::parse("IN=x,rdw").expect("a DD").rdw);
+        let account = Dd::parse("IN=//bank.account").expect("a DD");
+        assert_eq!(account.data_set(), Some("bank.account"));
+        assert_eq!(Dd::parse("IN=//bank/account").expect("a DD").data_set(), None);
         for wrong in ["", "IN", "=x", "IN=", "IN=,text", "I N=x"] {
             assert!(Dd::parse(wrong).is_err(), "{wrong}");
         }

@@ -251,6 +251,10 @@ impl<S: Server> Server for Converted<S> {
         }
     }
 
+    fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), crate::Abend> {
+        self.inner.file(request, answer)
+    }
+
     fn end(&mut self, ending: Ending) -> Result<(), Failure> {
         self.inner.end(ending)
     }

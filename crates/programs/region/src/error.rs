@@ -107,7 +107,7 @@ pub enum RegionError {
         text: String,
     },
     /// A DD operand is not of the form NAME=PATH.
-    #[error("\"{0}\" is no DD: NAME=PATH or NAME=PATH,text is expected")]
+    #[error("\"{0}\" is no DD: NAME=PATH, NAME=PATH,text, NAME=PATH,rdw or NAME=//DSN is expected")]
     Dd(String),
     /// A file of lines cannot become records.
     #[error("DD {dd}: {text}")]

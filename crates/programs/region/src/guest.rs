@@ -93,6 +93,7 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     let mut interface = Interface::new(link, masks, order, ledger, trace);
     match start(&interface, &program, entry.as_deref(), parm.as_deref()) {
         Ok((entry, cobol, pcbs)) => {
+            handle_files();
             interface.ledger().set_state(State::Running);
             *CALLER.lock() = Some(Caller { interface, cobol, commands });
             PROCESS.store(std::process::id(), SeqCst);
@@ -131,6 +132,7 @@ pub(crate) fn fence_in(is_far: bool) {
 /// when it has come back, before its end is told.
 pub(crate) fn enter(caller: Caller, entry: abi::Entry, tidy: impl FnOnce(&Caller)) -> Caller {
     let pcbs = caller.interface.pcb_addresses();
+    handle_files();
     caller.interface.ledger().set_state(State::Running);
     *CALLER.lock() = Some(caller);
     PROCESS.store(std::process::id(), SeqCst);
@@ -434,6 +436,31 @@ fn user_code(order: &Order, bytes: [u8; 4]) -> u32 {
 const USER_CODE_MASK: u32 = 0xFFF;
 
 /// Does what a program asks for; an abend, or a panic of ours, ends it.
+/// The way of a program's requests for data sets: to its server, like its calls.
+struct ToServer;
+
+impl file_handler::Carrier for ToServer {
+    fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool {
+        let mut carried = None;
+        during_a_call(|caller| {
+            carried = Some(caller.interface.file(request, answer)?);
+            Ok(())
+        });
+        // A program that is over has a server that closes its files.
+        carried.unwrap_or_else(|| {
+            file_handler::wire::plain_answer(file_handler::FileStatus::DONE, 0, answer);
+            true
+        })
+    }
+}
+
+/// Has the program's files handled: those of the machine here, data sets by its server.
+pub(crate) fn handle_files() {
+    let data_sets = Box::new(file_handler::Remote::new(Box::new(ToServer)));
+    let names = Box::new(file_handler::name::Environment);
+    file_handler::abi::install(file_handler::Handler::new(names, Some(data_sets)));
+}
+
 fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {
     if !is_program() {
         refuse_copy();

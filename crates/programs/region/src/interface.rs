@@ -23,7 +23,10 @@ use crate::record::{CallRecord, readable};
 use crate::server::{Abend, AibReply, Ending};
 use crate::shape::{NO_NAME, Name, PcbKind, PcbShape, name, text};
 use crate::trace::Trace;
-use crate::wire::{Answer, MORE_MAX, SSAS_MAX, Writer};
+use crate::wire::{AREA_BYTES_MAX, Answer, MORE_MAX, SSAS_MAX, Writer};
+
+/// The longest request for a record of a data set.
+const FILE_REQUEST_BYTES_MAX: usize = AREA_BYTES_MAX;
 
 /// A program's calls.
 pub(crate) struct Interface {
@@ -288,6 +291,24 @@ impl Interface {
                 key: readable(shown.key),
             });
         }
+    }
+
+    /// Asks for records of a data set; says whether there is an answer.
+    pub(crate) fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<bool, Abend> {
+        if request.len() > FILE_REQUEST_BYTES_MAX {
+            return Ok(false);
+        }
+        Writer::file(&mut self.message, request);
+        let sent = self.link.exchange(&self.message, &mut self.answer);
+        self.message.clear();
+        sent.map_err(|error| lost(&error))?;
+        let said = Answer::parse(&self.answer).map_err(|_| strange_answer())?;
+        if let Some(abend) = said.abend {
+            return Err(abend);
+        }
+        answer.clear();
+        answer.extend_from_slice(said.area);
+        Ok(true)
     }
 
     /// A call that waits for the next one is done as far as the program can see.

@@ -18,6 +18,16 @@ pub trait Server: Send {
     fn pcbs(&self) -> &[PcbShape];
     /// Answers a call.
     fn call(&mut self, request: Request<'_>, reply: &mut Reply);
+    /// Answers a request for the records of a data set, both as [`file_handler::wire`] has them. A
+    /// server without data sets says that there is no such file.
+    ///
+    /// # Errors
+    /// The end that the request puts to the program: its unit of work cannot go on.
+    fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
+        let _ = request;
+        file_handler::wire::plain_answer(file_handler::FileStatus::NO_DD, 0, answer);
+        Ok(())
+    }
     /// The program is over: commits or backs out. An error says why there was no commit.
     ///
     /// # Errors

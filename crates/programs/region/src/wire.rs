@@ -9,7 +9,8 @@
 //! | 4 | 4 | function |
 //! | 8 | 2 | PCB, X'FFFF' for none |
 //! | 10 | 1 | 1 AIB follows, 2 an area was passed, 4 needs no answer, 8 normal end, 16 abend, |
-//! | | | 32 it carries out an EXEC DLI command |
+//! | | | 32 it carries out an EXEC DLI command, 64 it is a request for a file's records: |
+//! | | | what follows the header is it ([`file_handler::wire`]), and so is the answer's area |
 //! | 11 | 1 | search arguments |
 //! | 12 | 1 | further parameters |
 //! | 13 | 3 | zero |
@@ -49,6 +50,9 @@ pub const SSAS_MAX: usize = 16;
 /// The most further parameters of a call.
 pub const MORE_MAX: usize = 18;
 
+/// What stands in place of a function where a file's records are asked for.
+pub(crate) const FILES: Function = Function::of(*b"FILE");
+
 /// What stands in place of a function where a program ends.
 pub(crate) const ENDS: Function = Function::of(*b"    ");
 
@@ -59,6 +63,7 @@ const NO_ANSWER: u8 = 4;
 const END_NORMAL: u8 = 8;
 const END_ABEND: u8 = 16;
 const OF_COMMAND: u8 = 32;
+const FOR_FILE: u8 = 64;
 const NO_PCB: u16 = u16::MAX;
 const HAS_ABEND: u8 = 1;
 const HAS_MORE: u8 = 2;
@@ -105,6 +110,14 @@ impl<'a> Writer<'a> {
         let writer = Writer::call(out, ENDS, None, None);
         let flag = if ending == Ending::Normal { END_NORMAL } else { END_ABEND };
         writer.out[writer.start + 10] |= flag;
+        writer.finish();
+    }
+
+    /// A request for a file's records in place of a call.
+    pub(crate) fn file(out: &'a mut Vec<u8>, request: &[u8]) {
+        let writer = Writer::call(out, FILES, None, None);
+        writer.out[writer.start + 10] |= FOR_FILE;
+        writer.out.extend_from_slice(request);
         writer.finish();
     }
 
@@ -201,11 +214,24 @@ pub fn serve(
             put_end(server.end(ending), out);
             return if rest.is_empty() { Ok(Served::End) } else { Err(Malformed) };
         }
+        if call[10] & FOR_FILE != 0 {
+            serve_file(&call[HEADER..], work, server);
+            put_answer(&work.reply, &work.area, &[], 0, out);
+            return if rest.is_empty() { Ok(Served::Call) } else { Err(Malformed) };
+        }
         let more = serve_one(call, work, server).ok_or(Malformed)?;
         if call[10] & NO_ANSWER == 0 || work.reply.abend.is_some() {
             put_answer(&work.reply, &work.area, &work.more[..more], call[12], out);
             return if rest.is_empty() { Ok(Served::Call) } else { Err(Malformed) };
         }
+    }
+}
+
+/// Has a file's records asked for; the answer stands in the area then.
+fn serve_file(request: &[u8], work: &mut Work, server: &mut dyn Server) {
+    match server.file(request, &mut work.area) {
+        Ok(()) => work.reply.filled = work.area.len(),
+        Err(Abend { code, text }) => work.reply.abend(&code, text),
     }
 }
 

@@ -8,6 +8,7 @@
 //!  region::Request --> Schedule --database PCB--> dli::Session --> store
 //!                              \---GSAM PCB-----> gsam::Gsam ----> file
 //!                               \--I/O PCB, AIB-> here ----------> both, in one unit of work
+//!  a file's request -> file_handler::Clusters -> vsam -> store, in the same unit of work
 //! ```
 //!
 //! | to understand | look at |
@@ -26,6 +27,7 @@
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
 //! | what is converted over EBCDIC data | [`encoding`] |
 //! | STAT | `statistics` |
+//! | records of clusters and paths | `records` |
 //!
 //! Invariants:
 //! 1. A checkpoint's record, and everything that the program changed before it, are committed in
@@ -49,6 +51,7 @@ pub mod messages;
 mod moment;
 mod offline;
 mod points;
+mod records;
 mod schedule;
 mod search;
 mod service;
@@ -64,6 +67,7 @@ pub use apart::{outputs_of, refuse_same_files};
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Intents, claims_of};
+pub use records::Catalogs;
 pub use schedule::{Environment, Mode, Options, RegionKind, Schedule, User};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;

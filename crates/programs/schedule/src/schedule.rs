@@ -42,6 +42,7 @@ use crate::load::Loads;
 use crate::messages::Messages;
 use crate::moment::Moment;
 use crate::points::Points;
+use crate::records::{self, Catalogs};
 use crate::shapes;
 use crate::statistics::Pools;
 use crate::sync::{Restart, step_name, wanted_checkpoint};
@@ -172,6 +173,8 @@ pub struct Environment<'a, S: Store> {
     pub pools: Arc<dyn Pools>,
     /// What the other programs of the system have claimed.
     pub intents: &'a Arc<Intents>,
+    /// The catalog that they share.
+    pub catalogs: &'a Arc<Catalogs<S>>,
 }
 
 /// One PCB of the program.
@@ -206,6 +209,8 @@ pub struct Schedule<S: Store> {
     pub(crate) loads: Loads,
     pub(crate) restart: Restart,
     pub(crate) records: Records,
+    /// Its clusters and paths.
+    pub(crate) data_sets: records::Records<S>,
     pub(crate) user_log: UserLog,
     pub(crate) group: Group,
     /// Which database PCBs had BA or BB: ROLS on them ends the program (DLI-12.55).
@@ -232,7 +237,7 @@ impl<S: Store> Schedule<S> {
         environment: Environment<'_, S>,
         options: Options,
     ) -> Result<Schedule<S>, ScheduleError> {
-        let Environment { store, seam, psb, definitions, open, files, pools, intents } =
+        let Environment { store, seam, psb, definitions, open, files, pools, intents, catalogs } =
             environment;
         let restart = wanted_checkpoint(options.checkpoint.as_deref())?;
         let claimed = intents.claim(psb).map_err(|Conflict { dbd, holder }| {
@@ -282,6 +287,7 @@ impl<S: Store> Schedule<S> {
             restart,
             updates: updates_of(psb),
             records: Records::new(psb.name, step_name(&options.step)?),
+            data_sets: records::Records::new(catalogs),
             user_log: UserLog::new(psb.name),
             group: Group::None,
             limits: Limits::of(source.as_deref(), online, has_files),
@@ -299,6 +305,11 @@ impl<S: Store> Schedule<S> {
     #[must_use]
     pub fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    /// Whether the program has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Whether it runs as real batch without what a log makes possible (DLI-12.56).
@@ -373,12 +384,14 @@ impl<S: Store> Schedule<S> {
                 return Err(abend("U0844", text));
             }
         }
+        self.data_sets.close();
         self.put_end()?;
         self.commit_all()?;
         self.loads.end(&self.store)
     }
 
     fn abnormal_end(&mut self, is_there: bool) -> Result<(), Abend> {
+        self.data_sets.close();
         let backed_out = self.session.backout().map_err(crate::error::ended);
         self.messages_backed_out(false);
         for file in self.files() {
@@ -408,6 +421,14 @@ impl<S: Store> Server for Schedule<S> {
             }
             reply.abend(&abend.code, abend.text);
         }
+    }
+
+    fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
+        self.record(request, answer).inspect_err(|abend| {
+            if let Some(messages) = &mut self.messages {
+                messages.abends(abend);
+            }
+        })
     }
 
     fn end(&mut self, ending: Ending) -> Result<(), Failure> {

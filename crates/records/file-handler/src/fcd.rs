@@ -433,13 +433,8 @@ mod tests {
         let at = KEYS_HEADER + KEY_BYTES;
         bytes[at + 5] = 2;
         bytes[at + 9] = 8;
-        let key = KeyDefinition {
-            offset: 2,
-            bytes: 8,
-            duplicates: true,
-            sparse: None,
-            is_split: false,
-        };
+        let key =
+            KeyDefinition { offset: 2, bytes: 8, duplicates: true, sparse: None, is_split: false };
         assert_eq!(keys_of(&bytes, 10), Some(vec![key]));
         assert_eq!(keys_of(&bytes, 9), None);
         for len in 0..bytes.len() {

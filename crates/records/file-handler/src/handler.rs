@@ -124,10 +124,7 @@ pub struct Handler {
 impl Handler {
     /// Finds files by these variables; data sets, if there are any, elsewhere.
     #[must_use]
-    pub fn new(
-        variables: Box<dyn Variables>,
-        data_sets: Option<Box<dyn DataSets>>,
-    ) -> Handler {
+    pub fn new(variables: Box<dyn Variables>, data_sets: Option<Box<dyn DataSets>>) -> Handler {
         let (record, key) = (Vec::new(), Vec::new());
         Handler { slots: Vec::new(), variables, data_sets, record, key }
     }
@@ -288,20 +285,28 @@ impl Handler {
         fcd.set_open(Some(mode));
         let (access, name) = (fcd.access(), String::from_utf8_lossy(&name).trim().to_owned());
         let (has_next, has_read, unit_closed) = (true, false, false);
-        let state =
-            State { opened, organization, access, mode, keys, has_next, has_read, unit_closed, name };
+        let state = State {
+            opened,
+            organization,
+            access,
+            mode,
+            keys,
+            has_next,
+            has_read,
+            unit_closed,
+            name,
+        };
         self.slots[slot].state = Some(state);
         Ok(status)
     }
 
     /// The data sets that serve the alternate keys, where DDs name some.
     fn paths(&self, name: &[u8], keys: &[KeyDefinition]) -> Vec<Option<String>> {
-        let path = |number: usize| {
-            match name::target(&*self.variables, &name::path_name(name, number)) {
+        let path =
+            |number: usize| match name::target(&*self.variables, &name::path_name(name, number)) {
                 Target::DataSet(path) if number > 0 => Some(path),
                 _ => None,
-            }
-        };
+            };
         (0..keys.len()).map(path).collect()
     }
 
@@ -446,12 +451,7 @@ impl Handler {
         Ok(FileStatus::DONE)
     }
 
-    fn write(
-        &mut self,
-        slot: usize,
-        fcd: &mut Fcd,
-        caller: &mut dyn Caller,
-    ) -> Done<FileStatus> {
+    fn write(&mut self, slot: usize, fcd: &mut Fcd, caller: &mut dyn Caller) -> Done<FileStatus> {
         let parts = self.opened(slot, FileStatus::NOT_OUTPUT)?;
         let Parts { body, access, mode, flags, record, .. } = parts;
         *flags.has_read = false;
@@ -475,12 +475,7 @@ impl Handler {
         }
     }
 
-    fn rewrite(
-        &mut self,
-        slot: usize,
-        fcd: &mut Fcd,
-        caller: &mut dyn Caller,
-    ) -> Done<FileStatus> {
+    fn rewrite(&mut self, slot: usize, fcd: &mut Fcd, caller: &mut dyn Caller) -> Done<FileStatus> {
         let parts = self.opened(slot, FileStatus::NOT_INPUT_OUTPUT)?;
         let Parts { body, organization, access, mode, keys, flags, record, key } = parts;
         let has_read = std::mem::take(flags.has_read);
@@ -496,12 +491,7 @@ impl Handler {
         body.rewrite(record, which)
     }
 
-    fn delete(
-        &mut self,
-        slot: usize,
-        fcd: &mut Fcd,
-        caller: &mut dyn Caller,
-    ) -> Done<FileStatus> {
+    fn delete(&mut self, slot: usize, fcd: &mut Fcd, caller: &mut dyn Caller) -> Done<FileStatus> {
         let parts = self.opened(slot, FileStatus::NOT_INPUT_OUTPUT)?;
         let Parts { body, organization, access, mode, keys, flags, key, .. } = parts;
         let has_read = std::mem::take(flags.has_read);

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!  program --operation, block--> abi -> handler --sequential, lines, relative--> machine -> files
-//!                                              \--data sets--> DataSets (a catalog's owner)
+//!                                              \--data sets--> remote ~ wire ~> clusters -> vsam
 //!                                               \--indexed files of the machine--> libcob
 //! ```
 //!
@@ -15,6 +15,7 @@
 //! | the control block and its key definitions | [`fcd`]; operations [`opcode`]; statuses [`status`] |
 //! | which file a name means | [`name`] |
 //! | the bytes of sequential, line, printer and relative files | [`machine`] |
+//! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
 //! | memory of the program, and the run time's own files | [`abi`] |
 //!
 //! Invariants:
@@ -23,13 +24,18 @@
 
 pub mod abi;
 pub mod body;
+pub mod clusters;
 pub mod data_set;
 pub mod fcd;
 pub mod handler;
 pub mod machine;
 pub mod name;
 pub mod opcode;
+pub mod remote;
 pub mod status;
+pub mod wire;
 
+pub use clusters::Clusters;
 pub use handler::{Caller, Handler, Native, Unfinished};
+pub use remote::{Carrier, Remote};
 pub use status::FileStatus;

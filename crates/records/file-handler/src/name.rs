@@ -64,8 +64,7 @@ fn variable(variables: &dyn Variables, name: &[u8]) -> Option<OsString> {
     if name.first().is_none_or(|byte| b".-0123456789".contains(byte)) {
         return None;
     }
-    let plain: Vec<u8> =
-        name.iter().map(|byte| if *byte == b'.' { b'_' } else { *byte }).collect();
+    let plain: Vec<u8> = name.iter().map(|byte| if *byte == b'.' { b'_' } else { *byte }).collect();
     let forms = [&b"DD_"[..], b"dd_", b""];
     forms.iter().find_map(|form| variables.get(OsStr::from_bytes(&[form, &plain[..]].concat())))
 }

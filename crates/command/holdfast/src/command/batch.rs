@@ -61,8 +61,9 @@ pub(crate) struct BatchArgs {
     #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
     kind: Kind,
     /// A file of the program: GSAM's, a COBOL ASSIGN's, SYSIN, SYSOUT; with ,text its lines become
-    /// records; may be repeated
-    #[arg(long = "dd", value_name = "NAME=PATH[,text]")]
+    /// records, with ,rdw records have descriptor words; //DSN is a cluster or path of the catalog;
+    /// may be repeated
+    #[arg(long = "dd", value_name = "NAME=PATH[,text|,rdw]|//DSN")]
     dds: Vec<String>,
     /// What the program gets as its command line
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -157,11 +158,12 @@ pub(super) fn dds_of_step(
     trace: Option<&Path>,
 ) -> Result<Vec<Dd>> {
     let dds = dds_of(operands)?;
-    for dd in dds.iter().filter(|dd| !READ.contains(&dd.name.as_str())) {
+    let on_disk = |dd: &&Dd| dd.data_set().is_none();
+    for dd in dds.iter().filter(on_disk).filter(|dd| !READ.contains(&dd.name.as_str())) {
         guarded.check(&format!("--dd {}", dd.name), &dd.path)?;
     }
     trace.map_or(Ok(()), |trace| guarded.check("--trace", trace))?;
-    let files = dds.iter().filter(|dd| dd.name != "STEPLIB");
+    let files = dds.iter().filter(on_disk).filter(|dd| dd.name != "STEPLIB");
     let files = files.map(|dd| (dd.name.as_str(), dd.path.as_path()));
     let (mut all, mut written) = (named(files.clone()), named(files.filter(is_written)));
     let trace = trace.filter(|trace| !is_special(trace));
@@ -193,12 +195,14 @@ pub(super) fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {
 
 fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
     let folders = args.include.iter().map(|folder| absolute(folder));
+    // Data sets of the catalog are the server's business, and no files of the machine.
+    let on_disk = dds.iter().filter(|dd| dd.data_set().is_none());
     Ok(Job {
         system: absolute(&args.system)?,
         kind: args.kind,
         psb: args.psb.to_ascii_uppercase(),
         program: absolute(&args.program)?,
-        files: dds.iter().map(JobFile::of).collect::<Result<_>>()?,
+        files: on_disk.map(JobFile::of).collect::<Result<_>>()?,
         include: folders.collect::<Result<_>>()?,
         free: args.free,
         entry: args.entry.clone(),

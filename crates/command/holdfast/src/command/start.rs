@@ -12,7 +12,7 @@ use operations::Databases;
 use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
-use schedule::{Intents, NoPools, claims_of};
+use schedule::{Catalogs, Intents, NoPools, claims_of};
 use seam::Seam;
 use seam::socket::Peer;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -131,7 +131,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
         register_databases(system);
     }
     let intents = Arc::default();
-    let door = match open_door(context, &system, &intents) {
+    let catalogs = Arc::default();
+    let door = match open_door(context, &system, (&intents, &catalogs)) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -140,7 +141,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let online = match open_online(context, &system, &intents) {
+    let online = match open_online(context, &system, (&intents, &catalogs)) {
         Ok(online) => online,
         Err(failure) => {
             door.close();
@@ -165,30 +166,33 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     DONE
 }
 
+/// What all programs of a started system share: their claims, and the catalog.
+type Shared<'a> = (&'a Arc<Intents>, &'a Arc<Catalogs<AnyStore>>);
+
 /// The terms on which all programs of a started system run.
-fn terms(system: &AnySystem, intents: &Arc<Intents>) -> Terms {
+fn terms(system: &AnySystem, (intents, catalogs): Shared<'_>) -> Terms {
     let compat = system.config().placement_settings().compat;
-    let intents = Arc::clone(intents);
+    let (intents, catalogs) = (Arc::clone(intents), Arc::clone(catalogs));
     let (authoriser, places) = match system {
         AnySystem::Kernel(system) => (Some(system.authoriser()), Some(Arc::new(system.places()))),
         AnySystem::Engine(_) => (None, None),
     };
-    Terms { compat, authoriser, intents, places, owner: 0 }
+    Terms { compat, authoriser, intents, catalogs, places, owner: 0 }
 }
 
 /// Transactions are processed where the kernel keeps the databases.
 fn open_online(
     context: &Context,
     system: &AnySystem,
-    intents: &Arc<Intents>,
+    shared: Shared<'_>,
 ) -> Result<Option<Online>> {
-    let terms = terms(system, intents);
+    let terms = terms(system, shared);
     let AnySystem::Kernel(system) = system else { return Ok(None) };
     let databases = Databases::for_programs(system)?;
     Online::open(online::Parts { seam: &context.seam, system, databases, terms })
 }
 
-fn open_door(context: &Context, system: &AnySystem, intents: &Arc<Intents>) -> Result<Door> {
+fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Door> {
     let ground = match system {
         AnySystem::Kernel(system) => {
             let databases = Box::new(Databases::for_programs(system)?);
@@ -199,7 +203,7 @@ fn open_door(context: &Context, system: &AnySystem, intents: &Arc<Intents>) -> R
     let regions = Regions {
         seam: context.seam.clone(),
         ground,
-        terms: terms(system, intents),
+        terms: terms(system, shared),
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
     };

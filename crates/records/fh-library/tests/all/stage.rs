@@ -17,7 +17,8 @@ pub(crate) enum With {
 
 impl Stage {
     pub(crate) fn new(name: &str) -> Stage {
-        let folder = std::env::temp_dir().join(format!("holdfast-fh-{}-{name}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("holdfast-fh-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder for the test");
         Stage { folder }
@@ -37,7 +38,8 @@ impl Stage {
 
     /// Compiles a program of `tests/programs`; gives back its executable.
     pub(crate) fn compile(&self, name: &str, with: With) -> PathBuf {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cbl"));
+        let source =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cbl"));
         let program = self.path(&format!("{name}-{with:?}"));
         let mut cobc = Command::new("cobc");
         cobc.current_dir(&self.folder).args(["-x", "-std=ibm", "-o"]).arg(&program).arg(source);

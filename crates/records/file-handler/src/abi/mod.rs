@@ -30,9 +30,11 @@ pub fn install(handler: Handler) {
     *HANDLER.lock() = Some(handler);
 }
 
-/// Closes all files that are open still.
+/// Closes all files that are open still; none where a request is being carried out, which ends
+/// the program.
 pub fn close_all() -> Vec<Unfinished> {
-    HANDLER.lock().as_mut().map(Handler::close_all).unwrap_or_default()
+    let Some(mut handler) = HANDLER.try_lock() else { return Vec::new() };
+    handler.as_mut().map(Handler::close_all).unwrap_or_default()
 }
 
 /// Ends the process at once with a status, whatever it had said before.

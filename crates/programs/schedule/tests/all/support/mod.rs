@@ -14,7 +14,7 @@ use dli_model::Setup;
 use gsam::FileSpec;
 use hierarchy::Database;
 use holdfast_schedule::{
-    Environment, Intents, Options, PoolFigures, Pools, Schedule, ScheduleError,
+    Catalogs, Environment, Intents, Options, PoolFigures, Pools, Schedule, ScheduleError,
 };
 use placement::{PartitionSettings, Placement, Settings};
 use region::{Abend, Client, DirectAnswer, DirectCall, Embedded, Ending};
@@ -129,6 +129,7 @@ pub(crate) struct Shop {
     pub(crate) store: ModelStore,
     pub(crate) folder: PathBuf,
     pub(crate) intents: Arc<Intents>,
+    pub(crate) catalogs: Arc<Catalogs<ModelStore>>,
     /// What PSBGEN says besides the PCBs.
     pub(crate) limits: fn(&mut Psb),
 }
@@ -139,7 +140,13 @@ impl Shop {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("schedule-{test}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
-        Shop { store: ModelStore::new(), folder, intents: Arc::default(), limits: |_| () }
+        Shop {
+            store: ModelStore::new(),
+            folder,
+            intents: Arc::default(),
+            catalogs: Arc::default(),
+            limits: |_| (),
+        }
     }
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
@@ -187,6 +194,7 @@ impl Shop {
             files: &file,
             pools: Arc::new(TwoPools),
             intents: &self.intents,
+            catalogs: &self.catalogs,
         };
         Schedule::new(environment, options)
     }

@@ -1,0 +1,80 @@
+//! Data sets of a program: clusters and paths of the catalog, in the unit of work of its calls.
+//!
+//! Invariants:
+//! 1. What a program changes in a data set is committed and backed out with what its calls change:
+//!    CHKP, SYNC and the normal end commit all, ROLB, ROLL and an abend back out all.
+//! 2. The programs of a system share one catalog: who has what open, it knows. It is opened when
+//!    the first of them opens a data set; nobody else pays for it.
+
+use std::sync::Arc;
+
+use file_handler::{Clusters, FileStatus};
+use region::Abend;
+use seam::clock::Clock;
+use seam::sync::Mutex;
+use store::Store;
+use vsam::{Catalog, CatalogError};
+
+use crate::error::{because, ended, refused};
+use crate::schedule::Schedule;
+
+/// The catalog of a system, once somebody needs it.
+pub struct Catalogs<S: Store>(Mutex<Option<Catalog<S>>>);
+
+impl<S: Store> Default for Catalogs<S> {
+    fn default() -> Catalogs<S> {
+        Catalogs(Mutex::new(None))
+    }
+}
+
+impl<S: Store> Catalogs<S> {
+    /// The catalog, the same one every time.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn get(&self, store: &S, clock: &Arc<dyn Clock>) -> Result<Catalog<S>, CatalogError> {
+        let mut known = self.0.lock();
+        if let Some(catalog) = &*known {
+            return Ok(catalog.clone());
+        }
+        let catalog = Catalog::open(store.clone(), Arc::clone(clock))?;
+        Ok(known.insert(catalog).clone())
+    }
+}
+
+/// A program's data sets.
+pub(crate) struct Records<S: Store> {
+    catalogs: Arc<Catalogs<S>>,
+    open: Option<Clusters<S>>,
+}
+
+impl<S: Store> Records<S> {
+    pub(crate) fn new(catalogs: &Arc<Catalogs<S>>) -> Records<S> {
+        Records { catalogs: Arc::clone(catalogs), open: None }
+    }
+
+    /// Closes all; what they have changed stays with the unit of work.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+}
+
+impl<S: Store> Schedule<S> {
+    /// Answers a request for the records of a data set.
+    pub(crate) fn record(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
+        if self.is_over() {
+            file_handler::wire::plain_answer(FileStatus::NOT_OPEN, 0, answer);
+            return Ok(());
+        }
+        let unit = self.session.unit().map_err(ended)?;
+        let clusters = match &mut self.data_sets.open {
+            Some(clusters) => clusters,
+            none => {
+                let catalog = self.data_sets.catalogs.get(&self.store, &self.clock);
+                let catalog = catalog.map_err(|error| because("U0844", &error))?;
+                none.insert(Clusters::new(catalog))
+            }
+        };
+        clusters.serve(unit, request, answer).map_err(|error| refused(&error))
+    }
+}

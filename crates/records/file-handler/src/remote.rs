@@ -1,0 +1,121 @@
+//! Data sets that somebody else has: requests go there, answers come back.
+//!
+//! Invariants:
+//! 1. An answer that makes no sense, or none, is status 90; the program goes on.
+
+use std::sync::Arc;
+
+use seam::sync::Mutex;
+
+use crate::body::{Absent, Body, Done, Found, Place, Which};
+use crate::data_set::{DataSets, Opening};
+use crate::fcd::OpenMode;
+use crate::opcode::Relation;
+use crate::status::FileStatus;
+use crate::wire::{Answer, Request};
+
+/// The way to whoever has the catalog.
+pub trait Carrier: Send {
+    /// Sends a request and replaces `answer` by what comes back; `false` if nothing does.
+    fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool;
+}
+
+struct Line {
+    carrier: Box<dyn Carrier>,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+impl Line {
+    fn ask(&mut self, request: &Request<'_>) -> Done<Answer<'_>> {
+        request.write(&mut self.request);
+        if !self.carrier.carry(&self.request, &mut self.answer) {
+            return Err(FileStatus::UNREACHABLE);
+        }
+        let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
+        if answer.status.is_done() { Ok(answer) } else { Err(answer.status) }
+    }
+}
+
+/// Data sets over a [`Carrier`].
+pub struct Remote {
+    line: Arc<Mutex<Line>>,
+}
+
+impl Remote {
+    /// Over this one.
+    #[must_use]
+    pub fn new(carrier: Box<dyn Carrier>) -> Remote {
+        let line = Line { carrier, request: Vec::new(), answer: Vec::new() };
+        Remote { line: Arc::new(Mutex::new(line)) }
+    }
+}
+
+impl DataSets for Remote {
+    fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)> {
+        let (status, number) = {
+            let mut line = self.line.lock();
+            let answer = line.ask(&Request::Open(Box::new(opening.clone())))?;
+            (answer.status, answer.number)
+        };
+        // Without a number there is nothing behind it.
+        let Some(number) = u32::try_from(number).ok().filter(|number| *number > 0) else {
+            return match (status, opening.mode) {
+                (FileStatus::OPTIONAL, OpenMode::Input) => {
+                    Ok((Box::new(Absent::default()), status))
+                }
+                _ => Err(FileStatus::UNREACHABLE),
+            };
+        };
+        Ok((Box::new(File { line: Arc::clone(&self.line), number }), status))
+    }
+}
+
+struct File {
+    line: Arc<Mutex<Line>>,
+    number: u32,
+}
+
+impl File {
+    fn found(&mut self, request: &Request<'_>, record: Option<&mut Vec<u8>>) -> Done<Found> {
+        let mut line = self.line.lock();
+        let answer = line.ask(request)?;
+        if let Some(record) = record {
+            record.clear();
+            record.extend_from_slice(answer.record);
+        }
+        let number = (answer.number > 0).then_some(answer.number);
+        Ok(Found { status: answer.status, number })
+    }
+}
+
+impl Body for File {
+    fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
+        self.found(&Request::Next(self.number, previous), Some(record))
+    }
+
+    fn read(&mut self, which: Which<'_>, record: &mut Vec<u8>) -> Done<Found> {
+        self.found(&Request::Read(self.number, which), Some(record))
+    }
+
+    fn start(&mut self, relation: Relation, which: Which<'_>) -> Done<()> {
+        self.found(&Request::Start(self.number, relation, which), None).map(drop)
+    }
+
+    fn write(&mut self, record: &[u8], place: Place) -> Done<Found> {
+        let Place { in_sequence, number, .. } = place;
+        self.found(&Request::Write { file: self.number, in_sequence, number, record }, None)
+    }
+
+    fn rewrite(&mut self, record: &[u8], which: Which<'_>) -> Done<FileStatus> {
+        self.found(&Request::Rewrite(self.number, which, record), None).map(|found| found.status)
+    }
+
+    fn delete(&mut self, which: Which<'_>) -> Done<()> {
+        self.found(&Request::Delete(self.number, which), None).map(drop)
+    }
+
+    fn close(&mut self) -> Done<()> {
+        self.found(&Request::Close(self.number), None).map(drop)
+    }
+}

@@ -1,0 +1,272 @@
+//! Clusters as files of programs: which status each request has.
+
+use std::sync::Arc;
+
+use file_handler::fcd::{Access, Organization};
+use seam::sync::Mutex;
+use vsam::{ClusterAttributes, Definition, KeyField, Organization as Kind};
+
+use crate::program::{
+    CLOSE, DELETE, File, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner, PREVIOUS,
+    Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts,
+};
+
+fn bank() -> (Arc<Mutex<Owner>>, Program) {
+    let owner = Owner::new();
+    accounts(&owner);
+    let owner = Arc::new(Mutex::new(owner));
+    let program = Program::over(&owner, &[("ACCOUNT", "//BANK.ACCOUNT")]);
+    (owner, program)
+}
+
+/// Loads three accounts in sequence, and commits.
+fn load(owner: &Arc<Mutex<Owner>>, program: &mut Program) {
+    let mut file = File::accounts(Access::Sequential);
+    assert_eq!(file.ask(program, OPEN_OUTPUT), "00");
+    for text in ["AA0001ANNAone", "BB0001BERTtwo", "BB0002ANNAthree"] {
+        let status = file.record(text).ask(program, WRITE);
+        let expected = if text.starts_with("BB0002") { "02" } else { "00" };
+        assert_eq!(status, expected, "{text}");
+    }
+    assert_eq!(file.record("BB0001").ask(program, WRITE), "21");
+    assert_eq!(file.ask(program, CLOSE), "00");
+    owner.lock().commit();
+}
+
+#[test]
+fn a_cluster_that_never_had_a_record_is_no_file_yet() {
+    let (owner, mut program) = bank();
+    let mut file = File::accounts(Access::Dynamic);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "35");
+    assert_eq!(file.ask(&mut program, OPEN_IO), "35");
+    file.fcd.set_optional(true);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "05");
+    assert_eq!(file.ask(&mut program, NEXT), "10");
+    assert_eq!(file.ask(&mut program, NEXT), "46");
+    assert_eq!(file.ask(&mut program, CLOSE), "00");
+    assert_eq!(file.ask(&mut program, OPEN_IO), "05");
+    assert_eq!(file.record("AA0001ANNAone").ask(&mut program, WRITE), "00");
+    assert_eq!(file.ask(&mut program, CLOSE), "00");
+    owner.lock().commit();
+    file.fcd.set_optional(false);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "00");
+    assert_eq!(file.ask(&mut program, NEXT), "00");
+    assert_eq!(file.text(), "AA0001ANNAone");
+}
+
+#[test]
+fn what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35() {
+    let (owner, mut program) = bank();
+    load(&owner, &mut program);
+    let mut file = File::new("ACCOUNT", Organization::Indexed, Access::Dynamic, 20);
+    file = file.with_keys(&[(0, 5, false)]);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "39");
+    let mut file = File::new("ACCOUNT", Organization::Indexed, Access::Dynamic, 24);
+    file = file.with_keys(&[(0, 6, false)]);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "39");
+    let mut file = File::new("ACCOUNT", Organization::Relative, Access::Dynamic, 20);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "39");
+    let mut file = File::new("ACCOUNT", Organization::Indexed, Access::Dynamic, 20);
+    file = file.with_keys(&[(0, 6, false), (10, 4, true)]);
+    assert_eq!(file.ask(&mut program, OPEN_INPUT), "96");
+    let mut other = Program::over(&owner, &[("ACCOUNT", "//BANK.NOTHERE")]);
+    assert_eq!(File::accounts(Access::Dynamic).ask(&mut other, OPEN_INPUT), "35");
+}
+
+#[test]
+fn keyed_files_have_every_status_of_keys() {
+    let (owner, mut program) = bank();
+    load(&owner, &mut program);
+    let mut file = File::accounts(Access::Dynamic);
+    let p = &mut program;
+    assert_eq!(file.ask(p, READ), "47");
+    assert_eq!(file.ask(p, WRITE), "48");
+    assert_eq!(file.ask(p, REWRITE), "49");
+    assert_eq!(file.ask(p, DELETE), "49");
+    assert_eq!(file.ask(p, CLOSE), "42");
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    assert_eq!(file.ask(p, OPEN_IO), "41");
+    assert_eq!(file.record("BB0001").key(0, 6).ask(p, READ), "00");
+    assert_eq!(file.text(), "BB0001BERTtwo");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.text(), "BB0002ANNAthree");
+    assert_eq!(file.ask(p, NEXT), "10");
+    assert_eq!(file.ask(p, NEXT), "46");
+    assert_eq!(file.record("ZZ").ask(p, READ), "23");
+    assert_eq!(file.ask(p, NEXT), "46");
+    assert_eq!(file.record("BB").key(0, 2).ask(p, START_EQUAL), "00");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.text(), "BB0001BERTtwo");
+    assert_eq!(file.record("BB0001").key(0, 6).ask(p, START_GREATER), "00");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.text(), "BB0002ANNAthree");
+    assert_eq!(file.ask(p, PREVIOUS), "00");
+    assert_eq!(file.text(), "BB0001BERTtwo");
+    assert_eq!(file.record("CC").key(0, 2).ask(p, START_NOT_LESS), "23");
+    assert_eq!(file.record("BB0001XXXXagain").key(0, 6).ask(p, WRITE), "22");
+    assert_eq!(file.record("CC0001CARLfour").ask(p, WRITE), "00");
+    assert_eq!(file.record("DD0001ANNAfive").ask(p, WRITE), "02");
+    assert_eq!(file.record("CC0001ANNAchanged").ask(p, REWRITE), "02");
+    assert_eq!(file.record("XX0001ANNA").ask(p, REWRITE), "23");
+    assert_eq!(file.record("XX0001").ask(p, DELETE), "23");
+    assert_eq!(file.record("DD0001").ask(p, DELETE), "00");
+    file.fcd.set_record_bytes(19);
+    assert_eq!(file.ask(p, WRITE), "44");
+    assert_eq!(file.ask(p, CLOSE), "00");
+}
+
+#[test]
+fn duplicates_of_an_alternate_key_are_told_while_more_follow() {
+    let (owner, mut program) = bank();
+    load(&owner, &mut program);
+    let mut file = File::accounts(Access::Dynamic);
+    let p = &mut program;
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    assert_eq!(file.record("      ANNA").key(1, 4).ask(p, READ), "02");
+    assert_eq!(file.text(), "AA0001ANNAone");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.text(), "BB0002ANNAthree");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.text(), "BB0001BERTtwo");
+    assert_eq!(file.ask(p, NEXT), "10");
+    // What was found by an alternate key is changed by its prime key.
+    assert_eq!(file.record("      BERT").key(1, 4).ask(p, READ), "00");
+    assert_eq!(file.record("BB0001ZOE two").ask(p, REWRITE), "00");
+    assert_eq!(file.record("      BERT").ask(p, READ), "23");
+    assert_eq!(file.record("      ZO").key(1, 2).ask(p, START_EQUAL), "00");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.text(), "BB0001ZOE two");
+}
+
+#[test]
+fn a_sequential_program_changes_only_what_it_has_read() {
+    let (owner, mut program) = bank();
+    load(&owner, &mut program);
+    let mut file = File::accounts(Access::Sequential);
+    let p = &mut program;
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    assert_eq!(file.ask(p, REWRITE), "43");
+    assert_eq!(file.ask(p, WRITE), "48");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.record("AA0002ANNAone").ask(p, REWRITE), "21");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.record("BB0001BERTtwo and more").ask(p, REWRITE), "00");
+    assert_eq!(file.ask(p, DELETE), "43");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.ask(p, DELETE), "00");
+    assert_eq!(file.ask(p, NEXT), "10");
+    assert_eq!(file.ask(p, CLOSE), "00");
+    assert_eq!(file.ask(p, OPEN_EXTEND), "00");
+    assert_eq!(file.record("AB0001BEN  six").ask(p, WRITE), "21");
+    assert_eq!(file.record("EE0001BEN  six").ask(p, WRITE), "00");
+    assert_eq!(file.ask(p, NEXT), "47");
+    assert_eq!(file.ask(p, CLOSE), "00");
+}
+
+#[test]
+fn changes_go_with_the_unit_of_work_that_somebody_else_ends() {
+    let (owner, mut program) = bank();
+    load(&owner, &mut program);
+    let mut file = File::accounts(Access::Dynamic);
+    let p = &mut program;
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    assert_eq!(file.record("CC0001CARLfour").ask(p, WRITE), "00");
+    owner.lock().back_out();
+    assert_eq!(file.record("CC0001").key(0, 6).ask(p, READ), "23");
+    assert_eq!(file.record("      CARL").key(1, 4).ask(p, READ), "23");
+    assert_eq!(file.record("CC0001CARLfour").key(0, 6).ask(p, WRITE), "00");
+    owner.lock().commit();
+    owner.lock().back_out();
+    assert_eq!(file.record("      CARL").key(1, 4).ask(p, READ), "00");
+    assert_eq!(file.text(), "CC0001CARLfour");
+}
+
+#[test]
+fn relative_clusters_number_their_records() {
+    let owner = Owner::new();
+    let slots = ClusterAttributes::new(Kind::Relative).with_records(10);
+    owner.define("BANK.SLOTS", Definition::Cluster(slots));
+    let owner = Arc::new(Mutex::new(owner));
+    let mut program = Program::over(&owner, &[("SLOTS", "//BANK.SLOTS")]);
+    let p = &mut program;
+    let mut file = File::new("SLOTS", Organization::Relative, Access::Sequential, 10);
+    assert_eq!(file.ask(p, OPEN_OUTPUT), "00");
+    for number in 1..=3 {
+        assert_eq!(file.record("record").ask(p, WRITE), "00");
+        assert_eq!(file.memory.number, number);
+    }
+    assert_eq!(file.ask(p, CLOSE), "00");
+    owner.lock().commit();
+    let mut file = File::new("SLOTS", Organization::Relative, Access::Dynamic, 10);
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    assert_eq!(file.number(7).record("seven").ask(p, WRITE), "00");
+    assert_eq!(file.number(7).ask(p, WRITE), "22");
+    assert_eq!(file.number(0).ask(p, WRITE), "24");
+    assert_eq!(file.number(5).ask(p, READ), "23");
+    assert_eq!(file.number(2).ask(p, DELETE), "00");
+    assert_eq!(file.number(2).ask(p, DELETE), "23");
+    assert_eq!(file.number(2).ask(p, START_NOT_LESS), "00");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.memory.number, 3);
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!((file.memory.number, file.text().as_str()), (7, "seven"));
+    file.memory.number_max = 9;
+    assert_eq!(file.number(12).record("twelve").ask(p, WRITE), "00");
+    assert_eq!(file.ask(p, NEXT), "14");
+    assert_eq!(file.number(7).record("again").ask(p, REWRITE), "00");
+    assert_eq!(file.number(8).ask(p, REWRITE), "23");
+    assert_eq!(file.ask(p, CLOSE), "00");
+}
+
+#[test]
+fn entry_sequenced_clusters_are_sequential_files() {
+    let owner = Owner::new();
+    let journal = ClusterAttributes::new(Kind::EntrySequenced).with_records(10);
+    owner.define("BANK.JOURNAL", Definition::Cluster(journal));
+    let owner = Arc::new(Mutex::new(owner));
+    let mut program = Program::over(&owner, &[("JOURNAL", "//BANK.JOURNAL")]);
+    let p = &mut program;
+    let mut file = File::new("JOURNAL", Organization::Sequential, Access::Sequential, 10);
+    assert_eq!(file.ask(p, OPEN_OUTPUT), "00");
+    for text in ["one", "two", "three"] {
+        assert_eq!(file.record(text).ask(p, WRITE), "00");
+    }
+    assert_eq!(file.ask(p, CLOSE), "00");
+    owner.lock().commit();
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    assert_eq!(file.ask(p, NEXT), "00");
+    assert_eq!(file.record("ONE").ask(p, REWRITE), "00");
+    assert_eq!(file.ask(p, REWRITE), "43");
+    assert_eq!(file.ask(p, CLOSE), "00");
+    assert_eq!(file.ask(p, OPEN_EXTEND), "00");
+    assert_eq!(file.record("four").ask(p, WRITE), "00");
+    assert_eq!(file.ask(p, CLOSE), "00");
+    assert_eq!(file.ask(p, OPEN_INPUT), "00");
+    for text in ["ONE", "two", "three", "four"] {
+        assert_eq!(file.ask(p, NEXT), "00");
+        assert_eq!(file.text(), text);
+    }
+    assert_eq!(file.ask(p, NEXT), "10");
+}
+
+#[test]
+fn share_options_keep_a_second_writer_out() {
+    let owner = Owner::new();
+    let cluster = ClusterAttributes::keyed(KeyField { offset: 0, bytes: 6 }, 20);
+    owner.define("BANK.ALONE", Definition::Cluster(cluster));
+    let beside = Arc::new(Mutex::new(owner.beside()));
+    let owner = Arc::new(Mutex::new(owner));
+    let [mut first, mut second] =
+        [&owner, &beside].map(|owner| Program::over(owner, &[("ALONE", "//BANK.ALONE")]));
+    let file = || {
+        let file = File::new("ALONE", Organization::Indexed, Access::Dynamic, 20);
+        file.with_keys(&[(0, 6, false)])
+    };
+    let (mut ours, mut theirs) = (file(), file());
+    assert_eq!(ours.ask(&mut first, OPEN_OUTPUT), "00");
+    assert_eq!(theirs.ask(&mut second, OPEN_IO), "93");
+    assert_eq!(ours.record("AA0001").ask(&mut first, WRITE), "00");
+    assert_eq!(ours.ask(&mut first, CLOSE), "00");
+    owner.lock().commit();
+    assert_eq!(theirs.ask(&mut second, OPEN_IO), "00");
+}

@@ -1,0 +1,5 @@
+//! The handler over clusters of a store in memory: requests as programs make them.
+
+mod clusters;
+mod hostile;
+mod program;
