@@ -13,6 +13,8 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/kernel/pool/src/",
     "crates/kernel/ring/src/lib.rs",
     "crates/files/openpgp/src/isal.rs",
+    "crates/records/file-handler/src/abi/",
+    "crates/records/fh-library/src/lib.rs",
     "crates/programs/region/src/memory/",
     "crates/programs/region/src/abi/",
 ];

@@ -2,6 +2,7 @@
 
 mod calls_of_the_io_pcb;
 mod checkpoints_and_restarts;
+mod data_sets;
 mod loads;
 mod message_regions;
 mod messages;
