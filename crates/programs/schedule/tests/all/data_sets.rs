@@ -28,10 +28,7 @@ fn program_process() {
     let connection = Connection::open(&folder.join("socket"), b"ledger").expect("a connection");
     let program = ledger();
     let (entry, order, parm, trace, commands) = (None, None, None, None, None);
-    guest::run(
-        Box::new(connection),
-        guest::Job { program, entry, order, parm, trace, commands },
-    )
+    guest::run(Box::new(connection), guest::Job { program, entry, order, parm, trace, commands })
 }
 
 fn ledger() -> Prepared {
@@ -124,7 +121,10 @@ impl Stage {
         let said = std::fs::read_to_string(path("sysout")).unwrap_or_default();
         // The harness of the tests writes to the same output.
         let from = said.find("running 1 test").map_or(0, |at| at + "running 1 test\n".len());
-        (said[from..].trim_start().replace("test data_sets::program_process ... ", ""), report.ended)
+        (
+            said[from..].trim_start().replace("test data_sets::program_process ... ", ""),
+            report.ended,
+        )
     }
 }
 
@@ -139,8 +139,20 @@ fn files_and_calls_are_committed_and_backed_out_together() {
     }
     let stage = Stage::new("data-sets-one");
     let cards = [
-        "O", "N", "O", "W AA01ANNA", "C", "W BB01BERT", "B", "W CC01ANNA", "L", "R     ANNA", "X",
-        "X", "Q", "E",
+        "O",
+        "N",
+        "O",
+        "W AA01ANNA",
+        "C",
+        "W BB01BERT",
+        "B",
+        "W CC01ANNA",
+        "L",
+        "R     ANNA",
+        "X",
+        "X",
+        "Q",
+        "E",
     ];
     let (said, ended) = stage.run(&cards);
     let expected = "\
