@@ -68,7 +68,6 @@ const FLOORS: [&str; 11] = [
     "records",
     "programs",
     "online",
-    "records",
     "operations",
     "doors",
     "command",
