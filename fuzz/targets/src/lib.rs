@@ -24,6 +24,7 @@ pub mod doctor;
 pub mod double_write;
 pub mod exec_dli;
 pub mod facility_text;
+pub mod file_requests;
 pub mod foreign_keys;
 pub mod header_interval;
 pub mod image_copy;
@@ -86,6 +87,7 @@ pub const TARGETS: &[Target] = targets![
     double_write,
     exec_dli,
     facility_text,
+    file_requests,
     foreign_keys,
     header_interval,
     image_copy,

@@ -72,6 +72,8 @@ enum End {
 }
 
 static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
+/// A file that the program has left open, and that could not all be written.
+static UNFINISHED: Mutex<Option<file_handler::Unfinished>> = Mutex::new(None);
 static RUNTIME_ERROR: Mutex<Option<String>> = Mutex::new(None);
 /// The process whose program has been entered; 0 before that. A copy of it that a program makes by
 /// `fork` is not the program, and its exit means nothing.
@@ -144,6 +146,7 @@ pub(crate) fn enter(caller: Caller, entry: abi::Entry, tidy: impl FnOnce(&Caller
     }
     let caller = CALLER.lock().take();
     let Some(mut caller) = caller else { abi::leave(1) };
+    close_files();
     tidy(&caller);
     match conclude(&mut caller, &End::Normal(return_code)) {
         (_, true) => caller,
@@ -189,6 +192,13 @@ fn lost_output() -> Option<RegionError> {
     let path = rustix::fs::readlink("/proc/self/fd/1", Vec::new()).ok();
     let path = path.map(|path| path.to_string_lossy().into_owned());
     (!is_pipe).then(|| RegionError::Displayed(path.unwrap_or_else(|| "standard output".into())))
+}
+
+/// Closes the files that the program has left open, before its run time forgets them.
+fn close_files() {
+    if let Some(file) = file_handler::abi::close_all().into_iter().next() {
+        UNFINISHED.lock().get_or_insert(file);
+    }
 }
 
 /// Why a program that has ended well has not: a file that it left open lacks some of what it wrote.
@@ -256,6 +266,7 @@ fn returned(return_code: i32) -> ! {
         abi::flush();
         abi::leave(return_code);
     }
+    close_files();
     if let Some(cobol) = CALLER.lock().as_ref().and_then(|caller| caller.cobol.as_ref()) {
         cobol.tidy();
     }
@@ -340,7 +351,8 @@ fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     let interface = &mut caller.interface;
     interface.ledger().set_state(State::AtEnd);
     // What the program has left open is closed as its end does it on the host.
-    let unfinished = file_handler::abi::close_all().into_iter().next();
+    close_files();
+    let unfinished = UNFINISHED.lock().take();
     // What the program has displayed belongs in front of what is said about its end.
     let lost = if abi::flush() { None } else { lost_output() };
     let lost = unfinished.map(unwritten).or(lost);

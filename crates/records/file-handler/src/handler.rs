@@ -117,16 +117,22 @@ pub struct Handler {
     slots: Vec<Slot>,
     variables: Box<dyn Variables>,
     data_sets: Option<Box<dyn DataSets>>,
+    /// Closed by nobody's CLOSE, and not well: nobody has heard of it.
+    unfinished: Vec<Unfinished>,
     record: Vec<u8>,
     key: Vec<u8>,
 }
+
+/// An option of CLOSE: no program waits for the status, as where one is cancelled.
+pub const IMPLICIT: u32 = 0x100;
 
 impl Handler {
     /// Finds files by these variables; data sets, if there are any, elsewhere.
     #[must_use]
     pub fn new(variables: Box<dyn Variables>, data_sets: Option<Box<dyn DataSets>>) -> Handler {
+        let (slots, unfinished) = (Vec::new(), Vec::new());
         let (record, key) = (Vec::new(), Vec::new());
-        Handler { slots: Vec::new(), variables, data_sets, record, key }
+        Handler { slots, variables, data_sets, unfinished, record, key }
     }
 
     /// Carries out a request; `block` is where its control block stands. The block says what came
@@ -144,8 +150,9 @@ impl Handler {
         fcd.set_status(status.0);
     }
 
-    /// Closes what is still open, as the end of a run does.
+    /// Closes what is still open, as the end of a run does; tells what nobody has heard of yet.
     pub fn close_all(&mut self) -> Vec<Unfinished> {
+        let mut unfinished = std::mem::take(&mut self.unfinished);
         let states = self.slots.iter_mut().filter_map(|slot| slot.state.take());
         let closed = states.filter_map(|state| match state.opened {
             Opened::Ours(mut body) => {
@@ -153,7 +160,8 @@ impl Handler {
             }
             Opened::Native => None,
         });
-        closed.collect()
+        unfinished.extend(closed);
+        unfinished
     }
 
     /// Forgets which places files have: a unit of work was backed out, or a program begins anew.
@@ -363,11 +371,17 @@ impl Handler {
             return Ok(FileStatus::NO_REEL);
         }
         fcd.set_open(None);
-        let closed = match slot.state.take().map(|state| state.opened) {
-            Some(Opened::Ours(mut body)) => body.close(),
-            _ => Ok(()),
+        let Some(State { opened, name, .. }) = slot.state.take() else {
+            return Err(FileStatus::NOT_OPEN);
         };
-        closed?;
+        if let Opened::Ours(mut body) = opened
+            && let Err(status) = body.close()
+        {
+            if fcd.options() & IMPLICIT != 0 {
+                self.unfinished.push(Unfinished { name, status });
+            }
+            return Err(status);
+        }
         slot.locked = closing == Closing::Lock;
         Ok(if closing == Closing::NoRewind { FileStatus::NO_REEL } else { FileStatus::DONE })
     }

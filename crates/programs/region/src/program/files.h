@@ -52,6 +52,9 @@ hf_close (cob_file *file, cob_field *status, const int opt, const int remove)
 	}
 }
 
+/* No program waits for the status of such a CLOSE: the handler keeps it for the program's end. */
+#define HF_IMPLICIT 0x100
+
 /* What the run time closes: files that nobody has opened are none of the handler's. */
 static HF_UNUSED void
 hf_close_left (cob_file *file, cob_field *status, const int opt, const int remove)
@@ -59,7 +62,7 @@ hf_close_left (cob_file *file, cob_field *status, const int opt, const int remov
 	if (file->open_mode == COB_OPEN_CLOSED || hf_is_own (file)) {
 		cob_close (file, status, opt, remove);
 	} else {
-		cob_extfh_close (HOLDFASTFH, file, status, opt, remove);
+		cob_extfh_close (HOLDFASTFH, file, status, HF_IMPLICIT, remove);
 	}
 }
 

@@ -2,4 +2,5 @@
 
 mod clusters;
 mod hostile;
+mod machine;
 mod program;

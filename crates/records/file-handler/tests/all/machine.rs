@@ -1,0 +1,42 @@
+//! Files of the machine that nobody closes in so many words.
+
+use file_handler::fcd::{Access, Organization};
+use file_handler::handler::IMPLICIT;
+use file_handler::{FileStatus, Handler};
+
+use crate::program::{CLOSE, File, Names, OPEN_OUTPUT, Program, WRITE};
+
+fn program() -> Program {
+    Program { handler: Handler::new(Box::new(Names::default()), None) }
+}
+
+/// A device that takes nothing, and says so at each write.
+fn full() -> File {
+    File::new("/dev/full", Organization::Sequential, Access::Sequential, 10)
+}
+
+#[test]
+fn what_no_program_hears_of_is_kept_for_the_end_of_the_run() {
+    let (mut program, mut file) = (program(), full());
+    assert_eq!(file.ask(&mut program, OPEN_OUTPUT), "00");
+    assert_eq!(file.record("lost").ask(&mut program, WRITE), "34");
+    file.fcd.set_options(IMPLICIT);
+    assert_eq!(file.ask(&mut program, CLOSE), "34");
+    let unfinished = program.handler.close_all();
+    let told: Vec<_> = unfinished.iter().map(|one| (one.name.as_str(), one.status)).collect();
+    assert_eq!(told, [("/dev/full", FileStatus::NO_SPACE)]);
+    assert!(program.handler.close_all().is_empty(), "it is told once");
+}
+
+#[test]
+fn what_a_program_has_heard_of_is_not_told_again() {
+    let (mut program, mut file) = (program(), full());
+    assert_eq!(file.ask(&mut program, OPEN_OUTPUT), "00");
+    assert_eq!(file.record("lost").ask(&mut program, WRITE), "34");
+    assert_eq!(file.ask(&mut program, CLOSE), "34");
+    assert!(program.handler.close_all().is_empty());
+    // What is still open is.
+    assert_eq!(file.ask(&mut program, OPEN_OUTPUT), "00");
+    assert_eq!(file.record("lost").ask(&mut program, WRITE), "34");
+    assert_eq!(program.handler.close_all().len(), 1);
+}
