@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 
-use file_handler::{Clusters, FileStatus};
+use dli::Session;
+use file_handler::Clusters;
 use region::Abend;
 use seam::clock::Clock;
 use seam::sync::Mutex;
@@ -16,7 +17,6 @@ use store::Store;
 use vsam::{Catalog, CatalogError};
 
 use crate::error::{because, ended, refused};
-use crate::schedule::Schedule;
 
 /// The catalog of a system, once somebody needs it.
 pub struct Catalogs<S: Store>(Mutex<Option<Catalog<S>>>);
@@ -53,28 +53,30 @@ impl<S: Store> Records<S> {
         Records { catalogs: Arc::clone(catalogs), open: None }
     }
 
-    /// Closes all; what they have changed stays with the unit of work.
-    pub(crate) fn close(&mut self) {
-        self.open = None;
-    }
-}
-
-impl<S: Store> Schedule<S> {
-    /// Answers a request for the records of a data set.
-    pub(crate) fn record(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
-        if self.is_over() {
-            file_handler::wire::plain_answer(FileStatus::NOT_OPEN, 0, answer);
-            return Ok(());
-        }
-        let unit = self.session.unit().map_err(ended)?;
-        let clusters = match &mut self.data_sets.open {
+    /// Answers a request for records in the unit of work of a program's calls.
+    ///
+    /// # Errors
+    /// The abend of a program whose unit of work cannot go on.
+    pub(crate) fn serve(
+        &mut self,
+        session: &mut Session<S>,
+        (store, clock): (&S, &Arc<dyn Clock>),
+        request: &[u8],
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Abend> {
+        let unit = session.unit().map_err(ended)?;
+        let clusters = match &mut self.open {
             Some(clusters) => clusters,
             none => {
-                let catalog = self.data_sets.catalogs.get(&self.store, &self.clock);
-                let catalog = catalog.map_err(|error| because("U0844", &error))?;
-                none.insert(Clusters::new(catalog))
+                let catalog = self.catalogs.get(store, clock);
+                none.insert(Clusters::new(catalog.map_err(|error| because("U0844", &error))?))
             }
         };
         clusters.serve(unit, request, answer).map_err(|error| refused(&error))
+    }
+
+    /// Closes all; what they have changed stays with the unit of work.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
     }
 }

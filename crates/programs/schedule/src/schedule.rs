@@ -23,6 +23,7 @@ use base::Coded as _;
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
 use definitions::{DbdName, Function, PsbName};
 use dli::{Session, SessionOptions};
+use file_handler::FileStatus;
 use gsam::{FileSpec, Gsam};
 use hierarchy::Database;
 use placement::BatchLog;
@@ -307,11 +308,6 @@ impl<S: Store> Schedule<S> {
         &self.tally
     }
 
-    /// Whether the program has ended.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
     /// Whether it runs as real batch without what a log makes possible (DLI-12.56).
     pub(crate) fn is_without_log(&self) -> bool {
         !self.options.kind.is_online() && self.options.batch_log == BatchLog::None
@@ -424,7 +420,13 @@ impl<S: Store> Server for Schedule<S> {
     }
 
     fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
-        self.record(request, answer).inspect_err(|abend| {
+        if self.is_over {
+            file_handler::wire::plain_answer(FileStatus::NOT_OPEN, 0, answer);
+            return Ok(());
+        }
+        let place = (&self.store, &self.clock);
+        let served = self.data_sets.serve(&mut self.session, place, request, answer);
+        served.inspect_err(|abend| {
             if let Some(messages) = &mut self.messages {
                 messages.abends(abend);
             }

@@ -244,8 +244,11 @@ impl Handler {
                 return Err(FileStatus::IS_OPEN);
             }
             // Another program's file stands where one stood that was cancelled while it was open.
-            if let Opened::Ours(body) = &mut state.opened {
-                let _ = body.close();
+            if let Opened::Ours(body) = &mut state.opened
+                && let Err(status) = body.close()
+            {
+                let name = std::mem::take(&mut state.name);
+                self.unfinished.push(Unfinished { name, status });
             }
             self.slots[slot].state = None;
         }
@@ -267,29 +270,7 @@ impl Handler {
             optional: fcd.is_optional(),
         };
         let name = caller.name(fcd);
-        let target = name::target(&*self.variables, &name);
-        let (opened, status) = match target {
-            Target::DataSet(data_set) => {
-                let paths = self.paths(&name, &keys);
-                let access = fcd.access();
-                let opening = Opening { data_set, paths, shape, mode, access, keys: keys.clone() };
-                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
-                let (body, status) = data_sets.open(&opening)?;
-                (Opened::Ours(body), status)
-            }
-            Target::Path(..) if organization == Organization::Indexed => {
-                let status = caller.native(Native::Request(code), fcd);
-                let status = status.ok_or(FileStatus::UNREACHABLE)?;
-                if !status.is_done() {
-                    return Err(status);
-                }
-                (Opened::Native, status)
-            }
-            Target::Path(path, forms) => {
-                let (body, status) = machine::open(&path, &shape, mode, forms)?;
-                (Opened::Ours(body), status)
-            }
-        };
+        let (opened, status) = self.opened_as(&name, (shape, mode), &keys, code, fcd, caller)?;
         fcd.set_open(Some(mode));
         let (access, name) = (fcd.access(), String::from_utf8_lossy(&name).trim().to_owned());
         let (has_next, has_read, unit_closed) = (true, false, false);
@@ -306,6 +287,40 @@ impl Handler {
         };
         self.slots[slot].state = Some(state);
         Ok(status)
+    }
+
+    /// Opens what a name stands for.
+    fn opened_as(
+        &mut self,
+        name: &[u8],
+        (shape, mode): (Shape, OpenMode),
+        keys: &[KeyDefinition],
+        code: [u8; 2],
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<(Opened, FileStatus)> {
+        match name::target(&*self.variables, name) {
+            Target::DataSet(data_set) => {
+                let paths = self.paths(name, keys);
+                let access = fcd.access();
+                let opening = Opening { data_set, paths, shape, mode, access, keys: keys.to_vec() };
+                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
+                let (body, status) = data_sets.open(&opening)?;
+                Ok((Opened::Ours(body), status))
+            }
+            Target::Path(..) if shape.organization == Organization::Indexed => {
+                let status = caller.native(Native::Request(code), fcd);
+                let status = status.ok_or(FileStatus::UNREACHABLE)?;
+                if !status.is_done() {
+                    return Err(status);
+                }
+                Ok((Opened::Native, status))
+            }
+            Target::Path(path, forms) => {
+                let (body, status) = machine::open(&path, &shape, mode, forms)?;
+                Ok((Opened::Ours(body), status))
+            }
+        }
     }
 
     /// The data sets that serve the alternate keys, where DDs name some.

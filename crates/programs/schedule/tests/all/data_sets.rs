@@ -234,7 +234,7 @@ fn files_of_the_machine_are_closed_at_the_programs_end() {
     let stage = Stage::new("data-sets-machine");
     let (said, ended) = stage.run(&["M", "E"]);
     let expected = "\
-SLOT 00 two       
+SLOT 00 two
 DELETE 00
 FOOT
 FOOT

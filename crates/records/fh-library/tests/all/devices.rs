@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::stage::{Stage, With, library};
+use crate::stage::{LONG, Stage, With, library};
 
 /// Runs `fill.cbl` on a file that may have 8 KiB.
 fn fill(stage: &Stage, path: &str, records: usize, closes: bool) -> (String, String, bool) {
@@ -17,7 +17,7 @@ fn fill(stage: &Stage, path: &str, records: usize, closes: bool) -> (String, Str
     let mut input = child.stdin.take().expect("a pipe");
     input.write_all(format!("{records}\n{closes}\n").as_bytes()).expect("the program reads it");
     drop(input);
-    let output = child.wait_with_output().expect("it ends");
+    let output = seam::process::finish(child, LONG).expect("it ends");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr), output.status.success())
 }

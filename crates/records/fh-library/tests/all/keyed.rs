@@ -11,9 +11,9 @@ fn relative_files_number_their_records() {
     let expected = "\
 open             00
 read 5           00
-05          
+05
 next             00
-00006 06          
+00006 06
 delete 3         00
 delete again     23
 read 3           23
@@ -23,15 +23,15 @@ write 3          00
 write 20         00
 write 0          24
 start > 12       00
-00020 NEW 20      
+00020 NEW 20
 end              10
 behind it        46
 start = 15       23
 start >= 15      00
-00020 NEW 20      
+00020 NEW 20
 rewrite 11       00
 rewrite 14       23
-00 REW 11      
+00 REW 11
 23
 48
 49
@@ -39,14 +39,14 @@ rewrite 14       23
 00
 00
 43
-00 1 FIRST       
-00 3 NEW 3       
-00 4 04          
-00 5 05          
-00 6 06          
-00 7 07          
-00 8 08          
-00 9 09          
+00 1 FIRST
+00 3 NEW 3
+00 4 04
+00 5 05
+00 6 06
+00 7 07
+00 8 08
+00 9 09
 ";
     let (all, last) = rest.rsplit_once("14").unwrap_or_else(|| panic!("{said}"));
     assert_eq!(all, expected);
@@ -76,10 +76,10 @@ duplicate        22
 close            00
 open             00
 generic          00
-BB0001BLUEtwo       
-BB0002RED three     
-BB0001BLUEtwo       
-CC0001BLUEfour      
+BB0001BLUEtwo
+BB0002RED three
+BB0001BLUEtwo
+CC0001BLUEfour
 not there        23
 delete           00
 close twice      42

@@ -28,10 +28,10 @@ end              10
 behind end       46
 no rewind        07
 extend           00
-AAAAAAAAAA              
-XXXXXXXXXX              
-CCCCCCCCCC              
-DDDDDDDDDD              
+AAAAAAAAAA
+XXXXXXXXXX
+CCCCCCCCCC
+DDDDDDDDDD
 write input      48
 lock             00
 locked           38
@@ -81,5 +81,5 @@ fn record_descriptor_words_count_themselves() {
 #[test]
 fn sort_reads_and_writes_the_same_files() {
     let said = Stage::new("sorts").play("sorts", With::Library, &[]);
-    assert_eq!(said, "ALPHA   \nBRAVO   \nCHARLIE \n00\n");
+    assert_eq!(said, "ALPHA\nBRAVO\nCHARLIE\n00\n");
 }

@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
+
+/// Longer than any program of a test takes on any machine.
+pub(crate) const LONG: Duration = Duration::from_secs(600);
 
 /// A folder of its own for one test.
 pub(crate) struct Stage {
@@ -46,7 +50,7 @@ impl Stage {
         if with == With::Library {
             cobc.arg("-fcallfh=HOLDFASTFH").arg("-L").arg(library()).arg("-lholdfast_fh");
         }
-        let output = cobc.output().expect("cobc is installed");
+        let output = seam::process::output(&mut cobc, LONG).expect("cobc is installed");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name} does not compile: {said}");
         program
@@ -59,7 +63,7 @@ impl Stage {
         for (name, value) in dds {
             command.env(format!("DD_{name}"), value);
         }
-        command.output().expect("a program that was compiled")
+        seam::process::output(&mut command, LONG).expect("a program that was compiled")
     }
 
     /// Compiles and runs; gives back what the program displays.
@@ -68,7 +72,7 @@ impl Stage {
         let output = self.run(&program, dds);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name} with {with:?}: {} {said}", output.status);
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        lines_of(&output.stdout)
     }
 }
 
@@ -76,6 +80,12 @@ impl Drop for Stage {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// What was displayed, without the blanks behind each line.
+fn lines_of(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// The folder of the library, which is built with the tests.

@@ -7,12 +7,18 @@ use proptest::prelude::*;
 
 use crate::program::{Memory, Names};
 
+/// Operations with blocks of any bytes.
+fn blocks() -> impl Strategy<Value = Vec<(u8, Vec<u8>)>> {
+    let block = prop::collection::vec(any::<u8>(), FCD_BYTES);
+    prop::collection::vec((any::<u8>(), block), 1..12)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn any_block_gets_a_status(
-        blocks in prop::collection::vec((any::<u8>(), prop::collection::vec(any::<u8>(), FCD_BYTES)), 1..12),
+        blocks in blocks(),
         keys in prop::collection::vec(any::<u8>(), 0..200),
         sound in any::<bool>(),
     ) {
