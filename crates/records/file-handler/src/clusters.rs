@@ -463,7 +463,7 @@ impl<S: Store> Cluster<S> {
             true => file.get_previous(unit, position, intent, &mut record),
         };
         let found = self.lock_base(unit, key, found, &mut record);
-        self.give(found, record, out)
+        self.give(found, &record, out)
     }
 
     fn read(&mut self, unit: &mut S::Unit, which: Which<'_>, out: &mut Vec<u8>) -> Answered {
@@ -474,7 +474,7 @@ impl<S: Store> Cluster<S> {
         let Way { file, position } = self.way(key)?;
         let found = file.get(unit, position, &Search::equal(target), intent, &mut record);
         let found = self.lock_base(unit, key, found, &mut record);
-        self.give(found, record, out)
+        self.give(found, &record, out)
     }
 
     /// A record that was found by an alternate key and may be changed is read again by its prime
@@ -503,13 +503,13 @@ impl<S: Store> Cluster<S> {
     fn give(
         &mut self,
         found: Result<Feedback, Failure>,
-        record: Vec<u8>,
+        record: &[u8],
         out: &mut Vec<u8>,
     ) -> Answered {
         let feedback = found?;
-        self.note(&record, &feedback);
+        self.note(record, &feedback);
         plain_answer(FileStatus::DONE, 0, out);
-        out.extend_from_slice(&record);
+        out.extend_from_slice(record);
         Ok(feedback)
     }
 

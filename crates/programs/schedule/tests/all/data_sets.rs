@@ -97,7 +97,8 @@ impl Stage {
         let door = Door::open(&self.folder.join("socket"), Arc::clone(&self.hall) as _);
         let door = door.expect("a door");
         let path = |name: &str| self.folder.join(name);
-        std::fs::write(path("sysin"), cards.join("\n") + "\n").expect("cards");
+        let text = cards.join("\n") + "\n";
+        seam::fresh::replace_small(&*seam.disk, &path("sysin"), text.as_bytes()).expect("cards");
         let dds = [
             format!("SYSIN={}", path("sysin").display()),
             format!("SYSOUT={}", path("sysout").display()),
@@ -118,7 +119,7 @@ impl Stage {
         let report = host::run(&mut command, &files, begun).expect("a process");
         drop(watch);
         door.close();
-        let said = std::fs::read_to_string(path("sysout")).unwrap_or_default();
+        let said = read(&path("sysout"));
         // The harness of the tests writes to the same output.
         let from = said.find("running 1 test").map_or(0, |at| at + "running 1 test\n".len());
         (
@@ -126,6 +127,11 @@ impl Stage {
             report.ended,
         )
     }
+}
+
+fn read(path: &Path) -> String {
+    let bytes = seam::disk::read_small(&*Seam::real().disk, path, 1 << 20).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn have_cobol() -> bool {
@@ -244,6 +250,5 @@ GONE 35
 ";
     assert_eq!(said, expected);
     assert_eq!(ended, Ended::Normal { return_code: 0 });
-    let listing = std::fs::read_to_string(stage.folder.join("listing")).expect("a file");
-    assert_eq!(listing, "left open\n");
+    assert_eq!(read(&stage.folder.join("listing")), "left open\n");
 }

@@ -76,11 +76,9 @@ impl Device {
                 _ => FlockOperation::NonBlockingLockExclusive,
             };
             // A file system without locks has nobody to share with.
-            match rustix::fs::fcntl_lock(&file, how) {
-                Err(Errno::AGAIN | Errno::ACCESS | Errno::DEADLK) => {
-                    return Err(FileStatus::RESOURCE);
-                }
-                _ => (),
+            let locked = rustix::fs::fcntl_lock(&file, how);
+            if let Err(Errno::AGAIN | Errno::ACCESS | Errno::DEADLK) = locked {
+                return Err(FileStatus::RESOURCE);
             }
             // Emptied only when it is ours.
             if mode == OpenMode::Output {
@@ -103,7 +101,7 @@ impl Device {
     ///
     /// # Errors
     /// If the system does not say.
-    pub fn len(&self) -> Done<u64> {
+    pub fn size(&self) -> Done<u64> {
         let stat = rustix::fs::fstat(&self.file).map_err(FileStatus::of_errno)?;
         Ok(u64::try_from(stat.st_size).unwrap_or(0))
     }

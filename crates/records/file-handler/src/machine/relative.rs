@@ -48,7 +48,7 @@ impl Relative {
             first: 0,
         };
         if mode != OpenMode::Output {
-            file.end = file.device.len().unwrap_or(0) / file.slot_bytes();
+            file.end = file.device.size().unwrap_or(0) / file.slot_bytes();
         }
         file
     }
@@ -134,7 +134,7 @@ impl Relative {
 
 impl Body for Relative {
     fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
-        self.end = self.end.max(self.device.len()? / self.slot_bytes());
+        self.end = self.end.max(self.device.size()? / self.slot_bytes());
         let from = match (previous, self.started) {
             (false, _) => self.next,
             (true, true) => self.last,
