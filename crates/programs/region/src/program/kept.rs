@@ -110,10 +110,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A name beside a folder's that nobody else takes: threads of one process may compile the same at
-/// the same time.
+/// the same time. It stands in what is compiled there: as many digits each time, the same length.
 fn aside(object_folder: &Path) -> PathBuf {
     let number = COMPILATIONS.fetch_add(1, Relaxed);
-    object_folder.with_extension(format!("{NEW}{}-{number}", std::process::id()))
+    object_folder.with_extension(format!("{NEW}{}-{number:06}", std::process::id()))
 }
 
 fn remove_all(disk: &dyn Disk, folder: &Path) {
