@@ -56,6 +56,11 @@ pub trait Caller {
     /// Tells the program a record's number; `false` if its item has no room for it.
     fn tell_number(&mut self, number: u64) -> bool;
 
+    /// Whether the file is one that the run time alone can handle: with LINAGE, or the terminal.
+    fn is_run_times(&mut self) -> bool {
+        false
+    }
+
     /// The file is closed: whoever else keeps that in mind is to know it.
     fn closed(&mut self);
 
@@ -299,6 +304,7 @@ impl Handler {
         fcd: &mut Fcd,
         caller: &mut dyn Caller,
     ) -> Done<(Opened, FileStatus)> {
+        let is_run_times = caller.is_run_times();
         match name::target(&*self.variables, name) {
             Target::DataSet(data_set) => {
                 let paths = self.paths(name, keys);
@@ -308,7 +314,7 @@ impl Handler {
                 let (body, status) = data_sets.open(&opening)?;
                 Ok((Opened::Ours(body), status))
             }
-            Target::Path(..) if shape.organization == Organization::Indexed => {
+            Target::Path(..) if is_run_times || shape.organization == Organization::Indexed => {
                 let status = caller.native(Native::Request(code), fcd);
                 let status = status.ok_or(FileStatus::UNREACHABLE)?;
                 if !status.is_done() {

@@ -3,6 +3,16 @@
 use crate::stage::{Stage, With};
 
 #[test]
+fn pages_are_the_run_times() {
+    let [ours, theirs] = [With::Library, With::RunTime].map(|with| {
+        let stage = Stage::new(&format!("pages-{with:?}"));
+        (stage.play("pages", with, &[]), stage.bytes("PFILE"))
+    });
+    assert!(ours.0.contains("00 0000"), "{}", ours.0);
+    assert_eq!(ours, theirs);
+}
+
+#[test]
 fn printed_files_have_the_bytes_that_the_run_time_writes() {
     let [ours, theirs] = [With::Library, With::RunTime].map(|with| {
         let stage = Stage::new(&format!("print-{with:?}"));

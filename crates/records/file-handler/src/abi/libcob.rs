@@ -28,6 +28,9 @@ const COMPONENTS: usize = 8;
 const CLOSED: u8 = 0;
 const CLOSED_WITH_LOCK: u8 = 5;
 const VERSION: u8 = 1;
+const LINAGE: u8 = 4;
+const STANDARD_INPUT: u8 = 16;
+const STANDARD_OUTPUT: u8 = 32;
 
 #[repr(C)]
 struct Field {
@@ -184,6 +187,12 @@ impl File {
     pub(super) fn set_status(&self, status: [u8; 2]) {
         // SAFETY: it was checked to be a structure of a file, which has two characters of status.
         unsafe { (*self.0).file_status.cast::<[u8; 2]>().write_unaligned(status) };
+    }
+
+    /// Whether it has what a control block does not tell of: LINAGE, standard input or output.
+    pub(super) fn is_run_times(&self) -> bool {
+        // SAFETY: it was checked to be a structure of a file.
+        unsafe { (*self.0).features & (LINAGE | STANDARD_INPUT | STANDARD_OUTPUT) != 0 }
     }
 
     /// The run time believes files to be open whose OPEN has failed: this one is closed.

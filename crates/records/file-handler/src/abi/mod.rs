@@ -186,6 +186,10 @@ impl Caller for Program {
         }
     }
 
+    fn is_run_times(&mut self) -> bool {
+        self.file.is_some_and(|file| file.is_run_times())
+    }
+
     fn closed(&mut self) {
         if let Some(file) = &self.file {
             file.is_closed();
