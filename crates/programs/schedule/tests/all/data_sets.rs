@@ -122,10 +122,9 @@ impl Stage {
         let said = read(&path("sysout"));
         // The harness of the tests writes to the same output.
         let from = said.find("running 1 test").map_or(0, |at| at + "running 1 test\n".len());
-        (
-            said[from..].trim_start().replace("test data_sets::program_process ... ", ""),
-            report.ended,
-        )
+        let said = said[from..].trim_start().replace("test data_sets::program_process ... ", "");
+        let lines = said.lines().map(|line| format!("{}\n", line.trim_end()));
+        (lines.collect(), report.ended)
     }
 }
 

@@ -4,15 +4,49 @@ use std::sync::Arc;
 
 use file_handler::fcd::{Access, Organization};
 use seam::sync::Mutex;
+use store::Store;
+use store_suite::model::ModelStore;
 use vsam::{ClusterAttributes, Definition, KeyField, Organization as Kind};
 
 use crate::program::{
-    CLOSE, DELETE, File, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner, PREVIOUS,
-    Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts,
+    CLOSE, DELETE, File, Ground, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner,
+    PREVIOUS, Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts,
 };
 
-fn bank() -> (Arc<Mutex<Owner>>, Program) {
-    let owner = Owner::new();
+/// Each case runs over the model of the store and over the kernel.
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        mod on_the_model {
+            use super::{ModelStore, Owner};
+            $(#[test]
+            fn $name() {
+                super::$name(Owner::over(ModelStore::new()));
+            })*
+        }
+        mod on_the_kernel {
+            use super::{Ground, Owner};
+            $(#[test]
+            fn $name() {
+                let ground = Ground::new(stringify!($name));
+                super::$name(Owner::over(ground.store.clone()));
+            })*
+        }
+    };
+}
+
+on_both! {
+    a_cluster_that_never_had_a_record_is_no_file_yet
+    what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35
+    keyed_files_have_every_status_of_keys
+    duplicates_of_an_alternate_key_are_told_while_more_follow
+    a_sequential_program_changes_only_what_it_has_read
+    changes_go_with_the_unit_of_work_that_somebody_else_ends
+    relative_clusters_number_their_records
+    entry_sequenced_clusters_are_sequential_files
+    share_options_keep_a_second_writer_out
+}
+
+fn bank<S: Store>(owner: Owner<S>) -> (Arc<Mutex<Owner<S>>>, Program) {
     accounts(&owner);
     let owner = Arc::new(Mutex::new(owner));
     let program = Program::over(&owner, &[("ACCOUNT", "//BANK.ACCOUNT")]);
@@ -20,7 +54,7 @@ fn bank() -> (Arc<Mutex<Owner>>, Program) {
 }
 
 /// Loads three accounts in sequence, and commits.
-fn load(owner: &Arc<Mutex<Owner>>, program: &mut Program) {
+fn load<S: Store>(owner: &Arc<Mutex<Owner<S>>>, program: &mut Program) {
     let mut file = File::accounts(Access::Sequential);
     assert_eq!(file.ask(program, OPEN_OUTPUT), "00");
     for text in ["AA0001ANNAone", "BB0001BERTtwo", "BB0002ANNAthree"] {
@@ -33,9 +67,8 @@ fn load(owner: &Arc<Mutex<Owner>>, program: &mut Program) {
     owner.lock().commit();
 }
 
-#[test]
-fn a_cluster_that_never_had_a_record_is_no_file_yet() {
-    let (owner, mut program) = bank();
+fn a_cluster_that_never_had_a_record_is_no_file_yet<S: Store>(owner: Owner<S>) {
+    let (owner, mut program) = bank(owner);
     let mut file = File::accounts(Access::Dynamic);
     assert_eq!(file.ask(&mut program, OPEN_INPUT), "35");
     assert_eq!(file.ask(&mut program, OPEN_IO), "35");
@@ -54,9 +87,8 @@ fn a_cluster_that_never_had_a_record_is_no_file_yet() {
     assert_eq!(file.text(), "AA0001ANNAone");
 }
 
-#[test]
-fn what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35() {
-    let (owner, mut program) = bank();
+fn what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35<S: Store>(owner: Owner<S>) {
+    let (owner, mut program) = bank(owner);
     load(&owner, &mut program);
     let mut file = File::new("ACCOUNT", Organization::Indexed, Access::Dynamic, 20);
     file = file.with_keys(&[(0, 5, false)]);
@@ -73,9 +105,8 @@ fn what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35() {
     assert_eq!(File::accounts(Access::Dynamic).ask(&mut other, OPEN_INPUT), "35");
 }
 
-#[test]
-fn keyed_files_have_every_status_of_keys() {
-    let (owner, mut program) = bank();
+fn keyed_files_have_every_status_of_keys<S: Store>(owner: Owner<S>) {
+    let (owner, mut program) = bank(owner);
     load(&owner, &mut program);
     let mut file = File::accounts(Access::Dynamic);
     let p = &mut program;
@@ -115,9 +146,8 @@ fn keyed_files_have_every_status_of_keys() {
     assert_eq!(file.ask(p, CLOSE), "00");
 }
 
-#[test]
-fn duplicates_of_an_alternate_key_are_told_while_more_follow() {
-    let (owner, mut program) = bank();
+fn duplicates_of_an_alternate_key_are_told_while_more_follow<S: Store>(owner: Owner<S>) {
+    let (owner, mut program) = bank(owner);
     load(&owner, &mut program);
     let mut file = File::accounts(Access::Dynamic);
     let p = &mut program;
@@ -138,9 +168,8 @@ fn duplicates_of_an_alternate_key_are_told_while_more_follow() {
     assert_eq!(file.text(), "BB0001ZOE two");
 }
 
-#[test]
-fn a_sequential_program_changes_only_what_it_has_read() {
-    let (owner, mut program) = bank();
+fn a_sequential_program_changes_only_what_it_has_read<S: Store>(owner: Owner<S>) {
+    let (owner, mut program) = bank(owner);
     load(&owner, &mut program);
     let mut file = File::accounts(Access::Sequential);
     let p = &mut program;
@@ -163,9 +192,8 @@ fn a_sequential_program_changes_only_what_it_has_read() {
     assert_eq!(file.ask(p, CLOSE), "00");
 }
 
-#[test]
-fn changes_go_with_the_unit_of_work_that_somebody_else_ends() {
-    let (owner, mut program) = bank();
+fn changes_go_with_the_unit_of_work_that_somebody_else_ends<S: Store>(owner: Owner<S>) {
+    let (owner, mut program) = bank(owner);
     load(&owner, &mut program);
     let mut file = File::accounts(Access::Dynamic);
     let p = &mut program;
@@ -181,9 +209,7 @@ fn changes_go_with_the_unit_of_work_that_somebody_else_ends() {
     assert_eq!(file.text(), "CC0001CARLfour");
 }
 
-#[test]
-fn relative_clusters_number_their_records() {
-    let owner = Owner::new();
+fn relative_clusters_number_their_records<S: Store>(owner: Owner<S>) {
     let slots = ClusterAttributes::new(Kind::Relative).with_records(10);
     owner.define("BANK.SLOTS", Definition::Cluster(slots));
     let owner = Arc::new(Mutex::new(owner));
@@ -218,9 +244,7 @@ fn relative_clusters_number_their_records() {
     assert_eq!(file.ask(p, CLOSE), "00");
 }
 
-#[test]
-fn entry_sequenced_clusters_are_sequential_files() {
-    let owner = Owner::new();
+fn entry_sequenced_clusters_are_sequential_files<S: Store>(owner: Owner<S>) {
     let journal = ClusterAttributes::new(Kind::EntrySequenced).with_records(10);
     owner.define("BANK.JOURNAL", Definition::Cluster(journal));
     let owner = Arc::new(Mutex::new(owner));
@@ -249,9 +273,7 @@ fn entry_sequenced_clusters_are_sequential_files() {
     assert_eq!(file.ask(p, NEXT), "10");
 }
 
-#[test]
-fn share_options_keep_a_second_writer_out() {
-    let owner = Owner::new();
+fn share_options_keep_a_second_writer_out<S: Store>(owner: Owner<S>) {
     let cluster = ClusterAttributes::keyed(KeyField { offset: 0, bytes: 6 }, 20);
     owner.define("BANK.ALONE", Definition::Cluster(cluster));
     let beside = Arc::new(Mutex::new(owner.beside()));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use file_handler::fcd::{Access, Fcd, Organization};
@@ -10,7 +11,8 @@ use file_handler::{Caller, Carrier, Clusters, FileStatus, Handler, Native, Remot
 use seam::Seam;
 use seam::sync::Mutex;
 use store::{Store, Unit, UnitOptions};
-use store_suite::model::ModelStore;
+use store_kernel::{KernelStore, StoreDefaults};
+use uow::{Kernel, KernelConfig, Parts, PoolPlan};
 use vsam::{
     AlternateIndexAttributes, Catalog, ClusterAttributes, DataSetName, Definition, KeyField,
     PathAttributes,
@@ -27,23 +29,22 @@ impl Variables for Names {
 }
 
 /// Whoever has the catalog, with a unit of work that somebody else commits.
-pub(crate) struct Owner {
-    pub(crate) store: ModelStore,
-    pub(crate) catalog: Catalog<ModelStore>,
-    clusters: Clusters<ModelStore>,
-    unit: Option<<ModelStore as Store>::Unit>,
+pub(crate) struct Owner<S: Store> {
+    pub(crate) store: S,
+    pub(crate) catalog: Catalog<S>,
+    clusters: Clusters<S>,
+    unit: Option<S::Unit>,
 }
 
-impl Owner {
-    pub(crate) fn new() -> Owner {
-        let store = ModelStore::new();
+impl<S: Store> Owner<S> {
+    pub(crate) fn over(store: S) -> Owner<S> {
         let catalog = Catalog::open(store.clone(), Seam::real().clock).expect("a catalog");
         let clusters = Clusters::new(catalog.clone());
         Owner { store, catalog, clusters, unit: None }
     }
 
     /// A second program's, over the same catalog.
-    pub(crate) fn beside(&self) -> Owner {
+    pub(crate) fn beside(&self) -> Owner<S> {
         let clusters = Clusters::new(self.catalog.clone());
         Owner { store: self.store.clone(), catalog: self.catalog.clone(), clusters, unit: None }
     }
@@ -65,12 +66,52 @@ impl Owner {
     }
 }
 
+/// A kernel in a folder that is removed with it.
+pub(crate) struct Ground {
+    pub(crate) store: KernelStore,
+    kernel: Arc<Kernel>,
+    folder: PathBuf,
+}
+
+impl Ground {
+    pub(crate) fn new(test: &str) -> Ground {
+        let name = format!("file-handler-{test}-{}", std::process::id());
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        let parts = || Parts {
+            seam: Seam::real(),
+            keys: Arc::new(seal::TestKeys::new(1)),
+            system: base::SystemId([7; 16]),
+            home: folder.clone(),
+            resource: Arc::new(btree::TreeResource),
+            override_stale: false,
+            offline: Vec::new(),
+        };
+        let mut config = KernelConfig::new(&folder);
+        config.log.segment_bytes = 4 << 20;
+        config.log.ring_bytes = 4 << 20;
+        config.log.segments_min = 2;
+        config.pools = vec![PoolPlan { name: "default".into(), unit_bytes: 8192, frames: 512 }];
+        Kernel::create(&parts(), &config).expect("a kernel");
+        let kernel = Kernel::open(parts(), config).expect("a kernel");
+        let store = KernelStore::new(&kernel, StoreDefaults::default()).expect("a store");
+        Ground { store, kernel, folder }
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        self.kernel.abandon();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
 pub(crate) fn named(name: &str) -> DataSetName {
     DataSetName::parse(name).expect("a name")
 }
 
 /// A keyed cluster of 20 bytes with its key at the front, and an index over bytes 6 to 9.
-pub(crate) fn accounts(owner: &Owner) {
+pub(crate) fn accounts<S: Store>(owner: &Owner<S>) {
     let cluster = ClusterAttributes::keyed(KeyField { offset: 0, bytes: 6 }, 20);
     owner.define("BANK.ACCOUNT", Definition::Cluster(ClusterAttributes { reuse: true, ..cluster }));
     let key = KeyField { offset: 6, bytes: 4 };
@@ -82,9 +123,9 @@ pub(crate) fn accounts(owner: &Owner) {
     owner.define("BANK.NAMES", Definition::Path(path));
 }
 
-struct Direct(Arc<Mutex<Owner>>);
+struct Direct<S: Store>(Arc<Mutex<Owner<S>>>);
 
-impl Carrier for Direct {
+impl<S: Store> Carrier for Direct<S> {
     fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool {
         let mut owner = self.0.lock();
         let Owner { store, clusters, unit, .. } = &mut *owner;
@@ -102,7 +143,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn over(owner: &Arc<Mutex<Owner>>, names: &[(&str, &str)]) -> Program {
+    pub(crate) fn over<S: Store>(owner: &Arc<Mutex<Owner<S>>>, names: &[(&str, &str)]) -> Program {
         let names = names.iter().map(|(name, value)| (format!("DD_{name}"), (*value).to_owned()));
         let names = Names(names.collect());
         let remote = Remote::new(Box::new(Direct(Arc::clone(owner))));
