@@ -209,15 +209,12 @@ fn open_online(
     Online::open(online::Parts { seam: &context.seam, system, databases, terms })
 }
 
-<<<<<<< HEAD
 /// Messages are kept where the kernel keeps the databases.
 fn open_messages(system: &AnySystem) -> Result<Option<MessagePrograms>> {
     let AnySystem::Kernel(system) = system else { return Ok(None) };
     MessagePrograms::open(system).map(Some)
 }
 
-=======
->>>>>>> 782121c6b97a905b11c40e54b1158e30ab6c451b
 fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Door> {
     let ground = match system {
         AnySystem::Kernel(system) => {
