@@ -1,5 +1,7 @@
 //! C programs, compiled with our header and linked with our library.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use crate::fake::Fake;
 use crate::place::{HEAD, Place, program, run};
 

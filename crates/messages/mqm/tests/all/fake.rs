@@ -1,6 +1,8 @@
 //! A queue manager of a few lines, in memory: what it takes to see that calls arrive as they were
 //! made, and that their answers do. It knows local queues, units of work and properties.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! A system's folder with a server in it, and programs that are built and run against it.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! C programs and the queue manager itself: what one puts, another one gets as the rules say.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use queue_manager::objects::Kind;
 
 use crate::place::{Place, program, real_manager};
