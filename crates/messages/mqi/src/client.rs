@@ -230,20 +230,20 @@ impl Client {
     /// Asks for retained publications; returns how many come.
     pub fn subscription_request(&mut self, handle: i32, action: i32) -> (Outcome, i32) {
         let request = Request::SubscriptionRequest { handle, action };
-        self.value(&request, |from| from.number()).map_or_else(|bad| (bad, 0), |done| done)
+        self.value(&request, |from| from.number()).unwrap_or_else(|bad| (bad, 0))
     }
 
     /// What became of puts that nobody waited for.
     pub fn status(&mut self, kind: i32) -> (Outcome, Sts) {
         let request = Request::Status { kind };
         let read = |from: &mut Reader<'_>| from.structure(&Sts::initial());
-        self.value(&request, read).map_or_else(|bad| (bad, Sts::initial()), |done| done)
+        self.value(&request, read).unwrap_or_else(|bad| (bad, Sts::initial()))
     }
 
     /// Makes a message handle.
     pub fn create_handle(&mut self) -> (Outcome, i64) {
         let read = |from: &mut Reader<'_>| from.long();
-        self.value(&Request::CreateHandle, read).map_or_else(|bad| (bad, -1), |done| done)
+        self.value(&Request::CreateHandle, read).unwrap_or_else(|bad| (bad, -1))
     }
 
     /// Inquires a property; returns its name and value.

@@ -364,7 +364,7 @@ fn run(connection: &Arc<Connection>) {
     call_all(connection, wish::START, call_type::START);
     let mut data = Vec::new();
     while let Some(active) = next_round(connection) {
-        look(connection, active, &mut data);
+        look(connection, &active, &mut data);
     }
     call_all(connection, wish::STOP, call_type::STOP);
     let mut consumers = connection.consumers.lock();
@@ -403,7 +403,7 @@ fn next_round(connection: &Connection) -> Option<Vec<Consumer>> {
 }
 
 /// Looks for a message for any of them, and calls the one that has it.
-fn look(connection: &Arc<Connection>, active: Vec<Consumer>, data: &mut Vec<u8>) {
+fn look(connection: &Arc<Connection>, active: &[Consumer], data: &mut Vec<u8>) {
     let mut list: Vec<(i32, Wanted)> =
         active.iter().map(|one| (one.hobj, one.wanted.clone())).collect();
     let (outcome, place, length) =
@@ -419,7 +419,7 @@ fn look(connection: &Arc<Connection>, active: Vec<Consumer>, data: &mut Vec<u8>)
             let what = (call_type::EVENT, outcome, 0);
             call(connection, &consumer.program, consumer.hobj, None, &mut [], what);
         }
-        None if outcome.reason == Reason::NO_MSG_AVAILABLE => tell_idle(connection, &active),
+        None if outcome.reason == Reason::NO_MSG_AVAILABLE => tell_idle(connection, active),
         None => {
             // The connection is gone, and with it everything that could be consumed.
             let event = connection.consumers.lock().event.clone();
@@ -427,7 +427,7 @@ fn look(connection: &Arc<Connection>, active: Vec<Consumer>, data: &mut Vec<u8>)
             if let Some(event) = event {
                 call(connection, &event, -1, None, &mut [], what);
             }
-            for one in &active {
+            for one in active {
                 call(connection, &one.program, one.hobj, None, &mut [], what);
             }
             connection.consumers.lock().phase = Phase::Stopped;
@@ -459,7 +459,7 @@ fn tell_idle(connection: &Arc<Connection>, active: &[Consumer]) {
             set_idle(connection, one.hobj, |_| None);
             let none = Outcome::failed(Reason::NO_MSG_AVAILABLE);
             let what = (call_type::MSG_NOT_REMOVED, none, 0);
-            let got = Some(one.wanted.clone());
+            let got = Some(&one.wanted);
             call(connection, &one.program, one.hobj, got, &mut [], what);
         }
     }
@@ -481,7 +481,7 @@ fn deliver(
     let browses = asked.gmo.options & value::get::ANY_BROWSE != 0;
     let kind = if browses { call_type::MSG_NOT_REMOVED } else { call_type::MSG_REMOVED };
     let what = (kind, outcome, length);
-    call(connection, &consumer.program, consumer.hobj, Some(got), data, what);
+    call(connection, &consumer.program, consumer.hobj, Some(&got), data, what);
 }
 
 /// Calls every consumer that wants to know of it.
@@ -523,7 +523,7 @@ fn call(
     connection: &Arc<Connection>,
     program: &Program,
     hobj: i32,
-    got: Option<Wanted>,
+    got: Option<&Wanted>,
     data: &mut [u8],
     (kind, outcome, length): (i32, Outcome, i32),
 ) {
@@ -541,7 +541,7 @@ fn call(
         ..Cbc::initial()
     };
     let mut cbc = Room::of(&cbc);
-    let (mut md, mut gmo) = match &got {
+    let (mut md, mut gmo) = match got {
         Some(got) => (Some(Room::of(&got.md)), Some(Room::of(&got.gmo))),
         None => (None, None),
     };

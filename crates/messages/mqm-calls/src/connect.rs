@@ -46,7 +46,7 @@ pub unsafe fn connx(
                 return connect(name, &Cno::initial(), None, hconn).map(|done| done.0);
             };
             let proof = credentials(&cno)?;
-            let (outcome, manager, number) = connect(name, &cno.now, proof, hconn)?;
+            let (outcome, manager, number) = connect(name, &cno.now, proof.as_ref(), hconn)?;
             let mut identifier = [0; 24];
             identifier[..4].copy_from_slice(b"AMQC");
             identifier[4..16].copy_from_slice(&padded::<12>(&manager));
@@ -91,7 +91,7 @@ unsafe fn credentials(cno: &Lent<Cno>) -> Result<Option<Credentials>, Reason> {
 unsafe fn connect(
     name: *mut c_void,
     cno: &Cno,
-    proof: Option<Credentials>,
+    proof: Option<&Credentials>,
     hconn: *mut i32,
 ) -> Result<(Outcome, String, i64), Reason> {
     if hconn.is_null() {
@@ -131,12 +131,12 @@ fn sharing(options: i32) -> Result<Sharing, Reason> {
 }
 
 /// Connects to the first queue manager of that name that listens.
-fn find(name: &str, program: [u8; 28], proof: Option<Credentials>) -> Result<Client, Reason> {
+fn find(name: &str, program: [u8; 28], proof: Option<&Credentials>) -> Result<Client, Reason> {
     let manager = ObjectName::from(name);
     let mut why = Reason::Q_MGR_NAME_ERROR;
     for socket in Places::of_process(trusts_environment()).sockets(name) {
         let thread = state::this_thread();
-        match Client::connect(&socket, manager, program, thread, proof.clone()) {
+        match Client::connect(&socket, manager, program, thread, proof.cloned()) {
             Ok(client) => return Ok(client),
             // Another system's queue manager: the one that is asked for may be further on.
             Err(outcome) if outcome.reason == Reason::Q_MGR_NAME_ERROR => {}

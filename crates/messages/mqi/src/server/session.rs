@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
             }
             Request::Put { handle, posting } => put(calls, handle, &posting, &self.buffer),
             Request::Put1 { object, posting } => put1(calls, &object, &posting, &self.buffer),
-            Request::Get { handle, wanted } => self.get(calls, handle, wanted),
+            Request::Get { handle, wanted } => self.get(calls, handle, &wanted),
             Request::Consume { wait_ms, list } => self.consume(calls, wait_ms, &list),
             Request::Inquire { handle, selectors } => {
                 let mut fields = Writer::new();
@@ -235,9 +235,9 @@ impl<'a> Session<'a> {
         Reply { outcome: outcome_of(outcome), fields, has_data }
     }
 
-    fn get(&mut self, calls: &mut dyn Calls, handle: i32, wanted: Wanted) -> Reply {
+    fn get(&mut self, calls: &mut dyn Calls, handle: i32, wanted: &Wanted) -> Reply {
         let mut fields = Writer::new();
-        let outcome = self.get_in_pieces(calls, handle, &wanted, None, &mut fields);
+        let outcome = self.get_in_pieces(calls, handle, wanted, None, &mut fields);
         Reply { outcome, fields, has_data: outcome.completion != Completion::Failed }
     }
 
@@ -294,14 +294,13 @@ impl<'a> Session<'a> {
             for (place, (handle, wanted)) in list.iter().enumerate() {
                 let mut fields = Writer::new();
                 fields.count(place);
-                let limit = Some(limit);
-                let outcome = self.get_in_pieces(calls, *handle, wanted, limit, &mut fields);
+                let outcome = self.get_in_pieces(calls, *handle, wanted, Some(limit), &mut fields);
                 if outcome.reason != Reason::NO_MSG_AVAILABLE {
                     let has_data = outcome.completion != Completion::Failed;
                     return Reply { outcome, fields, has_data };
                 }
                 // The first of several is waited at longer, the others are looked at.
-                left -= limit.unwrap_or_default();
+                left -= limit;
             }
             if left <= 0 || list.is_empty() || !self.is_peer_there() {
                 let mut fields = Writer::new();

@@ -145,6 +145,7 @@ impl Wanted {
 /// A call, without message data.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // the table of the module says what each has
+#[allow(clippy::large_enum_variant)] // there is one at a time, on a stack
 pub enum Request {
     Connect { manager: ObjectName, program: [u8; 28], thread: i32, proof: Option<Credentials> },
     Disconnect,

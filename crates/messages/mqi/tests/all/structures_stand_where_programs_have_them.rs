@@ -169,7 +169,7 @@ fn nothing_past_the_stated_version_is_read_or_written() {
     }
     check::<Md>(|md| (md.msg_id, md.group_id, md.offset) = ([7; 24], [8; 24], 9));
     check::<Od>(|od| {
-        (od.object_name, od.resolved_q_name, od.resolved_type) = ([1; 48], [2; 48], 3)
+        (od.object_name, od.resolved_q_name, od.resolved_type) = ([1; 48], [2; 48], 3);
     });
     check::<Pmo>(|pmo| (pmo.resolved_q_name, pmo.recs_present, pmo.action) = ([1; 48], 2, 3));
     check::<Gmo>(|gmo| (gmo.match_options, gmo.msg_token, gmo.msg_handle) = (1, [2; 16], 3));
