@@ -22,6 +22,7 @@ mod load;
 mod log;
 mod manual;
 mod map;
+mod messages;
 mod r#move;
 mod on_engine;
 mod online;

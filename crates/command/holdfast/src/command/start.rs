@@ -21,6 +21,7 @@ use store_any::AnyStore;
 use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
+use super::messages::Messages;
 use super::online::{self, Online};
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -150,12 +151,24 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
+    let messages = match Messages::open(context, &system) {
+        Ok(messages) => messages,
+        Err(failure) => {
+            close_online(online, &system);
+            door.close();
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            return Err(failure);
+        }
+    };
     let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
-    if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
-        online.close(system);
+    if let Some(messages) = messages {
+        messages.close();
     }
+    close_online(online, &system);
     let programs = door.close();
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
@@ -163,6 +176,12 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     system.close()?;
     say(context, &args.system, "stopped", &[])?;
     DONE
+}
+
+fn close_online(online: Option<Online>, system: &AnySystem) {
+    if let (Some(online), AnySystem::Kernel(system)) = (online, system) {
+        online.close(system);
+    }
 }
 
 /// The terms on which all programs of a started system run.
