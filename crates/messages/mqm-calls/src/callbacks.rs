@@ -24,11 +24,13 @@ use mqi::wire::Wanted;
 use mqi::wire::frame::DATA_BYTES_MAX;
 use queue_manager::options::value;
 use queue_manager::{Completion, Outcome, Reason};
-use seam::thread::{self, JoinHandle};
+use seam::thread;
 
+use crate::consumers::{Consumer, Phase, Program};
+use crate::conversion;
+use crate::finish::finish;
 use crate::memory::{Lent, optional};
 use crate::state::{self, Connection, this_thread};
-use crate::{conversion, finish};
 
 /// How long one look for messages takes at most: what STOP may have to wait for.
 const LOOK_MS: i32 = 100;
@@ -69,52 +71,6 @@ mod wish {
 
 const MESSAGE_CONSUMER: i32 = 1;
 const EVENT_HANDLER: i32 = 2;
-
-/// A program that is called back.
-#[derive(Clone)]
-struct Program {
-    function: usize,
-    area: u64,
-    options: i32,
-}
-
-/// A consumer of one object's messages.
-#[derive(Clone)]
-struct Consumer {
-    program: Program,
-    hobj: i32,
-    wanted: Wanted,
-    suspended: bool,
-    /// Milliseconds since its last message; `None` once it was told that there is none.
-    idle_ms: Option<i32>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Phase {
-    #[default]
-    Stopped,
-    Started,
-    Suspended,
-}
-
-/// What is called back for a connection.
-#[derive(Default)]
-pub(crate) struct Consumers {
-    list: Vec<Consumer>,
-    event: Option<Program>,
-    phase: Phase,
-    /// Whether the consuming thread has seen that it is to rest.
-    rests: bool,
-    area: u64,
-    thread: Option<JoinHandle>,
-}
-
-impl Consumers {
-    /// An object is closed: nothing of it is consumed any more.
-    pub(crate) fn forget(&mut self, hobj: i32) {
-        self.list.retain(|one| one.hobj != hobj);
-    }
-}
 
 /// Registers, deregisters, suspends or resumes a program.
 #[allow(clippy::too_many_arguments)] // the interface's own

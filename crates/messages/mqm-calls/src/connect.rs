@@ -11,9 +11,10 @@ use mqi::wire::Credentials;
 use queue_manager::name::{padded, unpadded};
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
 
+use crate::callbacks;
+use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
 use crate::state::{self, Sharing};
-use crate::{callbacks, finish};
 
 const HANDLE_SHARE_NONE: i32 = 0x20;
 const HANDLE_SHARE_BLOCK: i32 = 0x40;

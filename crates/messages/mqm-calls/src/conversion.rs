@@ -11,7 +11,8 @@ use mqi::structures::Md;
 use queue_manager::descriptor::value::{ENCODING_NATIVE, format};
 use queue_manager::{Completion, Outcome, Reason};
 
-use crate::{finish, memory, state};
+use crate::finish::finish;
+use crate::{memory, state};
 
 /// The character set of this machine, where 0 asks for it.
 const NATIVE_CCSID: i32 = 1208;

@@ -9,9 +9,10 @@ use mqi::wire::{Posting, Wanted};
 use queue_manager::options::{PutRecord, value};
 use queue_manager::{Completion, Outcome, Reason};
 
+use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
 use crate::objects::LentObject;
-use crate::{conversion, finish, state};
+use crate::{conversion, state};
 
 /// A message to be put, in the caller's memory.
 struct LentPosting {

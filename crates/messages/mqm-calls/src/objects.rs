@@ -7,8 +7,9 @@ use mqi::wire::{Object, Request};
 use queue_manager::options::ObjectRecord;
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
 
+use crate::finish::finish;
 use crate::memory::{self, Lent};
-use crate::{finish, state};
+use crate::state;
 
 /// The handle that stands for no object any more.
 const UNUSABLE: i32 = -1;

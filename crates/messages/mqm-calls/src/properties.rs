@@ -12,9 +12,10 @@ use mqi::wire::{Request, property, property_parts};
 use queue_manager::properties::PropertyValue;
 use queue_manager::{Completion, Outcome, Reason};
 
+use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
 use crate::messages::optional_descriptor;
-use crate::{finish, state};
+use crate::state;
 
 /// The handle that stands for no message any more.
 const UNUSABLE: i64 = -1;

@@ -16,7 +16,7 @@ use mqi::client::Client;
 use queue_manager::Reason;
 use seam::sync::{Condvar, Mutex, MutexGuard};
 
-use crate::callbacks::Consumers;
+use crate::consumers::Consumers;
 
 /// The handle that stands for no connection any more.
 pub(crate) const UNUSABLE: i32 = -1;

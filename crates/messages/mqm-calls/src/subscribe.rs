@@ -5,8 +5,9 @@ use std::ffi::c_void;
 use mqi::structures::{Sd, Sro};
 use queue_manager::{Completion, Reason};
 
+use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
-use crate::{finish, state};
+use crate::state;
 
 /// A selection string is longer than any may be, or is not there.
 const SELECTION: Reason = Reason::SELECTION_STRING_ERROR;

@@ -6,8 +6,9 @@ use mqi::structures::{Bo, Sts};
 use mqi::wire::Request;
 use queue_manager::{Completion, Outcome, Reason};
 
+use crate::finish::finish;
 use crate::memory::{Lent, optional};
-use crate::{finish, state};
+use crate::state;
 
 /// The options of a begin are none.
 const BO_ERROR: Reason = Reason(2134);

@@ -31,7 +31,8 @@
 //! whether answers for each are wanted; it comes back as MQOD, the resolved object string and a
 //! list of outcomes. A posting is MQMD, MQPMO, a list of records (three identifiers of 24 bytes,
 //! feedback, accounting token of 32 bytes) and such a flag; it comes back as MQMD, MQPMO and a list
-//! of outcomes. Wanted is MQMD, MQGMO and how much room there is; it comes back as MQMD and MQGMO. A
+//! of outcomes. Wanted is MQMD, MQGMO and how much room there is; it comes back as MQMD and
+//! MQGMO. A
 //! property is its type's number and its value's bytes. Structures in answers say what differs
 //! from those of the request. If a request cannot be understood, its answer ends with the outcome.
 
