@@ -139,7 +139,7 @@ fn get_open<S: Store>(
     let found = call.wait(queue, work, descriptor, options, &session.client)?;
     let segments = call.gather(work, &found, options)?;
     let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
-    let delivery = Delivery::of(&core, queue, options, (&found, &segments), handle);
+    let delivery = Delivery::of(&core, queue, (options, room), (&found, &segments), handle);
     let outcome = delivery.fit(options, room);
     delivery.tell(&core, options, &local, descriptor, room, buffer);
     let data_length = delivery.message.data.len();
@@ -147,7 +147,7 @@ fn get_open<S: Store>(
         call.browsed(queue, options, &found)?;
     } else if outcome.reason == Reason::TRUNCATED_MSG_FAILED {
         for one in segments.iter().chain([&found]) {
-            local.state.lock().index.untake(one.at, one.before);
+            local.give_back(one.at, one.before);
         }
         return Ok(Got { outcome, data_length });
     } else {
@@ -395,7 +395,7 @@ impl<S: Store> Call<'_, S> {
             let Ok(Some(next)) = found else {
                 // Another getter was faster with one of them.
                 for one in segments.iter().chain([first]).filter(|_| request.take) {
-                    self.queue.state.lock().index.untake(one.at, one.before);
+                    self.queue.give_back(one.at, one.before);
                 }
                 return found.and(fail(Reason::NO_MSG_AVAILABLE));
             };
@@ -439,17 +439,15 @@ impl<S: Store> Call<'_, S> {
 
     /// The message is got in the unit of work, and the report that it asks for is put there.
     fn take(&self, work: &mut Work<S>, found: &Found, stays: bool) -> Answer<()> {
-        let mut message = (*found.message).clone();
-        message.descriptor.backout_count = i32::try_from(found.backouts).unwrap_or(i32::MAX);
         let held = (found.at, found.entry, found.before);
-        work.take(self.core, self.queue, held, &message, stays)?;
+        work.take(self.core, self.queue, held, &found.message.descriptor, stays)?;
         let now = self.core.now_ms();
         {
             let mut state = self.queue.state.lock();
-            state.statistics.got(&message, now);
+            state.statistics.got(&found.message, now);
             state.marks.remove(&found.at);
         }
-        self.core.report(work, &message, Report::Delivery);
+        self.core.report(work, &found.message, Report::Delivery);
         Ok(())
     }
 }
@@ -466,7 +464,7 @@ fn nothing(options: &GetOptions) -> Reason {
 
 /// What a getter receives.
 struct Delivery {
-    message: Message,
+    message: Arc<Message>,
     remark: Option<Reason>,
     at: Place,
     backouts: u32,
@@ -476,10 +474,18 @@ impl Delivery {
     fn of<S: Store>(
         core: &Core<S>,
         open: &OpenQueue,
-        options: &GetOptions,
+        (options, room): (&GetOptions, usize),
         (found, segments): (&Found, &[Found]),
         handle: Option<&mut Properties>,
     ) -> Delivery {
+        let is_as_put = found.message.descriptor.format != of::format::RF_HEADER_2
+            && segments.is_empty()
+            && options.options & getting::CONVERT == 0
+            && handle.is_none();
+        if is_as_put {
+            let (at, backouts) = (found.at, found.backouts);
+            return Delivery { message: Arc::clone(&found.message), remark: None, at, backouts };
+        }
         let mut message = (*found.message).clone();
         if let Some(last) = segments.last() {
             segments.iter().for_each(|one| message.data.extend_from_slice(&one.message.data));
@@ -490,11 +496,21 @@ impl Delivery {
         deliver_properties(&mut message, options, control, handle);
         let remark = if options.options & getting::CONVERT != 0 {
             let wanted = core.manager_settings().ccsid;
-            crate::convert::convert(&mut message.descriptor, &mut message.data, wanted)
+            let before = (message.data.len() <= room).then(|| message.clone());
+            let remark =
+                crate::convert::convert(&mut message.descriptor, &mut message.data, wanted);
+            match before {
+                // It fits as it was put, and so it comes.
+                Some(before) if message.data.len() > room => {
+                    message = before;
+                    Some(Reason::CONVERTED_MSG_TOO_BIG)
+                }
+                _ => remark,
+            }
         } else {
             None
         };
-        Delivery { message, remark, at: found.at, backouts: found.backouts }
+        Delivery { message: Arc::new(message), remark, at: found.at, backouts: found.backouts }
     }
 
     /// Whether it fits the caller's buffer, and what the caller is told.

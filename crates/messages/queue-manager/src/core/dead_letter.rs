@@ -203,18 +203,18 @@ impl<S: Store> Core<S> {
         let message = match read {
             Ok(Some(message)) => message,
             Ok(None) => {
-                queue.state.lock().index.untake(at, before);
+                queue.give_back(at, before);
                 return fail(Reason::OBJECT_DAMAGED);
             }
             Err(error) => {
-                queue.state.lock().index.untake(at, before);
+                queue.give_back(at, before);
                 return Err(failed(error));
             }
         };
         let mut message = message;
         message.descriptor.backout_count =
             i32::try_from(queue.state.lock().index.backout_count(at)).unwrap_or(i32::MAX);
-        work.take(self, queue, (at, entry, before), &message, false)?;
+        work.take(self, queue, (at, entry, before), &message.descriptor, false)?;
         to(self, work, message)
     }
 }

@@ -193,7 +193,8 @@ impl<S: Store> Core<S> {
 
     fn put_retained(&self, work: &mut Work<S>, what: &Publication<'_>) -> Answer<()> {
         let queue = self.retained_queue()?;
-        if let Some(before) = self.topics.lock().retained(what.topic) {
+        let before = self.topics.lock().retained(what.topic);
+        if let Some(before) = before {
             // If somebody else replaces it at this moment, the last one to commit stays.
             let _ = self.move_in(work, &queue, before, |_, _, _| Ok(()));
         }

@@ -199,7 +199,7 @@ impl<S: Store> Core<S> {
         let Candidate { at, entry, taken, volatile, backouts } = candidate;
         let give_back = || {
             if let Some(before) = taken {
-                queue.state.lock().index.untake(at, before);
+                queue.give_back(at, before);
             }
         };
         let message = match volatile {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use store::{Savepoint, Store, StoreError, Unit, UnitOptions};
 
 use super::{Core, failed};
+use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
 use crate::queue::{Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
 use crate::reason::{Answer, Failed, Reason, fail, require};
@@ -177,21 +178,21 @@ impl<S: Store> Work<S> {
         core: &Core<S>,
         queue: &Arc<Queue>,
         (at, entry, before): (Place, Entry, Option<Hold>),
-        message: &Message,
+        message: &MessageDescriptor,
         stays: bool,
     ) -> Answer<()> {
         if entry.persistent {
-            let backed_out = message.descriptor.backout_count > 0;
+            let backed_out = queue.state.lock().index.backout_count(at) > 0;
             let number = queue.number;
             let deleted = self
                 .unit(core)
                 .and_then(|unit| core.bodies.delete(unit, number, at, &entry, backed_out));
             if let Err(error) = deleted {
-                queue.state.lock().index.untake(at, before);
+                queue.give_back(at, before);
                 return Err(self.lost(core, error));
             }
         }
-        let hashes = hashes(&message.descriptor);
+        let hashes = hashes(message);
         self.gets.push(Taken { queue: Arc::clone(queue), at, entry, hashes, before, stays });
         Ok(())
     }

@@ -81,6 +81,16 @@ pub(crate) enum Hold {
     Locked(u64),
 }
 
+impl Hold {
+    /// The unit of work or handle that sees the message all the same.
+    fn owner(self) -> Option<u64> {
+        match self {
+            Hold::Put(owner) | Hold::Locked(owner) => Some(owner),
+            Hold::Got { .. } => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Held {
     entry: Entry,
@@ -113,6 +123,8 @@ impl Seeker {
 pub(crate) struct Index {
     ready: BTreeMap<Place, Entry>,
     held: BTreeMap<Place, Held>,
+    /// Those that their holder sees: by unit of work or handle.
+    owned: BTreeSet<(u64, Place)>,
     volatile: BTreeMap<Place, Arc<Message>>,
     by: [Option<BTreeSet<(u64, Place)>>; 3],
     built: [bool; 3],
@@ -169,7 +181,7 @@ impl Index {
         hashes: &Hashes,
         volatile: Option<Arc<Message>>,
     ) {
-        self.held.insert(at, Held { entry, by: Hold::Put(unit) });
+        self.hold(at, entry, Hold::Put(unit));
         self.admit(at, &entry, hashes, volatile);
     }
 
@@ -181,6 +193,22 @@ impl Index {
         if entry.expires != 0 {
             self.expiring.insert((entry.expires, at));
         }
+    }
+
+    fn hold(&mut self, at: Place, entry: Entry, by: Hold) {
+        self.held.insert(at, Held { entry, by });
+        if let Some(owner) = by.owner() {
+            self.owned.insert((owner, at));
+        }
+    }
+
+    /// Holds no more what is held; answers what it was.
+    fn let_go(&mut self, at: Place) -> Option<Held> {
+        let held = self.held.remove(&at)?;
+        if let Some(owner) = held.by.owner() {
+            self.owned.remove(&(owner, at));
+        }
+        Some(held)
     }
 
     fn admit(&mut self, at: Place, entry: &Entry, hashes: &Hashes, volatile: Option<Arc<Message>>) {
@@ -205,7 +233,7 @@ impl Index {
         match self.held.get(&at) {
             Some(Held { entry, by: Hold::Put(_) }) => {
                 self.ready.insert(at, *entry);
-                self.held.remove(&at);
+                self.let_go(at);
                 true
             }
             _ => false,
@@ -231,12 +259,16 @@ impl Index {
         }
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let ready = self.ready.range((from, Bound::Unbounded)).next().map(|(at, e)| (*at, *e));
-        let mut held = self.held.range((from, Bound::Unbounded));
-        let own = held.find(|(_, held)| seeker.sees(held.by)).map(|(at, held)| (*at, held.entry));
-        match (ready, own) {
-            (Some(ready), Some(own)) => Some(if own.0 < ready.0 { own } else { ready }),
-            (one, other) => one.or(other),
-        }
+        let own = |owner: u64| {
+            let from = after.map_or(Bound::Included((owner, 0)), |at| Bound::Excluded((owner, at)));
+            let mut range = self.owned.range((from, Bound::Included((owner, Place::MAX))));
+            range.next().and_then(|(_, at)| Some((*at, self.held.get(at)?.entry)))
+        };
+        let first = |one: Option<(Place, Entry)>, other: Option<(Place, Entry)>| {
+            one.into_iter().chain(other).min_by_key(|(at, _)| *at)
+        };
+        let own = first(own(seeker.unit), own(seeker.handle));
+        first(ready, own)
     }
 
     /// The message at a place, if the seeker may see it.
@@ -256,27 +288,25 @@ impl Index {
     /// `None` for not at all; fails if the seeker may not have it.
     pub(crate) fn take(&mut self, at: Place, seeker: &Seeker, unit: u64) -> Option<Option<Hold>> {
         if let Some(entry) = self.ready.remove(&at) {
-            self.held.insert(at, Held { entry, by: Hold::Got { unit, own: false } });
+            self.hold(at, entry, Hold::Got { unit, own: false });
             self.depth -= 1;
             return Some(None);
         }
-        let held = self.held.get_mut(&at).filter(|held| seeker.sees(held.by))?;
-        let before = held.by;
-        let own = matches!(before, Hold::Put(_));
-        held.by = Hold::Got { unit, own };
+        self.held.get(&at).filter(|held| seeker.sees(held.by))?;
+        let Held { entry, by } = self.let_go(at)?;
+        let own = matches!(by, Hold::Put(_));
+        self.hold(at, entry, Hold::Got { unit, own });
         self.depth -= 1;
-        Some(Some(before))
+        Some(Some(by))
     }
 
     /// Undoes [`take`](Index::take), as if it had not been.
     pub(crate) fn untake(&mut self, at: Place, before: Option<Hold>) {
-        let Some(held) = self.held.get_mut(&at) else { return };
+        let Some(Held { entry, .. }) = self.let_go(at) else { return };
         self.depth += 1;
         match before {
-            Some(by) => held.by = by,
+            Some(by) => self.hold(at, entry, by),
             None => {
-                let entry = held.entry;
-                self.held.remove(&at);
                 self.ready.insert(at, entry);
             }
         }
@@ -288,7 +318,7 @@ impl Index {
             return true;
         }
         let Some(entry) = self.ready.remove(&at) else { return false };
-        self.held.insert(at, Held { entry, by: Hold::Locked(handle) });
+        self.hold(at, entry, Hold::Locked(handle));
         true
     }
 
@@ -297,7 +327,7 @@ impl Index {
         match self.held.get(&at) {
             Some(Held { entry, by: Hold::Locked(by) }) if *by == handle => {
                 self.ready.insert(at, *entry);
-                self.held.remove(&at);
+                self.let_go(at);
                 true
             }
             _ => false,
@@ -312,7 +342,7 @@ impl Index {
         if own {
             return None;
         }
-        self.held.remove(&at);
+        self.let_go(at);
         self.ready.insert(at, held.entry);
         self.depth += 1;
         let count = self.backouts.entry(at).or_default();
@@ -326,7 +356,7 @@ impl Index {
 
     /// A message is gone for good.
     pub(crate) fn gone(&mut self, at: Place, hashes: &Hashes) {
-        let held = self.held.remove(&at);
+        let held = self.let_go(at);
         let got = matches!(held, Some(Held { by: Hold::Got { .. }, .. }));
         let Some(entry) = held.map(|held| held.entry).or_else(|| self.ready.remove(&at)) else {
             return;

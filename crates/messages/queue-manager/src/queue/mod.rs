@@ -105,6 +105,13 @@ impl Queue {
         }
     }
 
+    /// Gives a message back that was taken and is not got after all.
+    pub(crate) fn give_back(&self, at: Place, before: Option<Hold>) {
+        let mut state = self.state.lock();
+        state.index.untake(at, before);
+        self.ring(&mut state, 1);
+    }
+
     /// Lets all getters look again: something is not as it was.
     pub(crate) fn alarm(&self) {
         let mut state = self.state.lock();

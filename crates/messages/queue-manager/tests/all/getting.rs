@@ -165,6 +165,41 @@ fn text_is_converted_where_that_is_asked_for() {
 }
 
 #[test]
+fn text_that_grows_beyond_the_buffer_comes_as_it_was_put() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let text = MessageDescriptor { ccsid: 819, format: *b"MQSTR   ", ..persistent() };
+    client.put_with(q, text, put::NO_SYNCPOINT, &[0xfc; 4]).unwrap();
+    let (mut md, mut data) = (MessageDescriptor::default(), Vec::new());
+    let mut options = GetOptions::new(get::CONVERT);
+    let got = client.get(q, &mut md, &mut options, 7, &mut data).unwrap();
+    assert_eq!(got.outcome, Outcome::warning(Reason::CONVERTED_MSG_TOO_BIG));
+    assert_eq!((md.ccsid, data), (819, vec![0xfc; 4]));
+    assert_eq!(system.depth("Q"), 0);
+}
+
+#[test]
+fn a_damaged_message_is_set_aside_and_the_rest_stays_available() {
+    use store::{KeyRange, Store, Unit, UnitOptions};
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    client.put_text(q, &"x".repeat(50_000));
+    client.put_text(q, "sound");
+    let set = system.store.set("HOLDFAST.MQ.DATA").unwrap().unwrap();
+    let mut unit = system.store.begin(UnitOptions::default()).unwrap();
+    assert_eq!(unit.delete_range(set, KeyRange::ALL).unwrap(), 2);
+    unit.commit().unwrap();
+    assert_eq!(client.next(q).as_deref(), Ok("sound"));
+    assert_eq!(client.next(q), Err(Reason::NO_MSG_AVAILABLE));
+    let status = system.manager.queue_status("Q").unwrap();
+    assert_eq!((status.depth, status.damaged), (1, 1));
+}
+
+#[test]
 fn a_get_fails_where_it_has_to() {
     let system = System::new();
     system.queue("Q", &[]);
