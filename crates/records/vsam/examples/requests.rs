@@ -10,7 +10,7 @@ use base::SystemId;
 use seam::Seam;
 use seam::clock::process_cpu_us;
 use store::{CommitSink, Committed, Store, Unit};
-use store_kernel::{KernelStore, StoreDefaults};
+use store_kernel::{KernelStore, KernelUnit, StoreDefaults};
 use uow::{Kernel, KernelConfig, Parts, PoolPlan};
 use vsam::{
     AlternateIndexAttributes, Catalog, ClusterAttributes, DataSetName, Definition, File, Intent,
@@ -174,7 +174,7 @@ impl Bench<'_> {
     fn in_units(
         &mut self,
         times: u64,
-        mut request: impl FnMut(&mut Self, &mut <KernelStore as Store>::Unit) -> Result<(), AnyError>,
+        mut request: impl FnMut(&mut Self, &mut KernelUnit) -> Result<(), AnyError>,
     ) -> Result<(), AnyError> {
         for _ in 0..times / UNIT {
             let mut unit = self.catalog.store().begin(vsam::unit_options())?;

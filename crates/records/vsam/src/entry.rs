@@ -8,7 +8,8 @@
 //! 1. A number is given once and never again; it survives a change of name.
 //! 2. Fields that a later release adds have defaults; a version that is not known is refused.
 //! 3. An entry that is being changed says so in its state before anything else happens to the
-//!    object's data, so that an interrupted change is finished or taken back when the catalog opens.
+//!    object's data, so that an interrupted change is finished or taken back when the catalog
+//!    opens.
 
 use std::fmt;
 

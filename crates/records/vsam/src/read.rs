@@ -58,7 +58,7 @@ impl<S: Store> File<S> {
         search: &Search<'_>,
     ) -> Result<Feedback, Failure> {
         self.check_read(position, Intent::Look)?;
-        self.check_search(position, search)?;
+        self.check_search(search)?;
         position.lose();
         let found = self.find(unit, position, search)?;
         position.placed = true;
@@ -107,7 +107,7 @@ impl<S: Store> File<S> {
         record: &mut Vec<u8>,
     ) -> Result<Feedback, Failure> {
         self.check_read(position, intent)?;
-        self.check_search(position, search)?;
+        self.check_search(search)?;
         position.lose();
         if search.by == Match::Equal && matches!(self.route, Route::Base) {
             match search.target {
@@ -207,7 +207,7 @@ impl<S: Store> File<S> {
     }
 
     /// Whether a search goes with this file.
-    fn check_search(&self, _: &Position<S>, search: &Search<'_>) -> Result<(), Failure> {
+    fn check_search(&self, search: &Search<'_>) -> Result<(), Failure> {
         let key_bytes = match (&self.route, self.attributes.organization) {
             (Route::Path(index) | Route::Index(index), _) => Some(index.key.bytes as usize),
             (Route::Base, Organization::Keyed) => Some(self.shape.key_bytes()),

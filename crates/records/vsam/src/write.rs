@@ -356,7 +356,7 @@ impl<S: Store> File<S> {
         if let Some(back) = back {
             let new = Indexed { record, arrivals: &buffers.arrivals };
             let changed = self.upgrade.change(unit, scratch, key, None, Some(new));
-            self.conclude::<S>(unit, back, changed, &mut feedback)?;
+            self.conclude(unit, back, changed, &mut feedback)?;
         }
         counts.inserted += 1;
         Ok(feedback)
@@ -402,7 +402,7 @@ impl<S: Store> File<S> {
         if let Some(back) = back {
             let new = Indexed { record, arrivals: &buffers.arrivals };
             let changed = self.upgrade.change(unit, scratch, key, Some(old), Some(new));
-            self.conclude::<S>(unit, back, changed, &mut feedback)?;
+            self.conclude(unit, back, changed, &mut feedback)?;
         }
         counts.updated += 1;
         Ok(feedback)
@@ -431,7 +431,7 @@ impl<S: Store> File<S> {
         if let Some(back) = back {
             let old = Indexed { record: &buffers.old, arrivals: &buffers.old_arrivals };
             let changed = self.upgrade.change(unit, scratch, key, Some(old), None);
-            self.conclude::<S>(unit, back, changed, &mut feedback)?;
+            self.conclude(unit, back, changed, &mut feedback)?;
         }
         counts.deleted += 1;
         Ok(feedback)
@@ -450,9 +450,9 @@ impl<S: Store> File<S> {
     }
 
     /// Ends a change: notes what the indexes met, or takes it back if one of them refuses.
-    fn conclude<T: Store>(
+    fn conclude(
         &self,
-        unit: &mut T::Unit,
+        unit: &mut S::Unit,
         back: Back,
         changed: Result<Condition, Failure>,
         feedback: &mut Feedback,

@@ -157,7 +157,7 @@ fn a_bulk_load_is_there_when_the_file_is_closed() {
     let mut unit = begin(catalog);
     file.erase_keyed(&mut unit, &mut position, b"0007").unwrap();
     unit.commit().unwrap();
-    assert_eq!(catalog.store().set("K").unwrap().is_some(), true);
+    assert!(catalog.store().set("K").unwrap().is_some());
     drop((position, file));
     assert_eq!(all(catalog, "N.PATH").len(), 8_999);
 }

@@ -501,8 +501,12 @@ fn check<S: Store>(catalog: &Catalog<S>, named: &str, shape: &Shape, ops: &[Op])
     assert_eq!(catalog.list(&vsam::Filter::all(), None).unwrap(), vec![]);
 }
 
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+    #![proptest_config(config(256))]
 
     #[test]
     fn requests_answer_what_sorted_maps_say(
@@ -517,10 +521,9 @@ proptest! {
 fn requests_on_the_kernel_answer_what_sorted_maps_say() {
     let folder = Folder::new("programs");
     let running = run_in(&folder);
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) };
     let strategy = (shapes(), prop::collection::vec(ops(), 1..60));
     proptest::test_runner::TestRunner::new_with_rng(
-        config,
+        config(24),
         proptest::test_runner::TestRng::deterministic_rng(
             proptest::test_runner::RngAlgorithm::ChaCha,
         ),
