@@ -172,7 +172,7 @@ fn a_renamed_cluster_keeps_its_records_and_all_that_names_it_follows() {
 fn an_alteration_keeps_what_records_rest_on() {
     let catalog = catalog();
     keyed(&catalog, "A");
-    let mut alter = |change: fn(&mut ClusterAttributes)| {
+    let alter = |change: fn(&mut ClusterAttributes)| {
         catalog.alter(&name("A"), &mut |definition| {
             if let Definition::Cluster(attributes) = definition {
                 change(attributes);
