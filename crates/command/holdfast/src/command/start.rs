@@ -21,11 +21,7 @@ use store_any::AnyStore;
 use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
-<<<<<<< HEAD
 use super::messages::MessagePrograms;
-=======
-use super::messages::Messages;
->>>>>>> f2d8de32a10ab84b1b29c70a9d5b563061f9c00d
 use super::online::{self, Online};
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -156,16 +152,9 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-<<<<<<< HEAD
     let messages = match open_messages(&system) {
         Ok(messages) => messages,
         Err(failure) => {
-=======
-    let messages = match Messages::open(context, &system) {
-        Ok(messages) => messages,
-        Err(failure) => {
-            close_online(online, &system);
->>>>>>> f2d8de32a10ab84b1b29c70a9d5b563061f9c00d
             door.close();
             if let Err(error) = system.close() {
                 warn(format!("{error} ({})", error.code()));
@@ -178,7 +167,6 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let _ = signals.forever().next();
     if let Some(messages) = messages {
         messages.close();
-<<<<<<< HEAD
     }
     if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
         online.close(system);
@@ -186,10 +174,6 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     if let AnySystem::Kernel(system) = &system {
         system.detach();
     }
-=======
-    }
-    close_online(online, &system);
->>>>>>> f2d8de32a10ab84b1b29c70a9d5b563061f9c00d
     let programs = door.close();
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
@@ -199,16 +183,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     DONE
 }
 
-<<<<<<< HEAD
 /// What all programs of a started system share: their claims, and the catalog.
 type Shared<'a> = (&'a Arc<Intents>, &'a Arc<Catalogs<AnyStore>>);
-=======
-fn close_online(online: Option<Online>, system: &AnySystem) {
-    if let (Some(online), AnySystem::Kernel(system)) = (online, system) {
-        online.close(system);
-    }
-}
->>>>>>> f2d8de32a10ab84b1b29c70a9d5b563061f9c00d
 
 /// The terms on which all programs of a started system run.
 fn terms(system: &AnySystem, (intents, catalogs): Shared<'_>) -> Terms {

@@ -294,12 +294,8 @@ impl<'a> Session<'a> {
             for (place, (handle, wanted)) in list.iter().enumerate() {
                 let mut fields = Writer::new();
                 fields.count(place);
-<<<<<<< HEAD
                 let most = Some(limit);
                 let outcome = self.get_in_pieces(calls, *handle, wanted, most, &mut fields);
-=======
-                let outcome = self.get_in_pieces(calls, *handle, wanted, Some(limit), &mut fields);
->>>>>>> f2d8de32a10ab84b1b29c70a9d5b563061f9c00d
                 if outcome.reason != Reason::NO_MSG_AVAILABLE {
                     let has_data = outcome.completion != Completion::Failed;
                     return Reply { outcome, fields, has_data };

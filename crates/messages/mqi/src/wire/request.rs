@@ -144,13 +144,8 @@ impl Wanted {
 
 /// A call, without message data.
 #[derive(Clone, Debug)]
-<<<<<<< HEAD
 // The table of the module says what each has; one lives at a time, on its way to be written.
 #[allow(missing_docs, clippy::large_enum_variant)]
-=======
-#[allow(missing_docs)] // the table of the module says what each has
-#[allow(clippy::large_enum_variant)] // there is one at a time, on a stack
->>>>>>> f2d8de32a10ab84b1b29c70a9d5b563061f9c00d
 pub enum Request {
     Connect { manager: ObjectName, program: [u8; 28], thread: i32, proof: Option<Credentials> },
     Disconnect,

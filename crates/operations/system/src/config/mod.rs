@@ -12,7 +12,6 @@ mod asked;
 mod databases;
 mod edit;
 mod engine;
-mod messages;
 mod online;
 mod template;
 mod warn;
@@ -38,7 +37,6 @@ pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
-pub use messages::MessageSettings;
 pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
 pub use warn::WarnSettings;
@@ -110,9 +108,6 @@ pub struct SystemConfig {
     /// How a started system processes transactions.
     #[serde(default)]
     pub online: OnlineSettings,
-    /// Its queue manager.
-    #[serde(default)]
-    pub messages: MessageSettings,
 }
 
 /// The section `[log]`.
@@ -392,7 +387,6 @@ impl SystemConfig {
             databases: BTreeMap::new(),
             compat: Compat::default(),
             online: OnlineSettings::default(),
-            messages: MessageSettings::default(),
         }
     }
 

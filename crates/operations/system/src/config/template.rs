@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
     LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings,
-    databases, messages, online,
+    databases, online,
 };
 
 pub(super) struct Text(pub(super) String);
@@ -68,7 +68,6 @@ pub(super) fn write(config: &SystemConfig) -> String {
     warn(&mut text, &config.warn);
     rest(&mut text, config);
     online::write(&mut text, &config.online);
-    messages::write(&mut text, &config.messages);
     databases::write(&mut text, config);
     text.0
 }
