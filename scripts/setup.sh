@@ -71,14 +71,19 @@ setup_engine() {
 }
 
 # A client of the message queue interface that runs on our library as it is. Its install script
-# would fetch another vendor's library, so it does not run.
+# would fetch another vendor's library: neither that nor what only that needs is installed.
 setup_messages() {
     command -v node >/dev/null || need_packages nodejs npm
-    [[ -e $target_dir/tools/mq/node_modules/ibmmq/package.json ]] && return
-    mkdir -p "$target_dir/tools/mq"
-    npm install --ignore-scripts --no-audit --no-fund --silent \
-        --prefix "$target_dir/tools/mq" ibmmq@2.1.9 ||
-        fail "the npm package ibmmq cannot be had; the tests of the message queue interface need it"
+    local modules="$target_dir/tools/mq/node_modules" package file
+    mkdir -p "$modules"
+    for package in node-gyp-build@4.8.4 ibmmq@2.1.9; do
+        [[ -e $modules/${package%@*}/package.json ]] && continue
+        file=$(cd "$modules" && npm pack --silent "$package") ||
+            fail "the npm package $package cannot be had; the tests of the message queue interface need it"
+        mkdir -p "$modules/${package%@*}"
+        tar xzf "$modules/$file" -C "$modules/${package%@*}" --strip-components=1
+        rm "$modules/$file"
+    done
 }
 
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.
