@@ -24,6 +24,7 @@ pub mod machine;
 pub mod media;
 pub mod online;
 pub mod operations;
+pub mod passed;
 pub mod phantoms;
 pub mod plants;
 pub mod points;

@@ -1,14 +1,17 @@
 //! A machine is lost, with all but its archives, its image copies and its keys. What is made of
 //! them holds exactly what was committed before the archives end; it goes on, and can be recovered
-//! to points of both lives. Crashes at every write of the restore cost only the work done.
+//! to points of both lives, also if its data sets were recovered before. Crashes at every write of
+//! the restore cost only the work done.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use base::Lsn;
+use recon::Recovery;
 use recovery::{LostSystem, Target};
 use seam::Seam;
 use seam::sim::{CrashStyle, Rng, SimDisk};
+use store::{Store, Unit, UnitOptions};
 
 use crate::points::matches;
 use crate::recovery::{
@@ -59,9 +62,14 @@ fn remains(seed: u64) -> Result<Remains, String> {
     })?;
     let (states, copied) = lived.ok_or("the machine crashed by itself")?;
     disk.settle();
+    lose_all_but_copies(&disk);
+    Ok(Remains { disk, states, copied })
+}
+
+/// Archives and copies are elsewhere.
+fn lose_all_but_copies(disk: &SimDisk) {
     let kept = |path: &Path| path.starts_with(ARCHIVES) || path.starts_with(COPIES);
     disk.paths().into_iter().filter(|path| !kept(path)).for_each(|path| disk.lose(path));
-    Ok(Remains { disk, states, copied })
 }
 
 /// Makes the system anew, without its data sets. Returns where the archives ended.
@@ -139,8 +147,7 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
         let disk = disk.crash_image(&mut Rng::new(n), style);
         let made = *made.lock();
         if made.is_none() {
-            let kept = |path: &Path| path.starts_with(ARCHIVES) || path.starts_with(COPIES);
-            disk.paths().into_iter().filter(|path| !kept(path)).for_each(|path| disk.lose(path));
+            lose_all_but_copies(&disk);
         }
         let found = run(n + 1, &disk, |seam| {
             let end = made.map_or_else(|| make_anew(&seam), Ok)?;
@@ -156,5 +163,98 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
             return Ok(points);
         }
         n += stride;
+    }
+}
+
+/// A life with two recoveries, and what RECON knew of them.
+struct TwiceRecovered {
+    remains: Remains,
+    recoveries: Vec<Recovery>,
+}
+
+/// A life in which one data set is recovered to the end, while there is work on the other one, and
+/// both then go back to just where that recovery was done. A copy is made before, and behind both
+/// if that is asked for.
+fn twice_recovered(seed: u64, late_copy: bool) -> Result<TwiceRecovered, String> {
+    let disk = SimDisk::new();
+    let lived = run(seed, &disk, |seam| {
+        let site = Site::open(&seam, GROUND, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "twice"), Model::new());
+        (0..10).try_for_each(|_| writer.step())?;
+        let copied = site.copy(&format!("{COPIES}/1.copy"), None)?.end;
+        (0..6).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        // What is dirty then is logged between the end of the successor and its taking the place.
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        for n in 0..30 {
+            unit.put(site.sets[1], format!("x{n:03}").as_bytes(), &[1; 300]).map_err(said)?;
+        }
+        site.recover(&NAMES[..1], Target::Now)?;
+        let state = site.recon.state();
+        let back = state.recoveries.values().next_back().ok_or("RECON lacks it")?.void_to;
+        unit.backout().map_err(said)?;
+        let then = writer.model.clone();
+        (0..6).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        drop(writer);
+        site.recover(&NAMES, Target::Lsn(back))?;
+        compare(&site.contents()?, &then).map_err(|why| format!("back at {back}: {why}"))?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "behind"), then);
+        writer.small_step()?;
+        if late_copy {
+            site.copy(&format!("{COPIES}/2.copy"), None)?;
+        }
+        (0..4).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
+        archiver.archive_now().map_err(said)?;
+        let states = std::mem::take(&mut writer.states);
+        drop(writer);
+        let recoveries = site.recon.state().recoveries.values().cloned().collect();
+        site.close()?;
+        Ok((states, copied, recoveries))
+    })?;
+    let (states, copied, recoveries) = lived.ok_or("the machine crashed by itself")?;
+    disk.settle();
+    lose_all_but_copies(&disk);
+    Ok(TwiceRecovered { remains: Remains { disk, states, copied }, recoveries })
+}
+
+/// A machine is lost whose data sets were recovered, the second time to just where the first one
+/// was done: that point is none that the first one has made void, neither for the RECON that was
+/// nor for the one that is made of the archives.
+///
+/// # Errors
+/// The first broken promise.
+pub fn a_machine_that_was_recovered(seed: u64) -> Result<(), String> {
+    for late_copy in [false, true] {
+        let before = twice_recovered(seed, late_copy)?;
+        let states = before.remains.states;
+        let done = run(seed, &before.remains.disk, |seam| {
+            let end = make_anew(&seam)?;
+            let mut site = Site::open(&seam, GROUND, false, &[])?;
+            let found: Vec<Recovery> = site.recon.state().recoveries.values().cloned().collect();
+            are_the_same(&before.recoveries, &found)?;
+            site.recover(&NAMES, Target::Now)?;
+            site.find_sets()?;
+            matches(&states, end, &site.contents()?)?;
+            site.close()
+        });
+        let done = done.map_err(|why| format!("with a late copy: {late_copy}: {why}"))?;
+        done.ok_or("the machine crashed by itself")?;
+    }
+    Ok(())
+}
+
+/// Recoveries are known as before. Where others logged something at the same moment, less may be
+/// void; nothing more is.
+fn are_the_same(before: &[Recovery], found: &[Recovery]) -> Result<(), String> {
+    let same = |(one, other): (&Recovery, &Recovery)| {
+        let void = one.to <= other.void_to && other.void_to <= one.void_to;
+        void && (one.to, &one.sets, &one.became) == (other.to, &other.sets, &other.became)
+    };
+    match before.len() == found.len() && before.iter().zip(found).all(same) {
+        true => Ok(()),
+        false => Err(format!("RECON knew {before:?}, and now {found:?}")),
     }
 }

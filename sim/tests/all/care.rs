@@ -2,7 +2,7 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::{care, crew, cut};
+use holdfast_sim::{care, crew, cut, passed};
 
 #[test]
 fn what_is_spoilt_beneath_a_system_in_use_is_named_and_mended() {
@@ -27,4 +27,11 @@ fn nothing_is_lost_of_what_changes_while_it_is_recovered() {
 #[test]
 fn nothing_is_called_damaged_while_files_are_cut_off_and_grow_again() {
     crew::each(1..13, cut::nothing_is_called_damaged_that_is_sound);
+}
+
+#[test]
+fn a_copy_in_the_double_write_area_that_a_conversion_has_passed_is_no_damage() {
+    for to in [passed::To::Plain, passed::To::NextKey] {
+        crew::each(1..3, move |seed| passed::what_a_conversion_has_passed_is_no_damage(seed, to));
+    }
 }

@@ -107,6 +107,11 @@ fn a_bare_machine_gets_all_that_was_archived() {
 }
 
 #[test]
+fn a_bare_machine_comes_back_whose_data_sets_were_recovered_to_where_they_were_before() {
+    crew::each(1..5, restored::a_machine_that_was_recovered);
+}
+
+#[test]
 fn a_restore_that_crashes_is_finished_or_begun_again() {
     let points = crew::each(1..2, |seed| restored::every_crash(seed, 3));
     assert!(points.iter().all(|points| *points > 10), "{points:?}");

@@ -58,4 +58,4 @@ pub use record::{
     ImageCopy, Protection, Reached, Record, Recovery, Restored, SetExtent,
 };
 pub use span::{Span, pieces};
-pub use state::{KeyUse, State};
+pub use state::{KeyUse, Origins, State};

@@ -50,6 +50,9 @@ pub struct State {
     pub protected: u32,
 }
 
+/// What recoveries have built; see [`State::origins`].
+pub type Origins<'s> = BTreeMap<DataSetId, (&'s Recovery, DataSetId)>;
+
 /// Something that can only be read with a key generation (K18).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyUse {
@@ -267,19 +270,35 @@ impl State {
     /// counts.
     #[must_use]
     pub fn lineage(&self, set: DataSetId) -> Vec<Span> {
+        self.lineage_by(&self.origins(), set)
+    }
+
+    fn lineage_by(&self, origins: &Origins<'_>, set: DataSetId) -> Vec<Span> {
         let mut youngest = Span::whole(set);
         let mut lineage = Vec::new();
-        for recovery in self.recoveries.values().rev() {
-            let mut places = recovery.became.iter().zip(&recovery.sets);
-            if let Some((_, old)) = places.find(|(new, _)| **new == youngest.set) {
-                youngest.from = self.speaks_from(youngest.set, recovery.to);
-                let until = recovery.to.min(youngest.until);
-                lineage.push(youngest);
-                youngest = Span { until, ..Span::whole(*old) };
-            }
+        while let Some((recovery, old)) = origins.get(&youngest.set) {
+            youngest.from = self.speaks_from(youngest.set, recovery.to);
+            let until = recovery.to.min(youngest.until);
+            lineage.push(youngest);
+            youngest = Span { until, ..Span::whole(*old) };
         }
         lineage.push(youngest);
         lineage
+    }
+
+    /// What recoveries have built, each with its recovery and the data set whose place it took.
+    /// Numbers of recoveries tell no order: those that were found in the log have higher ones than
+    /// any that was still known.
+    #[must_use]
+    pub fn origins(&self) -> Origins<'_> {
+        let mut origins = Origins::new();
+        for recovery in self.recoveries.values() {
+            let places = recovery.became.iter().zip(&recovery.sets);
+            // Numbers of data sets go up, so a lineage ends, whatever a file says.
+            let places = places.filter(|(new, old)| old < new);
+            origins.extend(places.map(|(new, old)| (*new, (recovery, *old))));
+        }
+        origins
     }
 
     /// From where on the log has something of a data set that took a place at a point: what lies
@@ -300,9 +319,9 @@ impl State {
     /// The same, piece by piece: what lies between them is void.
     #[must_use]
     pub fn log_needed(&self) -> Option<Vec<Span>> {
-        let mut needed = Vec::new();
+        let (origins, mut needed) = (self.origins(), Vec::new());
         for set in self.sets.keys() {
-            let lineage = self.lineage(*set);
+            let lineage = self.lineage_by(&origins, *set);
             let start = self.copies_need(&lineage)?;
             let end = Lsn(u64::MAX);
             let counting = lineage.into_iter().filter(|span| span.meets(start, end));
@@ -487,5 +506,16 @@ mod tests {
         let counting: Vec<u32> = counting.map(|span| span.set.0).collect();
         assert_eq!(counting, [4, 1]);
         assert_eq!(State::of(&State::of(&records).records()), State::of(&records));
+    }
+
+    #[test]
+    fn a_lineage_is_whole_whatever_numbers_its_recoveries_have() {
+        // RECON was lost and begun anew; what it has forgotten was found in the log later.
+        let records = [recovery(11, (2, 3), 11_500), recovery(12, (1, 2), 150)];
+        let of_set = |set| -> Vec<u32> {
+            let lineage = State::of(&records).lineage(DataSetId(set));
+            lineage.iter().map(|span| span.set.0).collect()
+        };
+        assert_eq!((of_set(3), of_set(2), of_set(1)), (vec![3, 2, 1], vec![2, 1], vec![1]));
     }
 }

@@ -37,6 +37,7 @@
 //! | `log_filter` | which records a recovery needs |
 //! | `lost_system` | making a lost system anew |
 //! | `set_history` | what the log says of a system that is lost |
+//! | `void_end` | up to where the log is void for what a recovery has built |
 
 mod backout;
 mod chains;
@@ -58,6 +59,7 @@ mod set_history;
 mod trace;
 mod units;
 mod unproven;
+mod void_end;
 
 pub use backout::{BackedOut, Backout, BackoutOptions, NameGap, Ties, backout};
 pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};

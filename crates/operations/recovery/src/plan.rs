@@ -11,6 +11,8 @@
 //! 2. A point that a recovery has made void, or a restore has lost, is refused.
 //! 3. A data set without a copy is built from its first record on, if it is known where that is.
 //! 4. What is void for all of the data sets is not read: it may be gone.
+//! 5. A copy of what a recovery has built needs nothing of what came before, and nothing that is
+//!    known of it stands in its way.
 
 use std::collections::BTreeMap;
 
@@ -149,7 +151,7 @@ pub(crate) fn plan_set(
     births: &Births,
 ) -> Result<SetPlan, RecoveryError> {
     let name = definition.name.clone();
-    let mut sources = lineage(state, definition.id, &name, log_to)?;
+    let Lineage { mut sources, beyond } = lineage(state, definition.id, &name, log_to)?;
     if to == Target::Now
         && let Some(youngest) = sources.last_mut()
     {
@@ -179,6 +181,9 @@ pub(crate) fn plan_set(
             let sources = sources[at..].to_vec();
             let spans = spans(state, &sources, from);
             return Ok(SetPlan { definition, copies: Vec::new(), sources, from, spans });
+        }
+        if let Some(void) = beyond {
+            return Err(void);
         }
         let in_pieces = at_hand().next().map(|(copy, ..)| copy.number);
         let why = match (in_pieces, counting().find(|(copy, _)| !copy.is_at_hand()), to) {
@@ -225,31 +230,141 @@ fn spans(state: &State, sources: &[Source], from: Lsn) -> Vec<Span> {
     spans
 }
 
-/// The data set and those whose place it took, oldest first, as far as they count at a point.
-fn lineage(
-    state: &State,
-    set: DataSetId,
-    name: &str,
-    to: Lsn,
-) -> Result<Vec<Source>, RecoveryError> {
-    let mut sources = vec![Source { set, until: to }];
-    for recovery in state.recoveries.values().rev() {
-        let Some(Source { set: youngest, until }) = sources.last().copied() else { break };
-        let places = recovery.became.iter().zip(&recovery.sets);
-        let Some((_, old)) = places.into_iter().find(|(new, _)| **new == youngest) else {
-            continue;
-        };
+/// A data set with what came before it.
+struct Lineage {
+    /// It and those whose place it took, oldest first, as far as they count at a point.
+    sources: Vec<Source>,
+    /// Why nothing older counts, if something is wrong with it.
+    beyond: Option<RecoveryError>,
+}
+
+fn lineage(state: &State, set: DataSetId, name: &str, to: Lsn) -> Result<Lineage, RecoveryError> {
+    let (origins, mut younger) = (state.origins(), Vec::new());
+    let mut youngest = Source { set, until: to };
+    while let Some((recovery, old)) = origins.get(&youngest.set) {
+        let until = youngest.until;
         if until > recovery.to && until < recovery.void_to {
             let why = format!("recovery {} has made it void", recovery.number);
-            return Err(RecoveryError::BadPoint { name: name.to_owned(), lsn: until, why });
+            let void = RecoveryError::BadPoint { name: name.to_owned(), lsn: until, why };
+            if younger.is_empty() {
+                return Err(void);
+            }
+            younger.reverse();
+            return Ok(Lineage { sources: younger, beyond: Some(void) });
         }
-        if until <= recovery.to {
-            // It counts up to a point before that recovery only: what took the place then does not
-            // count at all. A later recovery may have gone back there, or this one does.
-            sources.pop();
+        if until > recovery.to {
+            younger.push(youngest);
         }
-        sources.push(Source { set: *old, until: recovery.to.min(until) });
+        // Otherwise it counts up to a point before that recovery only: what took the place then
+        // does not count at all. A later recovery may have gone back there, or this one does.
+        youngest = Source { set: *old, until: recovery.to.min(until) };
     }
-    sources.reverse();
-    Ok(sources)
+    younger.push(youngest);
+    younger.reverse();
+    Ok(Lineage { sources: younger, beyond: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use base::KeyGeneration;
+    use recon::{ArchiveFile, Record, Recovery, SetExtent};
+    use seal::Format;
+
+    use super::*;
+
+    const NAME: &str = "ACCOUNTS";
+
+    fn definition(id: u32) -> Definition {
+        Definition {
+            id: DataSetId(id),
+            name: NAME.into(),
+            ci_bytes: 4096,
+            format: Format::Sealed,
+            label: "data".into(),
+            generation: KeyGeneration(1),
+            pool: "main".into(),
+            file_intervals: 0,
+            folders: vec!["data".into()],
+            attributes: Vec::new(),
+            conversion: None,
+            permit: None,
+        }
+    }
+
+    fn copy(number: u32, set: u32, end: u64) -> Record {
+        let file = ArchiveFile { path: format!("/copies/{number}").into(), lost: false };
+        let extent = SetExtent {
+            set: DataSetId(set),
+            name: NAME.into(),
+            intervals: 1,
+            label: "data".into(),
+            generations: vec![KeyGeneration(1)],
+        };
+        Record::ImageCopy(ImageCopy {
+            number,
+            kind: CopyKind::Full,
+            base: 0,
+            files: vec![file],
+            sets: vec![extent],
+            start: Lsn(end - 10),
+            end: Lsn(end),
+            from_us: end,
+            to_us: end,
+            label: "system".into(),
+            generation: KeyGeneration(1),
+            bytes: 1,
+            tag: [0; 16],
+        })
+    }
+
+    fn recovery(number: u32, (old, new): (u32, u32), (to, void_to): (u64, u64)) -> Record {
+        Record::Recovery(Recovery {
+            number,
+            sets: vec![DataSetId(old)],
+            became: vec![DataSetId(new)],
+            copies: vec![0],
+            to: Lsn(to),
+            void_to: Lsn(void_to),
+            utc_us: 1,
+            to_point: true,
+        })
+    }
+
+    fn planned(records: &[Record], to: Target) -> Result<SetPlan, RecoveryError> {
+        let log_to = match to {
+            Target::Now => Lsn(9_000),
+            Target::Lsn(lsn) => lsn,
+        };
+        plan_set(&State::of(records), definition(3), (to, log_to), &Births::new())
+    }
+
+    fn is_void(planned: Result<SetPlan, RecoveryError>, point: u64) -> bool {
+        matches!(planned, Err(RecoveryError::BadPoint { lsn, .. }) if lsn == Lsn(point))
+    }
+
+    #[test]
+    fn a_copy_that_is_newer_than_a_recovery_does_not_need_its_point() {
+        // The second recovery went to a point that the first one has made void, as far as is known.
+        let first = recovery(11, (1, 2), (1_000, 5_000));
+        let second = recovery(12, (2, 3), (2_000, 6_000));
+        let mut records = vec![copy(10, 1, 900), first, second];
+        assert!(is_void(planned(&records, Target::Now), 2_000));
+        records.push(copy(13, 3, 7_000));
+        let plan = planned(&records, Target::Now).unwrap();
+        let copies: Vec<u32> = plan.copies.iter().map(|copy| copy.number).collect();
+        assert_eq!((copies, plan.from), (vec![13], Lsn(6_990)));
+        assert!(plan.spans.iter().all(|span| span.set == DataSetId(3)), "{:?}", plan.spans);
+        // A point that is void itself is refused as ever, and so is one in front of the copy.
+        assert!(is_void(planned(&records, Target::Lsn(Lsn(3_000))), 3_000));
+        assert!(is_void(planned(&records, Target::Lsn(Lsn(6_500))), 2_000));
+    }
+
+    #[test]
+    fn a_recovery_to_the_end_of_another_one_comes_by_what_that_has_built() {
+        let first = recovery(11, (1, 2), (1_000, 2_000));
+        let second = recovery(12, (2, 3), (2_000, 6_000));
+        let plan = planned(&[copy(10, 1, 900), first, second], Target::Now).unwrap();
+        let sources: Vec<u32> = plan.sources.iter().map(|source| source.set.0).collect();
+        assert_eq!(sources, [1, 2, 3]);
+    }
 }

@@ -16,8 +16,9 @@ use log::Record;
 use recon::{Built, Record as Note, Recovery, Restored, State};
 use uow::Catalog;
 use uow::checkpoint::{Checkpoint, Gathered};
-use uow::record::{CatalogRecord, KernelRecord, Recovered};
+use uow::record::{CatalogRecord, KernelRecord};
 
+use crate::void_end::VoidEnds;
 use crate::{History, RecoveryError};
 
 /// What a piece of the log says.
@@ -47,6 +48,7 @@ pub struct SetHistory {
     /// When the newest commit happened: UTC in microseconds.
     pub committed_us: u64,
     checkpoint: Gathered,
+    void_ends: VoidEnds,
 }
 
 /// A piece of the log that nobody can read any more.
@@ -81,6 +83,7 @@ impl SetHistory {
             end: Lsn::NONE,
             committed_us: 0,
             checkpoint: Gathered::default(),
+            void_ends: VoidEnds::from(from),
         }
     }
 
@@ -165,9 +168,14 @@ impl SetHistory {
         if self.end != Lsn::NONE && record.lsn > self.end {
             self.restored.push(Restored { end: self.end, began: record.lsn });
         }
+        if self.end == Lsn::NONE {
+            self.void_ends = VoidEnds::from(record.lsn);
+        }
         self.end = record.end;
         self.next_uow = self.next_uow.max(record.uow.0.saturating_add(1));
-        match KernelRecord::of(record)? {
+        let kernel_record = KernelRecord::of(record)?;
+        self.void_ends.see(record, &kernel_record);
+        match kernel_record {
             KernelRecord::Commit { utc_us } => self.committed_us = utc_us,
             KernelRecord::Checkpoint(part) => {
                 // A piece of one that a crash has cut off says nothing; the next one is whole.
@@ -221,13 +229,13 @@ impl SetHistory {
                 self.next_set = self.next_set.max(definition.id.0.saturating_add(1));
                 self.built.insert(definition.id, lsn);
             }
-            CatalogRecord::Recovered(Recovered { to, sets }) => self.recoveries.push(Recovery {
+            CatalogRecord::Recovered(recovered) => self.recoveries.push(Recovery {
                 number: 0,
-                sets: sets.iter().map(|(old, _)| *old).collect(),
-                became: sets.iter().map(|(_, new)| *new).collect(),
-                copies: vec![0; sets.len()],
-                to: *to,
-                void_to: lsn,
+                sets: recovered.sets.iter().map(|(old, _)| *old).collect(),
+                became: recovered.sets.iter().map(|(_, new)| *new).collect(),
+                copies: vec![0; recovered.sets.len()],
+                to: recovered.to,
+                void_to: self.void_ends.of(recovered),
                 utc_us: self.committed_us,
                 to_point: true,
             }),
@@ -260,3 +268,36 @@ impl SetHistory {
 
 /// How often whoever waits is told, in bytes of log.
 const TELL_EACH: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use base::UowId;
+    use uow::record::{Change, Recovered, WriteRecord};
+
+    use super::*;
+
+    #[test]
+    fn what_is_logged_between_the_end_of_a_successor_and_its_taking_the_place_is_not_void() {
+        let change = |set| {
+            let (set, undo_next) = (DataSetId(set), Some(Lsn::NONE));
+            KernelRecord::Change(Change { kind: 32, set, undo_next, undoable: false, body: &[] })
+        };
+        let sets = vec![(DataSetId(1), DataSetId(7))];
+        let recovered = CatalogRecord::Recovered(Recovered { to: Lsn(50), sets });
+        let records = [
+            change(7),
+            change(2),
+            KernelRecord::Write(WriteRecord::BatchDone { batch: 3 }),
+            KernelRecord::Catalog(recovered),
+        ];
+        let mut past = SetHistory::from(Lsn(100));
+        for (record, lsn) in records.iter().zip((100..).step_by(10)) {
+            let body = record.encode().parts().concat();
+            let (lsn, end, uow) = (Lsn(lsn), Lsn(lsn + 10), UowId(u64::from(record.kind())));
+            let (kind, flags, previous) = (record.kind(), record.flags(), Lsn::NONE);
+            past.see(&Record { lsn, end, kind, flags, uow, previous, body: &body }).unwrap();
+        }
+        let known: Vec<_> = past.recoveries.iter().map(|one| (one.to, one.void_to)).collect();
+        assert_eq!(known, [(Lsn(50), Lsn(110))]);
+    }
+}

@@ -1,4 +1,10 @@
 //! The proof of the double-write area: what a restart after a crash would take from it.
+//!
+//! Invariants:
+//! 1. A slot keeps what was written into it until it is used again, although a conversion may have
+//!    passed those intervals since. What is genuine in the form before is no damage then, and
+//!    nobody takes it: its batch is done.
+//! 2. What proves itself in neither form is damage.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -82,13 +88,13 @@ impl Verifier {
     fn batch(&mut self, area: &Area<'_>, slot: u64, batch: &FoundBatch) {
         let mut offset = slot + BLOCK as u64;
         for (set, ci, prefix, unit) in &batch.units {
-            match proves(area, (*set, *ci), *prefix, unit) {
-                None => {}
-                Some(true) => self.report.double_write_intervals += 1,
-                Some(false) if !area.orderly => {
+            match judge(area, (*set, *ci), *prefix, unit) {
+                Copy::OfNothing => {}
+                Copy::Genuine => self.report.double_write_intervals += 1,
+                Copy::Wrong if !area.orderly => {
                     self.note(format!("the copy of {set} {ci} in the double-write area is torn"));
                 }
-                Some(false) => {
+                Copy::Wrong => {
                     let what = format!("the copy of {set} {ci} does not prove itself");
                     self.slot(area.path, offset, what);
                 }
@@ -114,18 +120,35 @@ impl Verifier {
     }
 }
 
-/// Whether a copy is genuine; `None` if its data set is gone.
-fn proves(area: &Area<'_>, place: (DataSetId, CiNumber), prefix: u64, unit: &[u8]) -> Option<bool> {
-    let definition = (area.definition)(place.0)?;
+/// What a copy is.
+enum Copy {
+    /// What was written, in the form that its data set has, or had when it was written (1).
+    Genuine,
+    /// Something else.
+    Wrong,
+    /// Its data set is gone.
+    OfNothing,
+}
+
+fn judge(area: &Area<'_>, place: (DataSetId, CiNumber), prefix: u64, unit: &[u8]) -> Copy {
+    let Some(definition) = (area.definition)(place.0) else { return Copy::OfNothing };
+    let mut accept = definition.accept();
+    if let Some(converting) = &mut accept.converting {
+        // However far it is: the slot may be older.
+        converting.left = CiNumber(0)..CiNumber(u32::MAX);
+    }
     let sealer = PageSealer::accepting(
         Arc::clone(area.keys),
         Arc::clone(&area.seam.entropy),
         area.config.system,
         definition.id,
         &definition.label,
-        &definition.accept(),
+        &accept,
     );
     let mut plain = AlignedBuf::zeroed(unit.len());
     plain.copy_from_slice(unit);
-    Some(sealer.open(place.1, &mut plain).is_ok_and(|found| found == TagPrefix(prefix)))
+    match sealer.open(place.1, &mut plain).is_ok_and(|found| found == TagPrefix(prefix)) {
+        true => Copy::Genuine,
+        false => Copy::Wrong,
+    }
 }
