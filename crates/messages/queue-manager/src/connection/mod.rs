@@ -343,6 +343,10 @@ impl<S: Store> Connection<S> {
 
 impl<S: Store> Drop for Connection<S> {
     fn drop(&mut self) {
+        // A thread that panics stops the kernel: restart backs out what it had under way.
+        if std::thread::panicking() {
+            return;
+        }
         let core = Arc::clone(&self.session.core);
         self.session.work.back(&core);
         self.close_all();

@@ -181,6 +181,8 @@ impl<S: Store> Work<S> {
         message: &MessageDescriptor,
         stays: bool,
     ) -> Answer<()> {
+        let hashes = hashes(message);
+        queue.state.lock().index.identify(at, &hashes);
         if entry.persistent {
             let backed_out = queue.state.lock().index.backout_count(at) > 0;
             let number = queue.number;
@@ -192,7 +194,6 @@ impl<S: Store> Work<S> {
                 return Err(self.lost(core, error));
             }
         }
-        let hashes = hashes(message);
         self.gets.push(Taken { queue: Arc::clone(queue), at, entry, hashes, before, stays });
         Ok(())
     }

@@ -95,6 +95,8 @@ impl Hold {
 struct Held {
     entry: Entry,
     by: Hold,
+    /// Known for what a unit of work has put or got: others may not find it in the store.
+    hashes: Option<Hashes>,
 }
 
 /// Who is looking for a message.
@@ -181,7 +183,7 @@ impl Index {
         hashes: &Hashes,
         volatile: Option<Arc<Message>>,
     ) {
-        self.hold(at, entry, Hold::Put(unit));
+        self.hold(at, entry, Hold::Put(unit), Some(*hashes));
         self.admit(at, &entry, hashes, volatile);
     }
 
@@ -195,8 +197,8 @@ impl Index {
         }
     }
 
-    fn hold(&mut self, at: Place, entry: Entry, by: Hold) {
-        self.held.insert(at, Held { entry, by });
+    fn hold(&mut self, at: Place, entry: Entry, by: Hold, hashes: Option<Hashes>) {
+        self.held.insert(at, Held { entry, by, hashes });
         if let Some(owner) = by.owner() {
             self.owned.insert((owner, at));
         }
@@ -231,7 +233,7 @@ impl Index {
     /// unit of work got it.
     pub(crate) fn appear(&mut self, at: Place) -> bool {
         match self.held.get(&at) {
-            Some(Held { entry, by: Hold::Put(_) }) => {
+            Some(Held { entry, by: Hold::Put(_), .. }) => {
                 self.ready.insert(at, *entry);
                 self.let_go(at);
                 true
@@ -288,24 +290,36 @@ impl Index {
     /// `None` for not at all; fails if the seeker may not have it.
     pub(crate) fn take(&mut self, at: Place, seeker: &Seeker, unit: u64) -> Option<Option<Hold>> {
         if let Some(entry) = self.ready.remove(&at) {
-            self.hold(at, entry, Hold::Got { unit, own: false });
+            self.hold(at, entry, Hold::Got { unit, own: false }, None);
             self.depth -= 1;
             return Some(None);
         }
         self.held.get(&at).filter(|held| seeker.sees(held.by))?;
-        let Held { entry, by } = self.let_go(at)?;
+        let Held { entry, by, hashes } = self.let_go(at)?;
         let own = matches!(by, Hold::Put(_));
-        self.hold(at, entry, Hold::Got { unit, own });
+        self.hold(at, entry, Hold::Got { unit, own }, hashes);
         self.depth -= 1;
         Some(Some(by))
     }
 
+    /// Notes the identifiers of a message that was taken, before it is deleted in the store:
+    /// whoever builds an index may not find it there any more.
+    pub(crate) fn identify(&mut self, at: Place, hashes: &Hashes) {
+        let Some(held) = self.held.get_mut(&at) else { return };
+        held.hashes = Some(*hashes);
+        for (index, hash) in self.by.iter_mut().zip(hashes) {
+            if let Some(index) = index {
+                index.insert((*hash, at));
+            }
+        }
+    }
+
     /// Undoes [`take`](Index::take), as if it had not been.
     pub(crate) fn untake(&mut self, at: Place, before: Option<Hold>) {
-        let Some(Held { entry, .. }) = self.let_go(at) else { return };
+        let Some(Held { entry, hashes, .. }) = self.let_go(at) else { return };
         self.depth += 1;
         match before {
-            Some(by) => self.hold(at, entry, by),
+            Some(by) => self.hold(at, entry, by, hashes),
             None => {
                 self.ready.insert(at, entry);
             }
@@ -318,14 +332,14 @@ impl Index {
             return true;
         }
         let Some(entry) = self.ready.remove(&at) else { return false };
-        self.hold(at, entry, Hold::Locked(handle));
+        self.hold(at, entry, Hold::Locked(handle), None);
         true
     }
 
     /// Gives a locked message back; `false` if it is not locked by the handle.
     pub(crate) fn unlock(&mut self, at: Place, handle: u64) -> bool {
         match self.held.get(&at) {
-            Some(Held { entry, by: Hold::Locked(by) }) if *by == handle => {
+            Some(Held { entry, by: Hold::Locked(by), .. }) if *by == handle => {
                 self.ready.insert(at, *entry);
                 self.let_go(at);
                 true
@@ -397,7 +411,9 @@ impl Index {
 
     /// Begins an index: from now on it receives what is put. Answers what the queue has already.
     pub(crate) fn begin_build(&mut self, by: By) -> Vec<(Place, Option<Arc<Message>>)> {
-        self.by[by as usize].get_or_insert_default();
+        let known =
+            self.held.iter().filter_map(|(at, held)| Some((held.hashes?[by as usize], *at)));
+        self.by[by as usize].get_or_insert_default().extend(known);
         let places = self.ready.keys().chain(self.held.keys());
         places.map(|at| (*at, self.volatile.get(at).cloned())).collect()
     }

@@ -5,6 +5,8 @@ mod browsing;
 mod common;
 mod getting;
 mod groups;
+mod kernel;
+mod model;
 mod opening;
 mod properties;
 mod publishing;
