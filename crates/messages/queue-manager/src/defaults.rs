@@ -33,9 +33,18 @@ pub(crate) const OBJECTS: &[(Kind, &str, Attributes)] = &[
     (
         Kind::QueueModel,
         "SYSTEM.DURABLE.MODEL.QUEUE",
-        &[("DEFTYPE", "PERMDYN"), ("MAXDEPTH", "999999999")],
+        &[
+            ("DEFTYPE", "PERMDYN"),
+            ("MAXDEPTH", "999999999"),
+            ("SHARE", "SHARE"),
+            ("DEFSOPT", "SHARED"),
+        ],
     ),
-    (Kind::QueueModel, "SYSTEM.NDURABLE.MODEL.QUEUE", &[("MAXDEPTH", "999999999")]),
+    (
+        Kind::QueueModel,
+        "SYSTEM.NDURABLE.MODEL.QUEUE",
+        &[("MAXDEPTH", "999999999"), ("SHARE", "SHARE"), ("DEFSOPT", "SHARED")],
+    ),
     (Kind::Process, "SYSTEM.DEFAULT.PROCESS", &[]),
     (Kind::Namelist, "SYSTEM.DEFAULT.NAMELIST", &[]),
     (Kind::Topic, "SYSTEM.DEFAULT.TOPIC", &[]),

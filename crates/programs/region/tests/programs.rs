@@ -407,6 +407,39 @@ fn a_division_by_zero_that_nothing_handles_ends_the_program() {
 }
 
 #[test]
+fn a_sort_whose_files_fail_ends_the_program_or_says_so() {
+    if !have("cobc") {
+        return;
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("region-sorting");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(file("in"), b"BBBBBBBBBBAAAAAAAAAA").expect("a file");
+    let sorts = |test: &str, input: &str, output: &str, how: &str| {
+        let dds = [format!("INFILE={input}"), format!("OUTFILE={output}")];
+        let dds: Vec<&str> = dds.iter().map(String::as_str).collect();
+        play(test, Play { program: "sorting.cbl", dds: &dds, input: how, ..Play::default() })
+    };
+    let outcome = sorts("sort-done", &file("in"), &file("out"), "-");
+    normal(&outcome, 0);
+    assert!(outcome.output.contains("SORTED 0000 --"), "{}", outcome.output);
+    assert_eq!(std::fs::read(file("out")).expect("a file"), b"AAAAAAAAAABBBBBBBBBB");
+    for (test, input, output) in [
+        ("sort-no-input", file("none"), file("out")),
+        ("sort-folder", file("in"), file("")),
+        ("sort-full", file("in"), "/dev/full".to_owned()),
+    ] {
+        let outcome = sorts(test, &input, &output, "-");
+        let (code, text) = abend(&outcome);
+        assert!(code == "U4038" && text.contains("status = 3"), "{test}: {code} {text}");
+    }
+    // A program that looks at the status goes on, and finds 16.
+    let outcome = sorts("sort-watched", &file("in"), "/dev/full", "W");
+    assert!(outcome.output.contains("SORTED 0016 3"), "{}", outcome.output);
+}
+
+#[test]
 fn a_trace_has_every_call() {
     if !have("cobc") {
         return;

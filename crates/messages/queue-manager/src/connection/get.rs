@@ -238,18 +238,24 @@ impl<S: Store> Call<'_, S> {
             (false, _) => Some(Duration::ZERO),
         };
         let quiesces = options.options & getting::FAIL_IF_QUIESCING != 0;
+        let goes_on = || {
+            let broken = client.broken.load(std::sync::atomic::Ordering::Acquire);
+            require(!broken, Reason::CONNECTION_BROKEN)?;
+            self.core.goes_on(quiesces)
+        };
         loop {
+            // Counted first: what ends the call from here on is an arrival, too.
             let arrivals = self.queue.state.lock().arrivals;
+            if let Err(failed) = goes_on() {
+                // It may have been woken for a message.
+                self.queue.ring(&mut self.queue.state.lock(), 1);
+                return Err(failed);
+            }
             let request = self.request(open, work, descriptor, options)?;
             let choosy = request.selector.is_some() || request.ids.iter().any(Option::is_some);
             if let Some(found) = self.core.find(self.queue, &request, work.open_unit())? {
                 return Ok(found);
             }
-            let goes_on = || {
-                let broken = client.broken.load(std::sync::atomic::Ordering::Acquire);
-                require(!broken, Reason::CONNECTION_BROKEN)?;
-                self.core.goes_on(quiesces)
-            };
             let mut state = self.queue.state.lock();
             while state.arrivals == arrivals {
                 let left = deadline.map(|at| at.saturating_sub(clock.monotonic()));

@@ -4,7 +4,8 @@
    |---|---|
    | LINAGE, and the terminal | the run time's own: a control block does not tell of a page's end |
    | a relative file without RELATIVE KEY | gets an item for its number, which the run time reads |
-   | SORT and MERGE, USING and GIVING | through the handler, like all files |
+   | SORT and MERGE, USING and GIVING | through the handler, like all files; what fails is told |
+   | RELEASE and RETURN | counted: a sort that has lost records ends the program |
    | CANCEL and the end of a program | close what the handler has open |
    | DELETE FILE | asks the handler |  */
 
@@ -163,33 +164,89 @@ hf_copy (cob_file *to, const cob_file *from)
 	memset (to->record->data + size, ' ', to->record->size - size);
 }
 
+/* What one SORT or MERGE has been given and has given back, and its SORT-RETURN. */
+static HF_UNUSED struct {
+	long released;
+	long returned;
+	int *result;
+} hf_sort;
+
+static HF_UNUSED void
+hf_sort_init (void *result)
+{
+	hf_sort.released = 0;
+	hf_sort.returned = 0;
+	hf_sort.result = result;
+}
+
+/* A file of USING or GIVING has failed: the program ends, as it does at a READ or WRITE, unless it
+   looks at the file's status; then it finds 16 in SORT-RETURN. */
+static HF_UNUSED int
+hf_sort_file_failed (cob_file *file)
+{
+	if (file->file_status[0] == '0') {
+		return 0;
+	}
+	if (!(file->flag_select_features & COB_SELECT_FILE_STATUS)) {
+		cob_fatal_error (COB_FERROR_FILE);
+	}
+	if (hf_sort.result) {
+		*hf_sort.result = 16;
+	}
+	return 1;
+}
+
+static HF_UNUSED void
+hf_release (cob_file *sort)
+{
+	cob_file_release (sort);
+	hf_sort.released++;
+}
+
+/* The run time does not notice that its work files could not be written. */
+static HF_UNUSED void
+hf_return (cob_file *sort)
+{
+	cob_file_return (sort);
+	if (sort->file_status[0] == '0') {
+		hf_sort.returned++;
+	} else if (hf_sort.returned != hf_sort.released) {
+		cob_runtime_error ("SORT has lost %ld of %ld records: its work files could not be "
+				   "written; make room where TMPDIR is",
+				   hf_sort.released - hf_sort.returned, hf_sort.released);
+		cob_stop_run (1);
+	}
+}
+
 static HF_UNUSED void
 hf_sort_using (cob_file *sort, cob_file *file)
 {
 	hf_open (file, COB_OPEN_INPUT, 0, NULL);
+	if (hf_sort_file_failed (file)) {
+		return;
+	}
 	for (;;) {
 		hf_read_next (file, NULL, COB_READ_NEXT);
-		if (file->file_status[0] != '0') {
+		if (file->file_status[0] == '1' || hf_sort_file_failed (file)) {
 			break;
 		}
 		hf_copy (sort, file);
-		cob_file_release (sort);
+		hf_release (sort);
 	}
 	hf_close (file, NULL, COB_CLOSE_NORMAL, 0);
+	hf_sort_file_failed (file);
 }
 
+/* Writes what the sort gives back to every file; stops at the first one that fails. */
 static HF_UNUSED void
-hf_sort_giving (cob_file *sort, const size_t count, cob_file **files)
+hf_sort_write (cob_file *sort, const size_t count, cob_file **files)
 {
 	size_t at;
 
-	for (at = 0; at < count; at++) {
-		hf_open (files[at], COB_OPEN_OUTPUT, 0, NULL);
-	}
 	for (;;) {
-		cob_file_return (sort);
+		hf_return (sort);
 		if (sort->file_status[0] != '0') {
-			break;
+			return;
 		}
 		for (at = 0; at < count; at++) {
 			cob_file *file = files[at];
@@ -198,10 +255,31 @@ hf_sort_giving (cob_file *sort, const size_t count, cob_file **files)
 
 			hf_copy (file, sort);
 			hf_write (file, file->record, opt, NULL, 0);
+			if (hf_sort_file_failed (file)) {
+				return;
+			}
 		}
 	}
+}
+
+static HF_UNUSED void
+hf_sort_giving (cob_file *sort, const size_t count, cob_file **files)
+{
+	size_t at;
+	int failed = hf_sort.result && *hf_sort.result != 0;
+
 	for (at = 0; at < count; at++) {
-		hf_close (files[at], NULL, COB_CLOSE_NORMAL, 0);
+		hf_open (files[at], COB_OPEN_OUTPUT, 0, NULL);
+		failed |= hf_sort_file_failed (files[at]);
+	}
+	if (!failed) {
+		hf_sort_write (sort, count, files);
+	}
+	for (at = 0; at < count; at++) {
+		if (files[at]->open_mode != COB_OPEN_CLOSED) {
+			hf_close (files[at], NULL, COB_CLOSE_NORMAL, 0);
+			hf_sort_file_failed (files[at]);
+		}
 	}
 }
 
@@ -220,3 +298,7 @@ hf_sort_giving (cob_file *sort, const size_t count, cob_file **files)
 #define cob_file_sort_using(sort, file) hf_sort_using (sort, file)
 #define cob_file_sort_giving(sort, count, ...) \
 	hf_sort_giving (sort, count, (cob_file *[]){__VA_ARGS__})
+#define cob_file_sort_init(sort, keys, collating, result, status) \
+	(hf_sort_init (result), cob_file_sort_init (sort, keys, collating, result, status))
+#define cob_file_release(sort) hf_release (sort)
+#define cob_file_return(sort) hf_return (sort)
