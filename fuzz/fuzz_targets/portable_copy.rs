@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::portable_copy`].
 #![no_main]
 
-use targets::{portable_copy, plant_seeds};
+use targets::{plant_seeds, portable_copy};
 
 libfuzzer_sys::fuzz_target!(
     init: plant_seeds("portable_copy", portable_copy::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::queued_messages`].
 #![no_main]
 
-use targets::{queued_messages, plant_seeds};
+use targets::{plant_seeds, queued_messages};
 
 libfuzzer_sys::fuzz_target!(
     init: plant_seeds("queued_messages", queued_messages::seeds),

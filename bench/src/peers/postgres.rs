@@ -16,6 +16,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use base::stats::Histogram;
@@ -115,7 +116,10 @@ impl Server {
             check_reachable(&folder)?;
         }
         // A socket's path has at most 107 bytes, so it cannot lie in just any folder.
-        let sockets = std::env::temp_dir().join(format!("holdfast-bench-{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let sockets =
+            std::env::temp_dir().join(format!("holdfast-bench-{}-{}", number.0, number.1));
         fs::create_dir_all(&sockets).map_err(BenchError::system("create", &sockets))?;
         if let Some((uid, gid)) = user {
             for own in [&folder, &sockets] {
