@@ -339,7 +339,7 @@ mod tests {
     }
 
     fn is_void(planned: &Result<SetPlan, RecoveryError>, point: u64) -> bool {
-        matches!(planned, Err(RecoveryError::BadPoint { lsn, .. }) if lsn == Lsn(point))
+        matches!(planned, Err(RecoveryError::BadPoint { lsn, .. }) if *lsn == Lsn(point))
     }
 
     #[test]
