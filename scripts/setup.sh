@@ -74,6 +74,8 @@ setup_engine() {
 # would fetch another vendor's library: neither that nor what only that needs is installed.
 setup_messages() {
     command -v node >/dev/null || need_packages nodejs npm
+    # The tests of AMQP make a Python of their own for their client.
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need_packages python3 python3-venv
     local modules="$target_dir/tools/mq/node_modules" package file
     mkdir -p "$modules"
     for package in node-gyp-build@4.8.4 ibmmq@2.1.9; do

@@ -37,6 +37,10 @@ use std::fmt;
 /// | `V` | image copies, recovery |
 /// | `HT` | the door for HTTP |
 /// | `QM` | the queue manager |
+/// | `MC` | commands of the queue manager (MQSC) |
+/// | `AQ` | the door for AMQP |
+/// | `VS` | VSAM: catalogs, clusters |
+/// | `VI` | control statements (IDCAMS) |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 
