@@ -73,6 +73,9 @@ const MESSAGE_CONSUMER: i32 = 1;
 const EVENT_HANDLER: i32 = 2;
 
 /// Registers, deregisters, suspends or resumes a program.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn cb(
     hconn: i32,
@@ -186,6 +189,9 @@ fn change(
 }
 
 /// Starts, stops, suspends or resumes consumption.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn ctl(
     hconn: i32,
     operation: i32,

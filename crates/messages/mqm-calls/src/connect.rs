@@ -25,6 +25,9 @@ const CSP_ERROR: Reason = Reason(2595);
 const USER_ID_AND_PASSWORD: i32 = 1;
 
 /// Connects to a queue manager.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn conn(name: *mut c_void, hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
@@ -33,6 +36,9 @@ pub unsafe fn conn(name: *mut c_void, hconn: *mut i32, completion: *mut i32, rea
 }
 
 /// Connects with options.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn connx(
     name: *mut c_void,
     options: *mut c_void,
@@ -168,6 +174,9 @@ fn program_name() -> [u8; 28] {
 }
 
 /// Disconnects: commits.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {

@@ -115,6 +115,9 @@ pub(crate) fn convert_got(
 }
 
 /// Converts characters, for programs that convert data themselves.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn xcnvc(
     hconn: i32,

@@ -21,7 +21,6 @@
 //! 3. Completion and reason are always set, if there is a place for them.
 
 #![allow(unsafe_code)] // this crate is the interface's C side: its arguments are pointers
-#![allow(clippy::missing_safety_doc)] // each call promises what the interface's own text says
 
 mod callbacks;
 mod connect;

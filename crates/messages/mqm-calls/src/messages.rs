@@ -139,6 +139,9 @@ unsafe fn data<'a>(length: i32, buffer: *mut c_void) -> Result<&'a [u8], Reason>
 }
 
 /// Puts a message.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn put(
     hconn: i32,
@@ -164,6 +167,9 @@ pub unsafe fn put(
 }
 
 /// Opens an object, puts one message, and closes it.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn put1(
     hconn: i32,
@@ -192,6 +198,9 @@ pub unsafe fn put1(
 }
 
 /// Gets a message.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn get(
     hconn: i32,

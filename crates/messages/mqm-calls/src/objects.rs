@@ -84,6 +84,9 @@ impl LentObject {
 }
 
 /// Opens an object.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn open(
     hconn: i32,
     od: *mut c_void,
@@ -110,6 +113,9 @@ pub unsafe fn open(
 }
 
 /// Closes an object.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn close(
     hconn: i32,
     hobj: *mut i32,
@@ -153,6 +159,9 @@ fn wanted_numbers(selectors: &[i32]) -> usize {
 }
 
 /// Inquires attributes.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn inq(
     hconn: i32,
@@ -199,6 +208,9 @@ pub unsafe fn inq(
 }
 
 /// Sets attributes.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn set(
     hconn: i32,

@@ -33,6 +33,9 @@ const STRING: i32 = 1024;
 const BYTE_STRING: i32 = 8;
 
 /// Makes a message handle.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn crtmh(
     hconn: i32,
     options: *mut c_void,
@@ -56,6 +59,9 @@ pub unsafe fn crtmh(
 }
 
 /// Deletes a message handle.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn dltmh(
     hconn: i32,
     hmsg: *mut i64,
@@ -92,6 +98,9 @@ unsafe fn name_of(at: *mut c_void) -> Result<String, Reason> {
 }
 
 /// Sets a property.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn setmp(
     hconn: i32,
@@ -125,6 +134,9 @@ pub unsafe fn setmp(
 }
 
 /// Deletes a property.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn dltmp(
     hconn: i32,
     hmsg: i64,
@@ -145,6 +157,9 @@ pub unsafe fn dltmp(
 }
 
 /// Inquires a property.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn inqmp(
     hconn: i32,
@@ -243,6 +258,9 @@ fn as_type(value: PropertyValue, kind: i32) -> Result<PropertyValue, Reason> {
 }
 
 /// Turns the properties in front of a buffer into a message handle's.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn bufmh(
     hconn: i32,
@@ -283,6 +301,9 @@ pub unsafe fn bufmh(
 }
 
 /// Turns a message handle's properties into a buffer.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 #[allow(clippy::too_many_arguments)] // the interface's own
 pub unsafe fn mhbuf(
     hconn: i32,

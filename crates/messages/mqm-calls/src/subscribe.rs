@@ -13,6 +13,9 @@ use crate::state;
 const SELECTION: Reason = Reason::SELECTION_STRING_ERROR;
 
 /// Subscribes.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn sub(
     hconn: i32,
     sd: *mut c_void,
@@ -53,6 +56,9 @@ pub unsafe fn sub(
 }
 
 /// Asks for retained publications.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn subrq(
     hconn: i32,
     hsub: i32,

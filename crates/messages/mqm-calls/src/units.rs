@@ -18,18 +18,27 @@ fn plain(hconn: i32, request: &Request) -> Result<Outcome, Reason> {
 }
 
 /// Commits.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn cmit(hconn: i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe { finish(completion, reason, || plain(hconn, &Request::Commit)) };
 }
 
 /// Backs out.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn back(hconn: i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe { finish(completion, reason, || plain(hconn, &Request::Back)) };
 }
 
 /// Begins a unit of work that the queue manager coordinates.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn begin(hconn: i32, options: *mut c_void, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
@@ -44,6 +53,9 @@ pub unsafe fn begin(hconn: i32, options: *mut c_void, completion: *mut i32, reas
 }
 
 /// What became of puts that nobody waited for.
+///
+/// # Safety
+/// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn stat(
     hconn: i32,
     kind: i32,

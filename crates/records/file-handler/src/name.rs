@@ -16,6 +16,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
+use vsam::DataSetName;
+
 use crate::machine::{Forms, LineForm, VariableForm};
 
 /// What a name stands for.
@@ -34,13 +36,7 @@ pub const DATA_SET: &str = "//";
 #[must_use]
 pub fn data_set(value: &str) -> Option<&str> {
     let name = value.strip_prefix(DATA_SET)?;
-    let is_qualifier = |part: &str| {
-        let first = part.bytes().next();
-        (1..=8).contains(&part.len())
-            && first.is_some_and(|byte| byte.is_ascii_alphabetic() || b"@#$".contains(&byte))
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@#$-".contains(&byte))
-    };
-    (name.len() <= 44 && name.split('.').all(is_qualifier)).then_some(name)
+    DataSetName::parse(name).is_ok().then_some(name)
 }
 
 /// Variables by which names are mapped.
