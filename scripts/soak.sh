@@ -31,7 +31,7 @@ if ((minutes > 0)); then
         clients_regions_and_the_system_are_killed -- --nocapture || failed+=("killing online")
 fi
 if ((minutes > 0)); then
-    say "== files spoilt at random and mended, for $minutes minutes"
+    say "== files spoilt at random and repaired, for $minutes minutes"
     HOLDFAST_DAMAGE=$((minutes * 20)) HOLDFAST_SECONDS=$((minutes * 60)) \
         cargo test --release -p holdfast --test all the_bank_survives_damage -- --nocapture ||
         failed+=("damage")

@@ -43,7 +43,7 @@ run_tests() {
 # The log's ring is the one place where threads meet without a lock; loom tries every order.
 run_loom() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="$target_dir/loom" \
-        cargo test --locked -p holdfast-ring --lib
+        cargo test --locked -p holdfast-log-ring --lib
 }
 
 # Miri needs a nightly toolchain; without one the unsafe modules have their notes, loom and tests.

@@ -46,7 +46,7 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> BenchError {
 /// A log whose copies are all there, and stay so: anything else ends the measurement.
 pub(crate) struct NoEvents;
 
-impl log::LogEvents for NoEvents {
+impl wal::LogEvents for NoEvents {
     fn copy_lost(&self, _: u8, _: base::GroupNumber, why: &str) -> std::result::Result<(), String> {
         Err(format!("a log copy failed during a measurement: {why}"))
     }
@@ -82,22 +82,22 @@ impl Kernel for BuiltIn {
 
     fn create_log(&self, setup: &LogSetup) -> Result<Box<dyn Log>> {
         let copies = (0..setup.copies).map(|copy| setup.folder.join(format!("copy-{copy}")));
-        let mut config = log::LogConfig::new(copies.collect());
+        let mut config = wal::LogConfig::new(copies.collect());
         config.stripes = setup.stripes as u8;
         config.segment_bytes = setup.file_bytes;
         // One segment is what the raw side writes over and over; two take turns here.
         config.segments_min = 2;
         config.segments_max = 2;
         config.format = format(setup.form);
-        let env = log::LogEnv {
+        let env = wal::LogEnv {
             seam: Seam::real(),
             keys: Arc::new(TestKeys::new(1)),
             system: SYSTEM,
             stop: Arc::default(),
             events: Arc::new(NoEvents),
         };
-        log::Log::create(&env, &config).map_err(failed)?;
-        let (log, _) = log::Log::open(env, config, log::LogStart::NEW).map_err(failed)?;
+        wal::Log::create(&env, &config).map_err(failed)?;
+        let (log, _) = wal::Log::open(env, config, wal::LogStart::NEW).map_err(failed)?;
         Ok(Box::new(OwnLog { log }))
     }
 
@@ -183,7 +183,7 @@ impl Sealer for Pages {
 }
 
 struct OwnLog {
-    log: Arc<log::Log>,
+    log: Arc<wal::Log>,
 }
 
 /// Records beyond the kernel's kinds, which nobody will ever redo.
@@ -235,7 +235,7 @@ impl OwnStore {
         Ok(OwnStore { store, set, sink: Arc::new(Quiet), budget_bytes, copies })
     }
 
-    fn log(&self) -> &Arc<log::Log> {
+    fn log(&self) -> &Arc<wal::Log> {
         self.store.kernel().log()
     }
 

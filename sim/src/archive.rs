@@ -19,7 +19,6 @@ use archive::{
     Keep, LogSource, Span,
 };
 use base::{DataSetId, Lsn, SystemId, UowId};
-use log::{Elsewhere, Log, LogConfig, LogEnv, LogError, LogStart, Record, WadsConfig};
 use parking_lot::Mutex;
 use seal::{Format, TestKeys};
 use seam::Seam;
@@ -27,19 +26,20 @@ use seam::sim::{
     self, CrashStyle, End, Fault, FaultId, FaultKind, Outcome, Rng, SimConfig, SimDisk, When,
 };
 use seam::stop::StopSwitch;
+use wal::{Elsewhere, Log, LogConfig, LogEnv, LogError, LogStart, Record, WadsConfig};
 
 use self::ledger::Ledger;
 
 mod deleting;
 mod ledger;
-mod mending;
+mod repairing;
 mod returning;
 mod slow;
 mod striping;
 
 pub use deleting::deletions;
-pub use mending::{
-    a_start_takes_them_from_an_archive, beginning_anew, mending, what_is_nowhere_is_named,
+pub use repairing::{
+    a_start_takes_them_from_an_archive, beginning_anew, repairing, what_is_nowhere_is_named,
 };
 pub use returning::resyncs;
 pub use slow::a_slow_log;
@@ -170,7 +170,7 @@ impl Machine {
             system: SYSTEM,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain: log::PlainSpan::NONE,
+            plain: wal::PlainSpan::NONE,
             dated: |_| None,
         }
     }
@@ -275,12 +275,12 @@ impl Machine {
         self.live_beside(script, crash_after, None)
     }
 
-    /// The same, perhaps with somebody who spoils and mends the log meanwhile.
+    /// The same, perhaps with somebody who spoils and repairs the log meanwhile.
     fn live_beside(
         &mut self,
         script: Script,
         crash_after: Option<u64>,
-        operator: Option<mending::Operator>,
+        operator: Option<repairing::Operator>,
     ) -> Outcome {
         self.life += 1;
         self.ledger.newest.store(0, SeqCst);

@@ -195,7 +195,7 @@ impl History for Interrupted<'_> {
         &self,
         from: Lsn,
         to: Lsn,
-        each: &mut dyn FnMut(&log::Record<'_>) -> Result<bool, RecoveryError>,
+        each: &mut dyn FnMut(&wal::Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError> {
         match self.reads_before.get() {
             0 => {

@@ -1,5 +1,5 @@
-//! A system in use is proven and mended: whatever is spoilt beneath it is named, and the command
-//! that is named mends it, or it is refused; nothing is mended with what is not good (K20).
+//! A system in use is proven and repaired: whatever is spoilt beneath it is named, and the command
+//! that is named repairs it, or it is refused; nothing is repaired with what is not good (K20).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use store::{Read, SetAttributes, Store, Unit, UnitOptions};
 use store_kernel::KernelStore;
 use system::operator::Request;
 use system::{Bytes, InitOptions, OpenOptions, Repair, System, SystemConfig, VerifyReport};
-use uow::{MendedFrom, UowError};
+use uow::{RepairedFrom, UowError};
 
 use crate::history::{History, LEDGER};
 use crate::machine::Make;
@@ -129,11 +129,11 @@ fn data_file(disk: &SimDisk) -> Result<PathBuf, String> {
     found.ok_or_else(|| "there is no data file".into())
 }
 
-/// Spoils one thing after another beneath a system in use; each is named and mended.
+/// Spoils one thing after another beneath a system in use; each is named and repaired.
 ///
 /// # Errors
-/// What was overlooked, or not mended.
-pub fn what_is_spoilt_is_named_and_mended(seed: u64) -> Result<(), String> {
+/// What was overlooked, or not repaired.
+pub fn what_is_spoilt_is_named_and_repaired(seed: u64) -> Result<(), String> {
     let disk = SimDisk::new();
     let medium = disk.clone();
     let (outcome, result) = run_to_end(SimConfig::new(seed), &disk, move |seam| {
@@ -145,7 +145,7 @@ pub fn what_is_spoilt_is_named_and_mended(seed: u64) -> Result<(), String> {
         let mut rng = Rng::stream(seed, "care");
         for round in 0..3 {
             for (path, offset) in places(&system, &medium, &mut rng)? {
-                spoil_and_mend(&system, &medium, &path, offset).map_err(|why| {
+                spoil_and_repair(&system, &medium, &path, offset).map_err(|why| {
                     format!("round {round}, {} at {offset}: {why}", path.display())
                 })?;
             }
@@ -180,7 +180,12 @@ fn places(system: &System, disk: &SimDisk, rng: &mut Rng) -> Result<Vec<(PathBuf
     Ok(all)
 }
 
-fn spoil_and_mend(system: &System, disk: &SimDisk, path: &Path, offset: u64) -> Result<(), String> {
+fn spoil_and_repair(
+    system: &System,
+    disk: &SimDisk,
+    path: &Path,
+    offset: u64,
+) -> Result<(), String> {
     let byte = disk.read_raw(path, offset, 1);
     disk.write_raw(path, offset, &[!byte[0]]);
     let report = proven(system)?;
@@ -193,15 +198,15 @@ fn spoil_and_mend(system: &System, disk: &SimDisk, path: &Path, offset: u64) -> 
     }
     match proven(system)?.findings.first() {
         None => Ok(()),
-        Some(left) => Err(format!("{:?} has not mended it: {left:?}", finding.repair)),
+        Some(left) => Err(format!("{:?} has not repaired it: {left:?}", finding.repair)),
     }
 }
 
-/// An interval whose newest version is whole nowhere is not mended, least of all with another one.
+/// An interval whose newest version is whole nowhere is not repaired, least of all with another one.
 ///
 /// # Errors
-/// What it was mended with.
-pub fn only_what_is_good_mends() -> Result<(), String> {
+/// What it was repaired with.
+pub fn only_what_is_good_repairs() -> Result<(), String> {
     let disk = SimDisk::new();
     let medium = disk.clone();
     let make = Make { frames: 16, ..Make::small() };
@@ -227,16 +232,16 @@ pub fn only_what_is_good_mends() -> Result<(), String> {
         let newest = medium.read_raw(&path, u64::from(leaf.0) * unit, unit as usize);
         medium.write_raw(&path, u64::from(leaf.0) * unit + 77, &[!newest[77]]);
         // From the double-write area it can be had.
-        let mended = kernel.mend_interval(&set, leaf)?;
-        readable(&set, leaf, mended == Some(MendedFrom::DoubleWrite))?;
+        let repaired = kernel.repair_interval(&set, leaf)?;
+        readable(&set, leaf, repaired == Some(RepairedFrom::DoubleWrite))?;
         // With its newest version spoilt there, too, an older one is all that is left.
         evict(&set, leaf)?;
         medium.write_raw(&path, u64::from(leaf.0) * unit + 77, &[!newest[77]]);
         spoil_copy(&medium, &newest)?;
-        let mended = kernel.mend_interval(&set, leaf)?;
-        readable(&set, leaf, mended.is_some())?;
-        if mended.is_some() {
-            return Err(Wrong::Broken("it was mended with what is not good".into()));
+        let repaired = kernel.repair_interval(&set, leaf)?;
+        readable(&set, leaf, repaired.is_some())?;
+        if repaired.is_some() {
+            return Err(Wrong::Broken("it was repaired with what is not good".into()));
         }
         kernel.abandon();
         Ok(())
@@ -244,12 +249,12 @@ pub fn only_what_is_good_mends() -> Result<(), String> {
     result.unwrap_or_else(|| Err(Wrong::Broken(outcome.to_string()))).map_err(|why| why.to_string())
 }
 
-/// What is said to be mended can be read.
-fn readable(set: &Arc<DataSet>, ci: CiNumber, mended: bool) -> Result<(), Wrong> {
-    match (set.shared(ci).map(drop), mended) {
+/// What is said to be repaired can be read.
+fn readable(set: &Arc<DataSet>, ci: CiNumber, repaired: bool) -> Result<(), Wrong> {
+    match (set.shared(ci).map(drop), repaired) {
         (Ok(()), true) | (Err(_), false) => Ok(()),
-        (Ok(()), false) => Err(Wrong::Broken("it was not mended, and can be read".into())),
-        (Err(error), true) => Err(Wrong::Broken(format!("it is mended, and {error}"))),
+        (Ok(()), false) => Err(Wrong::Broken("it was not repaired, and can be read".into())),
+        (Err(error), true) => Err(Wrong::Broken(format!("it is repaired, and {error}"))),
     }
 }
 

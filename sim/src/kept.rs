@@ -141,7 +141,7 @@ fn lacking(site: &Site) -> Result<Vec<String>, String> {
     let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
     let segments = site.store.kernel().log().segments();
     let begins =
-        |oldest: &log::SegmentInfo| LogBegins { group: oldest.first_group, lsn: oldest.first };
+        |oldest: &wal::SegmentInfo| LogBegins { group: oldest.first_group, lsn: oldest.first };
     let found = audit(archiver.catalog(), &site.recon.state(), segments.first().map(begins));
     let lacking = found.into_iter().filter(|one| one.cure == Cure::Copies);
     Ok(lacking.map(|one| one.why).collect())

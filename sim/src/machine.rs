@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use base::{DataSetId, KeyGeneration, SystemId};
 use btree::TreeResource;
-use log::{LogConfig, WadsConfig};
 use pool::WriterConfig;
 use seal::{Format, TestKeys};
 use seam::Seam;
 use seam::sim::Rng;
 use space::{DataSet, Definition};
 use uow::{Kernel, KernelConfig, Parts, PoolPlan, UowError};
+use wal::{LogConfig, WadsConfig};
 
 /// The system's folder.
 pub const HOME: &str = "/system";

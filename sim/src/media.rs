@@ -1,8 +1,8 @@
 //! Media faults at rest: somebody or something changes the disk while the system is down (K20).
 //!
 //! What must hold then: either everything that was acknowledged is there and right, or the system
-//! says what is damaged. Never is anything silently wrong. What the other log copy can mend is
-//! mended.
+//! says what is damaged. Never is anything silently wrong. What the other log copy can repair is
+//! repaired.
 //!
 //! Two systems are spoilt. One was stopped in order, so the control file proves how far its log
 //! reached. The other one crashed with work to redo and to back out, and has two log copies, of

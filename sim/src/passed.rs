@@ -163,7 +163,7 @@ pub fn what_a_conversion_has_passed_is_no_damage(seed: u64, to: To) -> Result<()
         spoil(&medium.read_raw(Path::new(AREA), at + 100, 1));
         is_named(&findings(&system)?, at)?;
         spoil(&medium.read_raw(Path::new(AREA), at + 100, 1));
-        nothing(&findings(&system)?, "once it is mended")?;
+        nothing(&findings(&system)?, "once it is repaired")?;
         system.close().map_err(said)?;
         let stopped = || {
             let report = system::verify(seam, Path::new(DIR), &phrase(), &mut |_| ());

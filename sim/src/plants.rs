@@ -113,13 +113,13 @@ pub const ALL: &[Hunt] = &[
     },
     Hunt {
         plant: Plant::OlderVersionPutBack,
-        by: "what mends",
-        run: crate::care::only_what_is_good_mends,
+        by: "what repairs",
+        run: crate::care::only_what_is_good_repairs,
     },
     Hunt {
         plant: Plant::DamageOverlooked,
         by: "what is spoilt in use",
-        run: || crate::care::what_is_spoilt_is_named_and_mended(1),
+        run: || crate::care::what_is_spoilt_is_named_and_repaired(1),
     },
     Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
     Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
@@ -228,14 +228,14 @@ pub const ALL: &[Hunt] = &[
         run: || archive::resyncs(0, 4, true).map(drop),
     },
     Hunt {
-        plant: Plant::MendedUnproven,
+        plant: Plant::RepairedUnproven,
         by: "a group of the log that is nowhere",
         run: || (1..=6).try_for_each(archive::what_is_nowhere_is_named),
     },
     Hunt {
-        plant: Plant::MendedUnheld,
-        by: "a log that is spoilt and mended in use",
-        run: || archive::mending(0, None).map(drop),
+        plant: Plant::RepairedUnheld,
+        by: "a log that is spoilt and repaired in use",
+        run: || archive::repairing(0, None).map(drop),
     },
     Hunt {
         plant: Plant::WadsRenewedEarly,

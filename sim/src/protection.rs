@@ -18,7 +18,6 @@ use std::sync::Arc;
 use base::bytes::push_string16;
 use base::{CiNumber, DataSetId, GroupNumber, KeyGeneration, Lsn, SystemId};
 use btree::Tree;
-use log::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 use seal::{Form, Format, KdfCost, KeyProvider, Passphrase, Salt, TestKeys};
 use seam::Seam;
 use seam::fresh::replace_small;
@@ -30,6 +29,7 @@ use uow::checkpoint::Checkpoint;
 use uow::control::ControlKeys;
 use uow::record::{CatalogRecord, KernelRecord, Part};
 use uow::{Kernel, KernelConfig, Protection, UowError, UowOptions};
+use wal::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 
 use crate::machine::Make;
 use crate::media::{self, Rested};
@@ -137,8 +137,8 @@ fn payload_of(disk: &SimDisk, at: u64, head: &GroupHead) -> Vec<u8> {
 
 fn record(forged: &KernelRecord<'_>) -> Vec<u8> {
     let body = forged.encode().concat();
-    let mut record = vec![0; log::RECORD_HEADER];
-    record[..4].copy_from_slice(&((log::RECORD_HEADER + body.len()) as u32).to_le_bytes());
+    let mut record = vec![0; wal::RECORD_HEADER];
+    record[..4].copy_from_slice(&((wal::RECORD_HEADER + body.len()) as u32).to_le_bytes());
     record[4] = forged.kind();
     record.extend_from_slice(&body);
     record
@@ -328,7 +328,7 @@ fn forge_checkpoint(disk: &SimDisk) -> Result<(), String> {
     let (at, head) = groups[newest];
     let group = payload_of(disk, at, &head);
     // Behind the record's header, and number and count of the part.
-    let whole = &group[log::RECORD_HEADER + 8..];
+    let whole = &group[wal::RECORD_HEADER + 8..];
     let checkpoint = Checkpoint::decode(whole)?;
     let (unit, put_at) = (checkpoint.next_uow, head.first.0 + 1);
     let before = Checkpoint { next_uow: unit + 1, ..checkpoint }.encode();

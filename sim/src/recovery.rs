@@ -93,7 +93,7 @@ impl Ground {
             system: parts.system,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain: log::PlainSpan::NONE,
+            plain: wal::PlainSpan::NONE,
             dated: |_| None,
         };
         let config =

@@ -11,10 +11,10 @@ use std::time::Duration;
 use base::Coded;
 use btree::TreeError;
 use lock::{LockError, Mode};
-use log::LogError;
 use seam::sim::{CrashStyle, End, Fault, FaultKind, Outcome, Rng, SimConfig, SimDisk, When};
 use space::DataSet;
 use uow::UowError;
+use wal::LogError;
 
 use crate::history::{History, LEDGER};
 use crate::machine::Make;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use btree::{Bound, Cursor, Inserted, Tree, TreeError};
 use lock::{LockName, Mode, Wait};
-use log::{DurableSink, LogError};
 use seam::sim::SimDisk;
 use space::DataSet;
 use uow::{Kernel, Uow, UowError, UowOptions};
+use wal::{DurableSink, LogError};
 
 use crate::history::{History, LEDGER, Records, UnitNumber, ledger_key, show};
 use crate::machine::Make;

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use ::archive::{ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, NoRegistry};
 use base::{GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogStart};
 use seal::{Format, TestKeys};
 use seam::Seam;
+use wal::{Log, LogConfig, LogEnv, LogError, LogStart};
 
 use super::{Benchmark, Context, PlotBuilder, track};
 use crate::document::{Check, Document, Figure, Shape};
@@ -137,7 +137,7 @@ impl Side {
             system: SYSTEM,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain: log::PlainSpan::NONE,
+            plain: wal::PlainSpan::NONE,
             dated: |_| None,
         };
         let config = ArchiveConfig { compress, ..ArchiveConfig::new(folders("archive")) };

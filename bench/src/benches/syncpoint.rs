@@ -160,7 +160,7 @@ impl Site {
         Ok(Site { messages, data, two, queues, queue, set, records, sink, updates })
     }
 
-    fn log(&self, of_data: bool) -> &Arc<log::Log> {
+    fn log(&self, of_data: bool) -> &Arc<wal::Log> {
         if of_data { self.data.kernel().log() } else { self.messages.kernel().log() }
     }
 

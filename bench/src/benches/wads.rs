@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use base::stats::Histogram;
 use base::{Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogStart, WadsConfig};
 use seal::TestKeys;
 use seam::Seam;
+use wal::{Log, LogConfig, LogEnv, LogError, LogStart, WadsConfig};
 
 use super::{Benchmark, Context, PlotBuilder, track};
 use crate::document::{Document, Figure, Shape};

@@ -8,11 +8,11 @@ use archive::{
     NoRegistry, Span,
 };
 use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogEvents, LogStart, Record};
 use seal::{Format, TestKeys};
 use seam::Seam;
 use seam::sim::SimDisk;
 use seam::stop::StopSwitch;
+use wal::{Log, LogConfig, LogEnv, LogEvents, LogStart, Record};
 
 use crate::input::{Input, simulated, spoil};
 
@@ -103,7 +103,7 @@ fn env(seam: &Seam) -> ArchiveEnv {
         system: SYSTEM,
         key_label: "log".into(),
         format: Format::Sealed,
-        plain: log::PlainSpan::NONE,
+        plain: wal::PlainSpan::NONE,
         dated: |_| None,
     }
 }

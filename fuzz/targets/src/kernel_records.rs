@@ -1,12 +1,12 @@
 //! The kernel's log records.
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
-use log::Record;
 use recovery::SetHistory;
 use uow::record::{
     CatalogRecord, Change, KernelRecord, List, Part, Recovered, SettledEntry, Undone, WriteRecord,
     Written, WrittenEntry, name_of,
 };
+use wal::Record;
 
 use crate::input::Input;
 

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use base::{GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogEvents, LogStart, scan};
 use seal::TestKeys;
 use seam::Seam;
 use seam::sim::SimDisk;
 use seam::stop::StopSwitch;
+use wal::{Log, LogConfig, LogEnv, LogEvents, LogStart, scan};
 
 use crate::input::{Input, simulated, spoil};
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use base::{Lsn, UowId};
-use log::{Log, LogConfig, LogError, LogStart, WadsConfig, scan};
 use seam::sim::SimDisk;
+use wal::{Log, LogConfig, LogError, LogStart, WadsConfig, scan};
 
 use crate::input::{Input, simulated, spoil_those};
 use crate::log_files;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use archive::{ArchiveInfo, Registry};
 use base::{GroupNumber, Lsn};
-use log::{Log, LogEvents};
 use parking_lot::Mutex;
+use wal::{Log, LogEvents};
 
 use super::striping::Layout;
 

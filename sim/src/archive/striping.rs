@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::SeqCst;
 
-use log::{LogConfig, LogError, Moved};
 use seam::sim::Rng;
+use wal::{LogConfig, LogError, Moved};
 
 use super::{Machine, Make, Script, Worker, sweep};
 

@@ -57,14 +57,14 @@ fn an_archive_that_is_faster_than_the_log_never_gets_ahead_of_it() {
 }
 
 #[test]
-fn a_log_that_is_spoilt_in_use_is_mended_whatever_crashes() {
-    crew::each(0..1, |round| match archive::mending(round, None)? {
+fn a_log_that_is_spoilt_in_use_is_repaired_whatever_crashes() {
+    crew::each(0..1, |round| match archive::repairing(round, None)? {
         0 => Ok(()),
         crashes => Err(format!("{crashes} crashes by themselves")),
     });
-    rounds(80, |round| archive::mending(round, Some(1)));
+    rounds(80, |round| archive::repairing(round, Some(1)));
     // Here the one copy that a start reads shows a group of a version that is not known.
-    crew::each(7..8, |round| archive::mending(round, Some(1)).map(drop));
+    crew::each(7..8, |round| archive::repairing(round, Some(1)).map(drop));
 }
 
 #[test]

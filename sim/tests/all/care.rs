@@ -1,17 +1,17 @@
-//! A system in use is proven and mended.
+//! A system in use is proven and repaired.
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
 use holdfast_sim::{care, crew, cut, passed};
 
 #[test]
-fn what_is_spoilt_beneath_a_system_in_use_is_named_and_mended() {
-    crew::each(1..4, care::what_is_spoilt_is_named_and_mended);
+fn what_is_spoilt_beneath_a_system_in_use_is_named_and_repaired() {
+    crew::each(1..4, care::what_is_spoilt_is_named_and_repaired);
 }
 
 #[test]
-fn nothing_is_mended_with_what_is_not_good() {
-    assert_eq!(care::only_what_is_good_mends(), Ok(()));
+fn nothing_is_repaired_with_what_is_not_good() {
+    assert_eq!(care::only_what_is_good_repairs(), Ok(()));
 }
 
 #[test]

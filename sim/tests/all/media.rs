@@ -1,4 +1,4 @@
-//! Media faults at rest are mended or named, never silently wrong (K20).
+//! Media faults at rest are repaired or named, never silently wrong (K20).
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ fn a_crashed_system_is_right_or_names_what_is_damaged() {
 }
 
 #[test]
-fn a_damaged_log_copy_is_mended_from_the_other_one() {
+fn a_damaged_log_copy_is_repaired_from_the_other_one() {
     for (seed, stripes) in [(1, 1), (2, 2), (3, 3)] {
         let make = Make { copies: 2, stripes, ..Make::small() };
         for rested in [media::stopped(&make, seed), media::crashed(&make, seed)] {
@@ -64,7 +64,7 @@ fn a_damaged_log_copy_is_mended_from_the_other_one() {
                 let files: Vec<_> =
                     media::files(&rested.disk).into_iter().filter(of_copy).collect();
                 let (_, named) = each_file_is_spoilt(&rested, &files, 15);
-                assert_eq!(named, 0, "{copy} could have been mended");
+                assert_eq!(named, 0, "{copy} could have been repaired");
             }
         }
     }

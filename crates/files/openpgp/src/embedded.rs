@@ -43,7 +43,7 @@ const ISSUER: u8 = 16;
 const ISSUER_PRINT: u8 = 33;
 
 /// A signature of which only what is not signed is malformed, without that (2).
-pub(crate) fn mended(body: &[u8]) -> Option<Signature> {
+pub(crate) fn repaired(body: &[u8]) -> Option<Signature> {
     let (width, begin) = places(body)?;
     let hashed = big_endian(body.get(begin..begin + width)?);
     let at = (begin + width).checked_add(hashed)?;
@@ -60,11 +60,11 @@ pub(crate) fn mended(body: &[u8]) -> Option<Signature> {
         rest = &rest[whole.len()..];
     }
     let count = u32::try_from(kept.len()).ok()?.to_be_bytes();
-    let mended = [&body[..at], &count[4 - width..], &kept, &body[end..]].concat();
-    let header = PacketHeader::new_fixed(Tag::Signature, u32::try_from(mended.len()).ok()?);
-    match Packet::from_reader(header, &mended[..]) {
+    let repaired = [&body[..at], &count[4 - width..], &kept, &body[end..]].concat();
+    let header = PacketHeader::new_fixed(Tag::Signature, u32::try_from(repaired.len()).ok()?);
+    match Packet::from_reader(header, &repaired[..]) {
         Ok(Packet::Signature(signature)) => Some(signature),
-        _ => read(header, &mended),
+        _ => read(header, &repaired),
     }
 }
 
@@ -185,9 +185,9 @@ mod tests {
             // What is signed voids it, if it is malformed.
             let mut hashed = body.clone();
             hashed[begin + width] = 0;
-            assert!(mended(&hashed).is_none_or(|one| one.created() != good.created()));
+            assert!(repaired(&hashed).is_none_or(|one| one.created() != good.created()));
             for length in 0..body.len() {
-                let _ = mended(&body[..length]);
+                let _ = repaired(&body[..length]);
             }
         }
     }

@@ -256,9 +256,9 @@ fn read_body(source: &mut impl BufRead, tag: Tag, length: PacketLength) -> Resul
 
 /// A signature on a key that cannot be read as it is, without what of it is not signed, if it can
 /// be read then.
-pub(crate) fn mended_signature(mut packet: &[u8]) -> Option<Signature> {
+pub(crate) fn repaired_signature(mut packet: &[u8]) -> Option<Signature> {
     let (tag, length) = next_header(&mut packet).ok()??;
-    embedded::mended(&read_body(&mut packet, tag, length).ok()?)
+    embedded::repaired(&read_body(&mut packet, tag, length).ok()?)
 }
 
 /// What all packets of a message that are read whole may come to, in bytes.
@@ -308,7 +308,7 @@ pub(crate) fn read_signature(
     let header = PacketHeader::new_fixed(Tag::Signature, bytes.len() as u32);
     let read = match Packet::from_reader(header, &bytes[..]) {
         Ok(Packet::Signature(signature)) => Some(signature),
-        _ => embedded::read(header, &bytes).or_else(|| embedded::mended(&bytes)),
+        _ => embedded::read(header, &bytes).or_else(|| embedded::repaired(&bytes)),
     };
     Ok(read.unwrap_or_else(|| {
         let (version, rest) = bytes.split_first().unwrap_or((&0, &[]));

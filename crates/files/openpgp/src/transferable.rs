@@ -17,7 +17,7 @@ use pgp::types::{KeyDetails, KeyVersion, SignedUser, SignedUserAttribute, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
-use crate::packet::{is_noise, mended_signature, next_header};
+use crate::packet::{is_noise, next_header, repaired_signature};
 use crate::revocation::{is_revocation, revokes_part, revokes_user};
 use crate::usability::is_by;
 
@@ -170,7 +170,7 @@ fn components<'a>(packets: &[Raw<'a>]) -> Result<(Vec<Component<'a>>, usize), St
             (Tag::Signature, Some(last)) => {
                 let read = match parse(*raw) {
                     Some(Packet::Signature(signature)) => Some(signature),
-                    _ => mended_signature(raw.bytes),
+                    _ => repaired_signature(raw.bytes),
                 };
                 match read {
                     Some(signature) => last.signatures.push(signature),

@@ -35,7 +35,7 @@ pub struct Renewal {
     pub nothing_new: bool,
 }
 
-/// What of a key cannot be mended.
+/// What of a key cannot be repaired.
 #[must_use]
 pub fn is_beyond_renewal(key: &Tsk) -> bool {
     let checked = Checked::new(certificate_of(key));

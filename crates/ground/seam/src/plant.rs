@@ -91,10 +91,10 @@ pub enum Plant {
     CopyBackWithGap,
     /// That a lost log copy is made anew in another folder is not kept for the next start.
     CopyMovedUnrecorded,
-    /// A damaged group is mended with bytes that have not proven themselves.
-    MendedUnproven,
-    /// A segment may be used again while one of its groups is mended.
-    MendedUnheld,
+    /// A damaged group is repaired with bytes that have not proven themselves.
+    RepairedUnproven,
+    /// A segment may be used again while one of its groups is repaired.
+    RepairedUnheld,
     /// An entry of the write-ahead data set is overwritten before its group is durable.
     WadsReusedEarly,
     /// The write-ahead data set begins anew while an entry of before is still under way.
@@ -129,7 +129,7 @@ pub enum Plant {
     RecoveredTwice,
     /// A recovery passes over an interval that image copies have lost.
     LostIntervalForgiven,
-    /// A damaged interval is mended with an older version of it.
+    /// A damaged interval is repaired with an older version of it.
     OlderVersionPutBack,
     /// A verification in use takes what does not prove itself for something in flight.
     DamageOverlooked,
@@ -201,8 +201,8 @@ impl Plant {
         Plant::CopyBackTooEarly,
         Plant::CopyBackWithGap,
         Plant::CopyMovedUnrecorded,
-        Plant::MendedUnproven,
-        Plant::MendedUnheld,
+        Plant::RepairedUnproven,
+        Plant::RepairedUnheld,
         Plant::WadsReusedEarly,
         Plant::WadsRenewedEarly,
         Plant::WadsNotRead,

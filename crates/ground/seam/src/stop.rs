@@ -59,7 +59,7 @@ impl Coded for Stopped {
     }
 
     fn remedy(&self) -> String {
-        "Mend the cause it names, then start the system again: restart recovers every unit of work \
+        "Repair the cause it names, then start the system again: restart recovers every unit of work \
          that was acknowledged."
             .into()
     }

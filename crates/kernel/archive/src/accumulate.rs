@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{DataSetId, Lsn, UowId};
-use log::Record;
 use recon::pieces;
 use seal::{Format, Salt};
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::plant::{Plant, planted};
+use wal::Record;
 use zstd::bulk::Compressor;
 
 use crate::accumulation::is_accumulation;

@@ -48,9 +48,9 @@ use std::sync::Arc;
 
 use base::bytes::{Reader, get_u32, get_u64, put_u16, put_u32, put_u64};
 use base::{DataSetId, KeyGeneration, Lsn, SystemId, UowId};
-use log::{Flaw, KeyBook, Purpose, RECORD_BYTES_MAX, RECORD_HEADER, Record};
 use seal::{Format, Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, File, Open};
+use wal::{Flaw, KeyBook, Purpose, RECORD_BYTES_MAX, RECORD_HEADER, Record};
 use zstd::bulk::Decompressor;
 
 use crate::header::HEADER_BYTES;

@@ -26,12 +26,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
-use log::{
-    GroupHead, Log, LogError, Record, SealedGroups, ToArchive, decode_record, record_length,
-};
 use seam::mem::AlignedBuf;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
+use wal::{
+    GroupHead, Log, LogError, Record, SealedGroups, ToArchive, decode_record, record_length,
+};
 
 use crate::writer::{Writer, new_buffer};
 use crate::{ArchiveCatalog, ArchiveEnv, ArchiveError, CatalogEntry, Registry};

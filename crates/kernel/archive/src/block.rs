@@ -13,8 +13,8 @@
 //! those of bytes that are kept no longer.
 
 use base::bytes::{get_u32, put_u32};
-use log::{Flaw, GROUP_HEADER, GroupHead};
 use seal::{Tag, WorkingKey};
+use wal::{Flaw, GROUP_HEADER, GroupHead};
 use zstd::bulk::{Compressor, Decompressor};
 
 /// Bytes before the sealed part.

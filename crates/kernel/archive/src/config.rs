@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::SystemId;
-use log::{KeyBook, PlainSpan, Record};
 use seal::{Format, KeyProvider};
 use seam::Seam;
+use wal::{KeyBook, PlainSpan, Record};
 
 use crate::ArchiveError;
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use base::{Code, Coded, GroupNumber, Lsn, SystemId};
-use log::LogError;
 use seal::SealError;
 use seam::stop::Stopped;
+use wal::LogError;
 
 /// Why an archive stays, and what helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,7 +208,7 @@ impl Coded for ArchiveError {
         match self {
             ArchiveError::Config { .. } => "Correct the section [archive] of holdfast.toml.",
             ArchiveError::Io { .. } => {
-                "Make room in that folder, mend it, or name another one in [archive]; the archiver \
+                "Make room in that folder, repair it, or name another one in [archive]; the archiver \
                  tries again by itself."
             }
             ArchiveError::Damaged { .. } => {
@@ -229,7 +229,7 @@ impl Coded for ArchiveError {
                 "If the log is the right one, move the archives that do not belong to it elsewhere."
             }
             ArchiveError::Unrecorded { .. } | ArchiveError::Accumulation { .. } => {
-                "Mend the place where archives are recorded."
+                "Repair the place where archives are recorded."
             }
             ArchiveError::Needed { kept, .. } => kept.advice,
             ArchiveError::Away { .. } => {

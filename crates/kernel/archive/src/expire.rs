@@ -156,7 +156,7 @@ pub(crate) fn refuse_needed(
         Ok(needs) => needs.kept(end).filter(|_| !planted(Plant::NeededArchiveDeleted)),
         Err(why) => Some(Kept {
             why: format!("it cannot be told by what: {why}"),
-            advice: "Mend that, then give the command again.",
+            advice: "Repair that, then give the command again.",
         }),
     };
     kept.map_or(Ok(()), |kept| Err(ArchiveError::Needed { path, kept }))

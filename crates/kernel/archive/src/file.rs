@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::GroupNumber;
-use log::{Flaw, GROUP_HEADER, GroupHead, KeyBook};
 use seal::{Format, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::mem::AlignedBuf;
+use wal::{Flaw, GROUP_HEADER, GroupHead, KeyBook};
 use zstd::bulk::Decompressor;
 
 use crate::block::{self, BLOCK_HEADER, PAYLOAD_MAX};

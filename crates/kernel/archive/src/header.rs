@@ -41,8 +41,8 @@ use std::sync::Arc;
 
 use base::bytes::{Reader, put_u16, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
-use log::{Flaw, KeyBook, Purpose};
 use seal::{Format, Salt, Tag, WorkingKey};
+use wal::{Flaw, KeyBook, Purpose};
 
 use crate::ArchiveEnv;
 

@@ -14,12 +14,12 @@
 use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
-use log::{
+use seal::Tag;
+use seam::sync::Mutex;
+use wal::{
     Flaw, GroupHead, GroupSource, Log, Record, RecordHead, SealedGroups, decode_record,
     record_length,
 };
-use seal::Tag;
-use seam::sync::Mutex;
 
 use crate::{ArchiveCatalog, ArchiveError, ArchiveFile};
 
@@ -102,9 +102,9 @@ impl LogSource {
     /// Reads one record; its body replaces what is in `out`.
     ///
     /// # Errors
-    /// As [`LogSource::read`]; [`log::LogError::NotARecord`] if none begins there.
+    /// As [`LogSource::read`]; [`wal::LogError::NotARecord`] if none begins there.
     pub fn read_record(&self, lsn: Lsn, out: &mut Vec<u8>) -> Result<RecordHead, ArchiveError> {
-        let none = || ArchiveError::Log(log::LogError::NotARecord { lsn });
+        let none = || ArchiveError::Log(wal::LogError::NotARecord { lsn });
         let mut reader = self.read(lsn, lsn.plus(1))?;
         let record = reader.next()?.filter(|record| record.lsn == lsn).ok_or_else(none)?;
         out.clear();
@@ -181,7 +181,7 @@ impl SourceReader {
                 None => &self.whole[..],
             };
             let lsn = Lsn(lsn);
-            let none = |_| ArchiveError::Log(log::LogError::NotARecord { lsn });
+            let none = |_| ArchiveError::Log(wal::LogError::NotARecord { lsn });
             return decode_record(lsn, bytes).map(Some).map_err(none);
         }
     }
@@ -243,7 +243,7 @@ impl SourceReader {
     }
 
     fn length(&self, field: [u8; 4]) -> Result<usize, ArchiveError> {
-        let none = |_| ArchiveError::Log(log::LogError::NotARecord { lsn: Lsn(self.at) });
+        let none = |_| ArchiveError::Log(wal::LogError::NotARecord { lsn: Lsn(self.at) });
         record_length(u32::from_le_bytes(field)).map(|len| len as usize).map_err(none)
     }
 
@@ -361,7 +361,7 @@ impl Groups {
                 }
                 Ok(None) if which == Which::Log => return Ok(None),
                 Ok(None) => self.place = None,
-                Err(ArchiveError::Log(log::LogError::Stopped(stopped))) => {
+                Err(ArchiveError::Log(wal::LogError::Stopped(stopped))) => {
                     return Err(ArchiveError::Stopped(stopped));
                 }
                 Err(error) => self.give_up(which, error.to_string()),

@@ -18,11 +18,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
-use log::{GROUP_HEADER, GroupHead, KeyBook, Log, RecentGroup, SealedGroups};
 use seal::{Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
+use wal::{GROUP_HEADER, GroupHead, KeyBook, Log, RecentGroup, SealedGroups};
 
 use crate::block::{PAYLOAD_MAX, Packer};
 use crate::header::{HEADER_BYTES, key_of, name_of};

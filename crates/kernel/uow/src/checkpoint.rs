@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 
 use base::bytes::{Reader, push_string16};
 use base::{CiNumber, DataSetId, Lsn, UowId};
-use log::{Log, LogError};
 use space::Definition;
+use wal::{Log, LogError};
 
 use crate::active::{ActiveUow, AnchoredRecord};
 use crate::record::{Interval, KernelRecord, List, Part};

@@ -34,13 +34,13 @@ use std::sync::Arc;
 
 use base::bytes::{Reader, get_u64, put_u16, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
-use log::LogEvents;
 use seal::{KeyProvider, Salt, Tag, WorkingKey};
 use seam::Seam;
 use seam::disk::{BLOCK, Create, File, Open, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
+use wal::LogEvents;
 
 use crate::UowError;
 use crate::anchor::{Anchor, AnchorPlan};
@@ -327,9 +327,9 @@ impl ControlFile {
 
 /// What a refusal of the log means to whoever came with what the control file at `path` says.
 #[must_use]
-pub fn refused_by_log(path: &Path, error: log::LogError) -> UowError {
+pub fn refused_by_log(path: &Path, error: wal::LogError) -> UowError {
     match error {
-        log::LogError::Gone { lsn, oldest } => {
+        wal::LogError::Gone { lsn, oldest } => {
             let why = format!(
                 "it is older than the log: it begins at {lsn}, where the log begins at {oldest}"
             );

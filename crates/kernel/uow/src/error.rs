@@ -4,11 +4,11 @@ use std::fmt;
 
 use base::{Code, Coded, DataSetId, UowId};
 use lock::LockError;
-use log::LogError;
 use pool::PoolError;
 use seal::SealError;
 use seam::stop::Stopped;
 use space::SpaceError;
+use wal::LogError;
 
 /// How much log a unit of work may span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use base::{DataSetId, Lsn};
-use log::Log;
 use pool::{BatchEntry, ExclusiveCi, Journal, PoolError};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 use space::{DataSet, map};
+use wal::Log;
 
 use crate::record::{KernelRecord, List, WriteRecord, Written, WrittenEntry};
 use crate::registry::Registry;
@@ -26,7 +26,7 @@ impl LogJournal {
         PoolError::Stopped(self.stop.stop(error.to_string()))
     }
 
-    fn append(&self, record: WriteRecord<'_>) -> Result<log::Place, PoolError> {
+    fn append(&self, record: WriteRecord<'_>) -> Result<wal::Place, PoolError> {
         let place = KernelRecord::Write(record).append_reserved(&self.log);
         place.map_err(|error| self.stopped(error))
     }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use base::{Lsn, SystemId};
 use lock::{LockConfig, LockManager, LockStatistics};
-use log::{Log, LogConfig, LogStatistics};
 use pool::dirty::DirtyQueue;
 use pool::writer::WriterStatistics;
 use pool::{ExclusiveCi, PageWriter, PoolConfig, PoolStatistics, WriterConfig};
@@ -16,6 +15,7 @@ use seam::Seam;
 use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
 use space::{DataSet, Environment};
+use wal::{Log, LogConfig, LogStatistics};
 
 use crate::active::Active;
 use crate::anchor::AnchorPlan;
@@ -78,7 +78,7 @@ pub struct KernelConfig {
     pub checkpoint_interval: Duration,
     /// Threads that read ahead of scans; 0: no sequential buffering.
     pub read_ahead_threads: usize,
-    /// Groups of the log before this one are archived; [`log::LogStart::NO_ARCHIVE`] if nothing
+    /// Groups of the log before this one are archived; [`wal::LogStart::NO_ARCHIVE`] if nothing
     /// waits for an archive.
     pub archived: base::GroupNumber,
     /// A position that something outside of log and control file proves the log to have reached
@@ -116,7 +116,7 @@ impl KernelConfig {
             checkpoint_bytes: 64 << 20,
             checkpoint_interval: Duration::from_secs(60),
             read_ahead_threads: 5,
-            archived: log::LogStart::NO_ARCHIVE,
+            archived: wal::LogStart::NO_ARCHIVE,
             proven: Lsn::NONE,
             anchor: None,
             asked: AskedAbove::default(),

@@ -34,7 +34,7 @@
 //! | `anchor` | proof elsewhere of how far the system has come |
 //! | `pools` | pools that come, go and change their size |
 //! | `convert` | data sets change their form while they are in use |
-//! | `mend` | what stands damaged on disk is written again while it is in use |
+//! | `repair` | what stands damaged on disk is written again while it is in use |
 //! | `housekeeper` | when checkpoints and frees are due, room in the log |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `successors` | repeating changes in what is built |
@@ -55,13 +55,13 @@ mod frees;
 mod housekeeper;
 mod journal;
 mod kernel;
-mod mend;
 mod pools;
 pub mod protection;
 mod rebuild;
 pub mod record;
 mod redo_workers;
 mod registry;
+mod repair;
 mod resource;
 mod restart;
 mod runs;
@@ -80,10 +80,10 @@ pub use catalog::{Catalog, CatalogEntry, SetState};
 pub use convert::{ConversionStatus, describe};
 pub use error::{Lowered, SpanLimit, SpanSetting, UowError};
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
-pub use mend::MendedFrom;
 pub use protection::{AskedAbove, Protection};
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use record::Target;
+pub use repair::RepairedFrom;
 pub use resource::{RecordDamage, Resource};
 pub use restart::RestartReport;
 pub use sets::Use;

@@ -34,9 +34,9 @@ use std::path::{Path, PathBuf};
 
 use base::Lsn;
 use base::bytes::{Reader, push_string16};
-use log::PlainSpan;
 use seal::Format;
 use seam::Seam;
+use wal::PlainSpan;
 
 use crate::control::{ControlFile, ControlKeys};
 use crate::restart::CONTROL;

@@ -22,10 +22,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
-use log::Record;
 use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
+use wal::Record;
 
 use crate::checkpoint::Checkpoint;
 use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Target, Undone};

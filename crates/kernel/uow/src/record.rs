@@ -41,8 +41,8 @@ use std::ops::RangeInclusive;
 
 use base::bytes::Reader;
 use base::{CiNumber, DataSetId, Lsn, UowId};
-use log::{Log, LogError, Place, Record};
 use space::Definition;
+use wal::{Log, LogError, Place, Record};
 
 use crate::UowError;
 pub use list::{Entry, List};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use base::{Lsn, UowId};
-use log::{Record, RecordHead};
 use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::DataSet;
+use wal::{Record, RecordHead};
 
 use crate::active::{AnchoredRecord, SlotNumber};
 use crate::record::{Change, KernelRecord, Undone};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{Acquired, LockName, Mode, Owner, Wait};
-use log::DurableSink;
 use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::DataSet;
+use wal::DurableSink;
 
 use crate::active::{SlotNumber, UNPINNED};
 use crate::record::{Change, KernelRecord, List};
@@ -359,7 +359,7 @@ impl Uow {
 
     /// Commits without waiting; its locks are free at once. Nobody may be told of the commit, or of
     /// what it read, before the log is durable up to the LSN returned (K2): see
-    /// [`log::Log::when_durable`].
+    /// [`wal::Log::when_durable`].
     ///
     /// # Errors
     /// [`UowError::Stopped`].

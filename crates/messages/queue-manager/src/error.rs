@@ -152,7 +152,7 @@ impl Coded for AdminError {
                 "Have the units of work committed or backed out, then try again.".into()
             }
             AdminError::Refused { .. } => "Change the definition as it says.".into(),
-            AdminError::Call { .. } => "Mend what the reason code names.".into(),
+            AdminError::Call { .. } => "Repair what the reason code names.".into(),
             AdminError::Damaged { .. } => {
                 "Recover the data sets of the queue manager, then start again.".into()
             }

@@ -163,7 +163,7 @@ impl<S: Store> Inner<S> {
             }
             state.notices.push(format!(
                 "program {program} and transaction {transaction} are stopped after {failures} \
-                 failures in a row. Mend the program, then /START PGM {program} and /START TRAN \
+                 failures in a row. Repair the program, then /START PGM {program} and /START TRAN \
                  {transaction}"
             ));
             for name in state.dispatch.transactions_of(program) {

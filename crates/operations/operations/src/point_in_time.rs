@@ -7,7 +7,7 @@
 //! 2. An index that had to be built at the point has to be built again, from before the recovery
 //!    on.
 //! 3. What goes back says so: no program goes on from a checkpoint behind the point.
-//! 4. Where it cannot be known, a recovery goes on: it may be what mends the system.
+//! 4. Where it cannot be known, a recovery goes on: it may be what repairs the system.
 
 use std::collections::BTreeSet;
 

@@ -115,7 +115,7 @@ fn proven(
     }
     Ok(Some(format!(
         "{error}; what of it proves itself serves recoveries, together with other files of the \
-         copy; `holdfast verify` says what mends it"
+         copy; `holdfast verify` says what repairs it"
     )))
 }
 

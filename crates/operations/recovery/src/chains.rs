@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use base::{CiNumber, DataSetId, Lsn};
 use btree::records::{Record as TreeRecord, kind as tree_kind};
-use log::Record;
 use uow::record::{CatalogRecord, KernelRecord, Recovered};
+use wal::Record;
 
 use crate::RecoveryError;
 use crate::recover::History;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use archive::ArchiveError;
 use base::{Code, Coded, Lsn, SystemId, UowId};
-use log::LogError;
 use pool::PoolError;
 use recon::ReconError;
 use seal::SealError;
 use store::StoreError;
 use uow::UowError;
+use wal::LogError;
 
 /// An error of an image copy or a recovery.
 #[derive(Debug, thiserror::Error)]

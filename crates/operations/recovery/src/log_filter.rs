@@ -13,9 +13,9 @@
 //! `recover` looks for that in the log.
 
 use archive::Concern;
-use log::Record;
 use seam::plant::{Plant, planted};
 use uow::record::{CatalogRecord, KernelRecord};
+use wal::Record;
 
 /// Whom a record of the kernel concerns among those who recover data sets from copies.
 #[must_use]

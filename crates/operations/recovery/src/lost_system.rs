@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use archive::{ArchiveCatalog, CatalogEntry, LogSource, unrecorded};
 use base::{DataSetId, Lsn};
-use log::Origin;
 use recon::{Reached, Recon, Record, Restored, Setup, State};
 use seam::Seam;
 use seam::plant::{Plant, planted};
@@ -25,6 +24,7 @@ use space::Definition;
 use uow::checkpoint::Checkpoint;
 use uow::record::KernelRecord;
 use uow::{Kernel, KernelConfig, Parts};
+use wal::Origin;
 
 use crate::plan::{SetPlan, Target, plan_set};
 use crate::{

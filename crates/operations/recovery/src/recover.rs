@@ -17,7 +17,6 @@ use std::time::Duration;
 use archive::{LogSource, Span};
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{LockError, LockName, Mode, Wait};
-use log::{Log, Record};
 use recon::{Built, ImageCopy, Recon, Record as Note};
 use seam::plant::{Plant, planted};
 use space::{DataSet, Definition};
@@ -25,6 +24,7 @@ use store_kernel::KernelStore;
 use uow::checkpoint::Checkpoint;
 use uow::record::KernelRecord;
 use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Repeating, Uow, UowError, UowOptions};
+use wal::{Log, Record};
 
 use crate::plan::{Plan, SetPlan, Target};
 use crate::proof::{read_any_file, refuse_unproven};

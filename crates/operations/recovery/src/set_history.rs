@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 use archive::{ArchiveError, LogSource};
 use base::{DataSetId, GroupNumber, Lsn};
-use log::Record;
 use recon::{Built, Record as Note, Recovery, Restored, State};
 use uow::Catalog;
 use uow::checkpoint::{Checkpoint, Gathered};
 use uow::record::{CatalogRecord, KernelRecord};
+use wal::Record;
 
 use crate::void_end::VoidEnds;
 use crate::{History, RecoveryError};

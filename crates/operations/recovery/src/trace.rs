@@ -19,9 +19,9 @@ use std::ops::Bound;
 use base::{DataSetId, Lsn, UowId};
 use btree::records::Record as TreeRecord;
 use btree::{Effect, records};
-use log::Record;
 use seam::plant::{Plant, planted};
 use uow::record::{CatalogRecord, Change as Body, KernelRecord, Recovered};
+use wal::Record;
 
 use crate::RecoveryError;
 

@@ -60,7 +60,7 @@ struct List<'l> {
 
 impl List<'_> {
     /// A record that does not decode is for whoever needs it; this is only a list.
-    fn see(&mut self, record: &log::Record<'_>) {
+    fn see(&mut self, record: &wal::Record<'_>) {
         let Ok(decoded) = KernelRecord::of(record) else { return };
         match decoded {
             KernelRecord::Commit { utc_us } => {
@@ -134,7 +134,7 @@ mod tests {
         let (lsn, uow, previous) = (Lsn(lsn), UowId(uow), Lsn::NONE);
         let (kind, flags, body) = (record.kind(), record.flags(), record.encode().concat());
         let end = lsn.plus(50);
-        list.see(&log::Record { lsn, end, kind, flags, uow, previous, body: &body });
+        list.see(&wal::Record { lsn, end, kind, flags, uow, previous, body: &body });
     }
 
     fn change(list: &mut List<'_>, lsn: u64, uow: u64, set: u32) {

@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use base::{DataSetId, Lsn, UowId};
-use log::Record;
 use uow::record::{CatalogRecord, KernelRecord, Recovered};
+use wal::Record;
 
 /// Where the log had last something of each data set.
 pub(crate) struct VoidEnds {

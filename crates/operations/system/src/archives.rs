@@ -14,13 +14,13 @@ use archive::{
     CatalogEntry, ReconRegistry, Registry, UnreadArchive,
 };
 use base::{GroupNumber, Lsn};
-use log::{Elsewhere, GroupSource, Record};
 use recon::{Recon, State};
 use seal::KeyProvider;
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::record::KernelRecord;
 use uow::{Kernel, KernelConfig, Parts};
+use wal::{Elsewhere, GroupSource, Record};
 
 use crate::system::Inner;
 use crate::{SystemConfig, SystemError, registry};

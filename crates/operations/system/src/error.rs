@@ -4,7 +4,6 @@ use std::path::{Component, Path, PathBuf};
 
 use archive::ArchiveError;
 use base::{Code, Coded, SystemId};
-use log::LogError;
 use pool::PoolError;
 use pool::double_write::DoubleWriteError;
 use recon::ReconError;
@@ -15,6 +14,7 @@ use space::SpaceError;
 use space::definition::is_file_name;
 use store::StoreError;
 use uow::UowError;
+use wal::LogError;
 
 /// Why a system cannot be made, opened, looked at or closed.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum SystemError {
     },
     /// No good version of an interval is left in the system.
     #[error("{why}")]
-    Unmended {
+    NotRepairable {
         /// What is not to be had.
         why: String,
         /// The data set.
@@ -362,7 +362,7 @@ impl Coded for SystemError {
             SystemError::ChangedInUseOnly { .. } => Code("HFY009"),
             SystemError::Unusable { .. } => Code("HFY013"),
             SystemError::Recovery(error) => error.code(),
-            SystemError::Unmended { .. } => Code("HFY014"),
+            SystemError::NotRepairable { .. } => Code("HFY014"),
             SystemError::NoSuchCopy { .. } => Code("HFY015"),
             SystemError::NoWholeFile { .. } => Code("HFY016"),
             SystemError::SetInUse { .. } => Code("HFY017"),
@@ -430,7 +430,7 @@ impl Coded for SystemError {
             }
             SystemError::KeyInUse { users, .. } => without_key(users),
             SystemError::Recovery(error) => error.remedy(),
-            SystemError::Unmended { name, .. } => {
+            SystemError::NotRepairable { name, .. } => {
                 format!("Recover the data set: `holdfast recover --set {name}`.")
             }
             SystemError::SetInUse { .. } => {
@@ -514,7 +514,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_elsewhere_is_not_mended_by_another_folder() {
+    fn what_stands_elsewhere_is_not_repaired_by_another_folder() {
         let occupied = |found: &str| {
             SystemError::Occupied { dir: "/srv/bank".into(), found: found.into() }.remedy()
         };

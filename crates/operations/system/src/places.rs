@@ -15,11 +15,11 @@
 use std::path::{Path, PathBuf};
 
 use base::SystemId;
-use log::WADS_FILE;
 use seam::Seam;
 use seam::disk::{Disk, Open, is_same_place};
 use seam::owner::{self, MARK};
 use space::definition::is_file_name;
+use wal::WADS_FILE;
 
 use crate::config::CONFIG_FILE;
 use crate::{SystemConfig, SystemError};

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use archive::{ArchiveCatalog, LogSource};
 use base::{Lsn, SystemId};
-use log::Scanned;
 use recon::{Recon, Record, State};
 use recovery::{CopyKeys, LeftSet, LostSystem, Progress, RecoveryError, SetHistory, find_copies};
 use seal::{Format, KeyProvider, KeyRing, Passphrase};
@@ -19,6 +18,7 @@ use seam::disk::{Disk, read_small};
 use seam::fresh::replace_small;
 use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
+use wal::Scanned;
 
 use crate::config::CONFIG_FILE;
 use crate::places::{Places, RESTORING};

@@ -120,7 +120,7 @@ pub(crate) fn full(disk: &dyn Disk, config: &SystemConfig, dir: &Path) -> Vec<Fu
 }
 
 /// A sentence about a log that fills up.
-pub(crate) fn log_note(space: &log::LogSpace, percent: u8) -> Option<String> {
+pub(crate) fn log_note(space: &wal::LogSpace, percent: u8) -> Option<String> {
     let free = space.ordinary_bytes.min(space.capacity_bytes);
     let used = 100 - free * 100 / space.capacity_bytes.max(1);
     (percent > 0 && used >= u64::from(percent)).then(|| {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_log_that_fills_up_is_told_before_it_is_full() {
-        let space = |ordinary_bytes| log::LogSpace {
+        let space = |ordinary_bytes| wal::LogSpace {
             capacity_bytes: 1_000,
             used_bytes: 0,
             unarchived_bytes: 0,

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 use base::stats::Quantiles;
 use lock::LockStatistics;
-use log::{CopyInfo, LogStatistics, SegmentInfo};
 use pool::PoolStatistics;
 use seal::Format;
 use serde::{Deserialize, Serialize};
 use space::{DataSet, Definition};
 use uow::{KernelStatistics, RestartReport};
+use wal::{CopyInfo, LogStatistics, SegmentInfo};
 
 use crate::archives::{self, ArchivesStatus};
 use crate::hygiene;
@@ -546,7 +546,7 @@ impl RestartStatus {
 }
 
 impl LogStatus {
-    fn of(log: &LogStatistics, running: &log::Log) -> LogStatus {
+    fn of(log: &LogStatistics, running: &wal::Log) -> LogStatus {
         let space = running.space();
         LogStatus {
             next_lsn: running.next_lsn().0,

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use archive::LogBegins;
 use base::{GroupNumber, Lsn, UowId};
-use log::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
 use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::HeldLock;
@@ -17,6 +16,7 @@ use uow::checkpoint::{Checkpoint, Gathered};
 use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use uow::record::{CatalogRecord, KernelRecord};
 use uow::{Catalog, Lowered, Protection, UowError};
+use wal::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
 
 use crate::protection::ProtectionStatus;
 use crate::shadow::ShadowDisk;
@@ -224,7 +224,7 @@ impl Stopped {
     /// `visit` on the way.
     ///
     /// # Errors
-    /// Damage that no copy can mend; a log that was cut or put back.
+    /// Damage that no copy can repair; a log that was cut or put back.
     pub fn survey(&self, visit: &mut dyn FnMut(&Scanned<'_>)) -> Result<LogSurvey, SystemError> {
         let control = self.control()?;
         let kernel = self.config.kernel(&self.dir);
@@ -237,12 +237,12 @@ impl Stopped {
             ..LogStart::NEW
         };
         let mut surveyor = Surveyor::new(&control);
-        let end = log::scan(&env, &kernel.log, &start, &mut |scanned| {
+        let end = wal::scan(&env, &kernel.log, &start, &mut |scanned| {
             surveyor.see(&scanned);
             visit(&scanned);
         });
         let refused = |error| match error {
-            gone @ log::LogError::Gone { .. } => {
+            gone @ wal::LogError::Gone { .. } => {
                 SystemError::Kernel(refused_by_log(&self.dir.join("control"), gone))
             }
             other => other.into(),
@@ -265,7 +265,7 @@ impl Stopped {
     /// cannot be read.
     #[must_use]
     pub fn look_ahead(&self) -> Vec<(PathBuf, Result<u64, String>)> {
-        log::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log)
+        wal::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log)
     }
 
     /// How the system is.

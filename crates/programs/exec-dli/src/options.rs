@@ -79,7 +79,7 @@ const WITHOUT_EFFECT: [(&str, &str); 33] = [
     ("INITCHECK", "items that are used before they are set are not found"),
     ("INITIAL", "items keep their values from call to call"),
     ("INTDATE", "FUNCTION INTEGER-OF-DATE counts from 1601"),
-    ("INVDATA", "digits and signs that are none are not mended as by that option"),
+    ("INVDATA", "digits and signs that are none are not repaired as by that option"),
     ("JAVAIOP", "there is no Java"),
     ("OUTDD", "DISPLAY writes to SYSOUT"),
     ("PARMCHECK", "areas that a called program writes beyond are not found"),

@@ -3,7 +3,7 @@
 //! | pass | reads | who waits |
 //! |---|---|---|
 //! | first | everything, without locks, and loads the copies | nobody |
-//! | second | everything again, with locks, and mends what has changed meanwhile | who changes what was read in this pass, until the pass is over |
+//! | second | everything again, with locks, and repairs what has changed meanwhile | who changes what was read in this pass, until the pass is over |
 //!
 //! 1. The copies are the records as they were at one moment: the end of the second pass, when one
 //!    unit of work has everything locked against change. What was committed before is in them,
@@ -216,7 +216,7 @@ impl<S: Store> Catalog<S> {
         let mut victim_count = 0;
         loop {
             let options = UnitOptions { read_only: true, victim_count, ..unit_options() };
-            match self.mend_all(pairs, options) {
+            match self.repair_all(pairs, options) {
                 Err(CatalogError::Store(error))
                     if victim_count + 1 < TRIES_MAX
                         && matches!(error, StoreError::Deadlock | StoreError::Timeout(_)) =>
@@ -229,7 +229,7 @@ impl<S: Store> Catalog<S> {
     }
 
     /// The second pass, in one unit of work that reads.
-    fn mend_all(&self, pairs: &mut [Pair], options: UnitOptions) -> Result<(), CatalogError> {
+    fn repair_all(&self, pairs: &mut [Pair], options: UnitOptions) -> Result<(), CatalogError> {
         let store = &self.shared.store;
         let mut locked = store.begin(options)?;
         for pair in &mut *pairs {
@@ -237,9 +237,9 @@ impl<S: Store> Catalog<S> {
                 let (from, to) = (self.data_of(&pair.source)?, self.data_of(&pair.copy)?);
                 let index = pair.copy.alternate_index().filter(|index| !index.unique);
                 let key_bytes = index.map_or(usize::MAX / 2, |index| index.key.bytes as usize);
-                let mut mend = Mend::<S>::new(store, (from, to), key_bytes)?;
-                pair.records = mend.run(&mut locked)?;
-                pass_arrivals(store, to, mend.arrival_max)?;
+                let mut repair = Repair::<S>::new(store, (from, to), key_bytes)?;
+                pair.records = repair.run(&mut locked)?;
+                pass_arrivals(store, to, repair.arrival_max)?;
             }
         }
         locked.commit()?;
@@ -314,7 +314,7 @@ impl<S: Store> LoadSource for Scan<S> {
 }
 
 /// A copy that is compared with its source, and made equal.
-struct Mend<'s, S: Store> {
+struct Repair<'s, S: Store> {
     store: &'s S,
     to: SetId,
     source: S::Cursor,
@@ -328,13 +328,13 @@ struct Mend<'s, S: Store> {
     arrival_max: u64,
 }
 
-impl<'s, S: Store> Mend<'s, S> {
+impl<'s, S: Store> Repair<'s, S> {
     fn new(
         store: &'s S,
         (from, to): (SetId, SetId),
         key_bytes: usize,
-    ) -> Result<Mend<'s, S>, StoreError> {
-        Ok(Mend {
+    ) -> Result<Repair<'s, S>, StoreError> {
+        Ok(Repair {
             store,
             to,
             source: store.cursor(from)?,

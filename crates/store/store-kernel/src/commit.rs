@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Weak};
 
-use log::{DurableSink, LogError};
 use seam::sync::Mutex;
 use store::{CommitOrder, CommitSink, Committed, StoreError};
+use wal::{DurableSink, LogError};
 
 /// The adapters of the sinks in use, so that a commit allocates none.
 #[derive(Default)]

@@ -3,12 +3,12 @@
 use base::Coded;
 use btree::TreeError;
 use lock::LockError;
-use log::LogError;
 use pool::PoolError;
 use seam::stop::Stopped;
 use space::SpaceError;
 use store::{Damage, Limit, StoreError, Waited};
 use uow::UowError;
+use wal::LogError;
 
 /// A stop.
 pub(crate) fn of_stopped(stopped: Stopped) -> StoreError {

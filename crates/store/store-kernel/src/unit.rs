@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base::UowId;
 use lock::{Acquired, LockError, Mode};
-use log::DurableSink;
 use store::{
     CommitOrder, CommitSink, Committed, Cursor as _, Entry, Grant, KeyRange, Limit, LockMode,
     Outcome, Read, Result, Savepoint, SetId, StoreError, Unit, UnitOptions, Wait,
 };
 use uow::{Uow, UowError};
+use wal::DurableSink;
 
 use crate::cursor::KernelCursor;
 use crate::error::{of_stopped, of_uow};

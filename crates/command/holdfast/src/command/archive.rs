@@ -124,7 +124,7 @@ struct Discord {
     needed: bool,
     remedy: String,
     repair: Vec<Repair>,
-    /// How it was mended, if it was.
+    /// How it was repaired, if it was.
     repaired: Option<String>,
 }
 
@@ -133,7 +133,7 @@ struct Fault {
     first_group: u64,
     file: String,
     why: String,
-    /// How it was mended, if it was.
+    /// How it was repaired, if it was.
     repaired: Option<String>,
 }
 

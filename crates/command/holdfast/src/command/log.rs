@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use base::{DataSetId, Lsn};
 use clap::{Args, Subcommand};
-use log::Scanned;
 use serde::Serialize;
 use system::operator::{ChangedStripes, CopyBack, LogCopy, Stripes};
 use system::status::SegmentStatus;
 use system::{Bytes, Stopped, SystemStatus};
 use uow::record::{KernelRecord, RESOURCE_KINDS, name_of};
+use wal::Scanned;
 
 use super::{Context, DONE, status};
 use crate::failure::{Failure, Result};
@@ -37,7 +37,7 @@ enum What {
 
 /// Bring a lost copy of the log back, while the system is in use
 ///
-/// Mend or replace its device first, or name a folder on another one. The folder is made if it is
+/// Repair or replace its device first, or name a folder on another one. The folder is made if it is
 /// missing, all files of the log in it are made anew, and what the other copy holds is copied
 /// there. Programs go on meanwhile. A stopped system needs no more than a start, which does the
 /// same where holdfast.toml says; --to changes that before anything is copied.

@@ -1,4 +1,4 @@
-//! `holdfast verify`: proves a system, stopped or in use, and has what is damaged mended.
+//! `holdfast verify`: proves a system, stopped or in use, and has what is damaged repaired.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 /// Prove a system: every byte that it would rely on
 ///
 /// Reads key file, control file, log, double-write area, data sets, RECON, archives and image
-/// copies, and names each damaged object with its place and the commands that mend it. Works on a
+/// copies, and names each damaged object with its place and the commands that repair it. Works on a
 /// stopped system and on one in use, where nobody waits for it; of the latter intervals are proven
 /// one by one, and trees as a whole are not. Changes nothing unless --repair is given, but removes
 /// what killed programs have left in clear. The exit code is 1 if anything is wrong.
@@ -43,14 +43,14 @@ pub(crate) struct VerifyArgs {
     /// Read at most so much in a second, such as 50 MiB, if the system is in use
     #[arg(long, value_name = "BYTES")]
     rate: Option<Bytes>,
-    /// Run the commands that mend what is damaged, and prove it again
+    /// Run the commands that repair what is damaged, and prove it again
     #[arg(long)]
     repair: bool,
     #[command(flatten)]
     passphrase: PassphraseArgs,
 }
 
-/// What was tried to mend what is damaged.
+/// What was tried to repair what is damaged.
 #[derive(serde::Serialize)]
 struct Tried {
     command: Repair,
@@ -58,7 +58,7 @@ struct Tried {
     error: Option<String>,
 }
 
-/// A mended system may show what the damage hid: it is proven so many times.
+/// A repaired system may show what the damage hid: it is proven so many times.
 const ROUNDS: usize = 4;
 
 /// A command that failed is tried once more, when others have worked.
@@ -88,7 +88,7 @@ pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> 
             if forgets(&command) && tried.iter().any(is_lacking) {
                 continue;
             }
-            let error = mend(context, args, &command).err().map(|failure| {
+            let error = repair(context, args, &command).err().map(|failure| {
                 let (code, what, _) = failure.parts();
                 format!("{what} ({code})")
             });
@@ -154,7 +154,7 @@ fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// What mends all findings: each command once, in the order in which they work.
+/// What repairs all findings: each command once, in the order in which they work.
 fn commands(report: &VerifyReport, tried: &[Tried]) -> Vec<Repair> {
     let given_up = |command: &Repair| {
         let tries = tried.iter().filter(|one| one.command == *command);
@@ -191,9 +191,9 @@ fn is_lacking(tried: &Tried) -> bool {
 }
 
 /// Runs a command as if it had been typed, without its output.
-fn mend(context: &Context, args: &VerifyArgs, command: &Repair) -> Result<()> {
+fn repair(context: &Context, args: &VerifyArgs, command: &Repair) -> Result<()> {
     if !context.output.is_json() {
-        warn(format!("mending: {command}"));
+        warn(format!("repairing: {command}"));
     }
     let mut words = command.0.clone();
     let PassphraseArgs { passphrase_file, token_module } = &args.passphrase;

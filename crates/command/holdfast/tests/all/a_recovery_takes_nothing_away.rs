@@ -108,8 +108,8 @@ fn an_older_copy_serves_where_a_newer_one_cannot_be_read() {
     assert_eq!(said.err.matches("left aside for ACCOUNTS").count(), 2, "{}", said.err);
     assert!(oldest.exists());
     // Copies are forgotten when there is a new one, not before.
-    let mended = on(DEMO, &["verify", "--repair"], &dir, &[]).done();
-    let place = |what: &str| mended.out.find(what).unwrap();
-    assert!(place("holdfast image-copy") < place("--gone"), "{}", mended.out);
+    let repaired = on(DEMO, &["verify", "--repair"], &dir, &[]).done();
+    let place = |what: &str| repaired.out.find(what).unwrap();
+    assert!(place("holdfast image-copy") < place("--gone"), "{}", repaired.out);
     assert!(findings(&dir).is_empty());
 }

@@ -314,8 +314,8 @@ fn data_that_stays_as_it_is_is_converted_at_the_call_interface() {
     let (before, after) = (genuine(), segments(&bank.unload("after", &[])));
     assert_eq!(after.len(), before.len() + 1);
     let own: Vec<&(u8, Vec<u8>)> = after.iter().filter(|one| !before.contains(one)).collect();
-    let [mended, inserted] = own[..] else { panic!("{} segments differ", own.len()) };
-    assert_eq!(mended.1[112..134], host("MENDED BY A PROGRAM   "));
+    let [repaired, inserted] = own[..] else { panic!("{} segments differ", own.len()) };
+    assert_eq!(repaired.1[112..134], host("MENDED BY A PROGRAM   "));
     assert_eq!(inserted.1[..16], [&b"\x99\x99\x99\x99\x99\x9c"[..], &host("123456789N")].concat());
     assert!(inserted.1[66..].iter().all(|byte| *byte == 0));
 

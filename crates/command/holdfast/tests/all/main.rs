@@ -20,7 +20,7 @@ mod a_recovery_takes_nothing_away;
 mod a_session_holds_what_opens_a_system;
 mod a_stale_log_copy_is_never_taken_for_a_good_one;
 mod a_system_comes_back_on_a_bare_machine;
-mod a_system_in_use_is_verified_and_mended;
+mod a_system_in_use_is_verified_and_repaired;
 mod a_system_keeps_to_its_own_places;
 mod a_system_on_an_engine;
 mod a_system_that_was_put_back_is_refused;

@@ -147,7 +147,7 @@ fn commands(text: &str) -> Vec<String> {
     named.map(str::to_owned).collect()
 }
 
-/// The files of an archive go, or are damaged: what mends that is named, and mends it, for as long
+/// The files of an archive go, or are damaged: what repairs that is named, and repairs it, for as long
 /// as the log has what they held.
 fn lost_files_are_written_again(dir: &Path, files: &[PathBuf]) {
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
@@ -174,7 +174,7 @@ fn lost_files_are_written_again(dir: &Path, files: &[PathBuf]) {
 }
 
 #[test]
-fn an_archive_that_is_in_no_folder_or_unknown_to_recon_is_named_with_what_mends_it() {
+fn an_archive_that_is_in_no_folder_or_unknown_to_recon_is_named_with_what_repairs_it() {
     let folder = Folder::new("archive-audit");
     let dir = with_archive(&folder);
     // Each command that opens the system logs something, so each makes an archive.

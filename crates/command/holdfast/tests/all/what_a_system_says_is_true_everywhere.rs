@@ -42,7 +42,7 @@ fn archived_files(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_system_that_was_started_by_a_relative_path_is_mended_and_checked_from_everywhere() {
+fn a_system_that_was_started_by_a_relative_path_is_repaired_and_checked_from_everywhere() {
     let folder = Folder::new("everywhere");
     let dir = bank_with_archive(&folder);
     let (home, place) = (dir.parent().unwrap(), dir.to_str().unwrap());
@@ -56,8 +56,8 @@ fn a_system_that_was_started_by_a_relative_path_is_mended_and_checked_from_every
     let elsewhere = Path::new("/");
     patch(&data_file(&dir, "ACCOUNTS"), |bytes| bytes[4 * 8192 + 100] ^= 1);
     let found = within(elsewhere, &["verify", place, "--json"]).json();
-    let mends: Value = found["findings"][0]["repair"][0].clone();
-    assert_eq!(mends[3], place, "{found:#}");
+    let repairs: Value = found["findings"][0]["repair"][0].clone();
+    assert_eq!(repairs[3], place, "{found:#}");
     let report = within(elsewhere, &["verify", place, "--json", "--repair"]).done().json();
     assert!(report["repairs"][0]["error"].is_null(), "{report:#}");
 

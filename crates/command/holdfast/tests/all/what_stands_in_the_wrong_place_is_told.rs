@@ -52,7 +52,7 @@ fn folders_and_links_where_files_belong_are_told_by_their_names() {
     on(DEMO, &["status"], &dir, &[]).done();
 }
 
-/// A start would mend RECON, it was said, whatever had happened to its copy.
+/// A start would repair RECON, it was said, whatever had happened to its copy.
 #[test]
 fn what_is_kept_of_a_crashed_system_is_proven_all_the_same() {
     let folder = Folder::new("crashed-recon");
@@ -69,7 +69,7 @@ fn what_is_kept_of_a_crashed_system_is_proven_all_the_same() {
     assert!(found(&dir).is_empty());
 }
 
-/// They ended in an abort, or in the advice to mend the disk.
+/// They ended in an abort, or in the advice to repair the disk.
 #[test]
 fn too_few_descriptors_and_too_few_addresses_end_in_a_code() {
     let folder = Folder::new("limits");

@@ -236,7 +236,7 @@ fn loops_and_branches_inside_of_macros() {
 }
 
 #[test]
-fn branches_may_lead_to_mend() {
+fn branches_may_lead_to_repair() {
     assert_made(" MACRO\n M\n AGO .END\n A NO\n.END MEND\n M\n A YES\n", &["A YES"]);
 }
 

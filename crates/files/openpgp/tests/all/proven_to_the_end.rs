@@ -181,7 +181,7 @@ fn nestings(ada: &SecretKey, data: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The mend's own case: the packet says that it is not compressed, and more follows it.
+/// The repair's own case: the packet says that it is not compressed, and more follows it.
 #[test]
 fn whoever_knows_how_a_file_begins_cannot_cut_it_short_without_the_key() {
     let data = dice().bytes(5 << 20);

@@ -12,9 +12,9 @@ use holdfast_archive::{
     ArchiveCatalog, ArchiveError, ArchiveFile, ArchiveInfo, CopyFault, Keep, LogSource, NoRegistry,
     Registry,
 };
-use log::LogError;
 use seam::Seam;
 use seam::sim::Rng;
+use wal::LogError;
 
 const COMMIT: u8 = 9;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::hash::FixedMap;
 use base::{DataSetId, Lsn, UowId};
-use log::{Log, Record};
 use space::Overlay;
+use wal::{Log, Record};
 
 use crate::active::{ActiveUow, AnchoredRecord};
 use crate::checkpoint::Checkpoint;

@@ -24,7 +24,6 @@ use std::time::Duration;
 
 use base::{DataSetId, Lsn, UowId};
 use lock::LockManager;
-use log::{Log, LogEnv, LogStart, Opened, Origin};
 use pool::dirty::DirtyQueue;
 use pool::double_write::{DoubleWrite, DoubleWriteKeys};
 use pool::sequential::ReadAhead;
@@ -35,6 +34,7 @@ use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 use space::{DataSet, Definition, Environment};
+use wal::{Log, LogEnv, LogStart, Opened, Origin};
 
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::{Checkpoint, Gathered};

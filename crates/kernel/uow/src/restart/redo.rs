@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, Lsn};
-use log::Record;
 use space::DataSet;
+use wal::Record;
 
 use super::analysis::Analysis;
 use crate::record::{KernelRecord, Target};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use log::PlainSpan;
 use placement::DatabaseSettings;
 use seal::Format;
 use uow::{AskedAbove, Protection};
+use wal::PlainSpan;
 
 use super::SystemConfig;
 

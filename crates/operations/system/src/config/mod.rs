@@ -22,7 +22,6 @@ use std::time::Duration;
 
 use base::SystemId;
 use lock::LockConfig;
-use log::{LogConfig, PlainSpan, WadsConfig};
 use placement::{Compat, DatabaseSettings, RandomizerSettings};
 use pool::WriterConfig;
 use seal::Format;
@@ -31,6 +30,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 use store_kernel::StoreDefaults;
 use uow::{AnchorPlan, KernelConfig, PoolPlan};
+use wal::{LogConfig, PlainSpan, WadsConfig};
 
 use crate::SystemError;
 pub use archives::ArchiveSettings;

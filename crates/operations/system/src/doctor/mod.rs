@@ -256,7 +256,7 @@ impl Doctor {
         for file in &self.diagnosis.files {
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
             let stripe = name.rsplit_once(".stripe-").and_then(|(_, text)| text.parse::<u8>().ok());
-            if let Some(stripe) = stripe.filter(|stripe| *stripe < log::STRIPES_MAX) {
+            if let Some(stripe) = stripe.filter(|stripe| *stripe < wal::STRIPES_MAX) {
                 config.log.stripes = config.log.stripes.max(stripe + 1);
                 longest = longest.max(file.bytes);
             }

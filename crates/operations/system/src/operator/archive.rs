@@ -33,7 +33,7 @@ struct Fault {
     first_group: u64,
     file: String,
     why: String,
-    /// How it was mended, if it was.
+    /// How it was repaired, if it was.
     repaired: Option<String>,
 }
 
@@ -69,14 +69,14 @@ fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refus
     let mut told = Vec::new();
     for discord in &found {
         let mut one = ArchiveDiscord::of(system.dir(), &state(), &away, discord);
-        let mended = match discord.cure {
+        let repaired = match discord.cure {
             Cure::Record if which.repair => record(archiver, discord),
             Cure::Log if which.repair => write_again(archiver, &state(), discord.from),
             _ => Ok(None),
         };
-        match mended {
+        match repaired {
             Ok(how) => one.repaired = how,
-            Err(why) => one.why = format!("{}; it cannot be mended: {why}", one.why),
+            Err(why) => one.why = format!("{}; it cannot be repaired: {why}", one.why),
         }
         told.push(one);
     }
@@ -84,10 +84,10 @@ fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refus
 }
 
 /// What was done to what was wrong with an archive, if anything; or why it could not be done.
-type Mended = Result<Option<String>, String>;
+type Repaired = Result<Option<String>, String>;
 
 /// Tells RECON of an archive.
-fn record(archiver: &Archiver, discord: &Discord) -> Mended {
+fn record(archiver: &Archiver, discord: &Discord) -> Repaired {
     let list = archiver.catalog().list();
     let copy = list.iter().find(|copy| copy.info.from == discord.from);
     copy.map_or(Ok(()), |copy| archiver.registry().archived(&copy.info, &copy.files))?;
@@ -95,7 +95,7 @@ fn record(archiver: &Archiver, discord: &Discord) -> Mended {
 }
 
 /// Writes an archive again from the log, which may have its groups yet.
-fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Mended {
+fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Repaired {
     let list = archiver.catalog().list();
     let in_catalog = list.iter().find(|copy| copy.info.from == from).map(|copy| copy.info.to);
     let recorded = state.archives.values().find(|one| one.first_group == from);
@@ -108,12 +108,12 @@ fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Mended 
 
 /// Makes a copy of an archive anew from the other one; or all of them from the log, if none is
 /// whole.
-fn mend(archiver: &Archiver, state: &State, fault: &CopyFault) -> Mended {
+fn repair(archiver: &Archiver, state: &State, fault: &CopyFault) -> Repaired {
     let catalog = archiver.catalog();
     if fault.is_foreign() {
         return Err("it is another system's: move it away".into());
     }
-    // Another fault of the same archive may have been mended, and this one with it.
+    // Another fault of the same archive may have been repaired, and this one with it.
     let is_whole = catalog.verify(fault.from).is_ok_and(|found| found.is_empty());
     if is_whole {
         return Ok(Some("made anew with its copy".into()));
@@ -159,8 +159,8 @@ pub(super) fn verify(
     let mut faults = Vec::new();
     for fault in found {
         let mut why = fault.why.to_string();
-        let mended = if which.repair { mend(archiver, &state, &fault) } else { Ok(None) };
-        let repaired = mended.unwrap_or_else(|error| {
+        let repaired = if which.repair { repair(archiver, &state, &fault) } else { Ok(None) };
+        let repaired = repaired.unwrap_or_else(|error| {
             why = format!("{why}; it cannot be made anew: {error}");
             None
         });

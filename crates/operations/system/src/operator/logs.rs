@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use log::{CopyInfo, LogError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wal::{CopyInfo, LogError};
 
 use super::{Refusal, Request, Talk, USAGE, done};
 use crate::{System, SystemConfig, SystemError};

@@ -26,7 +26,7 @@
 //! 5. A socket that a dead process left behind is replaced by the next one to open the system.
 //! 6. Verbs never hand out keys, nor data in clear. Those that change what the system keeps, or
 //!    how, are for whoever proves that he knows the passphrase; the ones that only look, copy or
-//!    mend are not (`verbs`). Neither the passphrase nor a key crosses the socket.
+//!    repair are not (`verbs`). Neither the passphrase nor a key crosses the socket.
 //!
 //! To add a verb: a function with the signature [`Run`] in a file here, and its line in `verbs`.
 //! One that needs layers above this crate is given to [`crate::OpenOptions::verbs`].

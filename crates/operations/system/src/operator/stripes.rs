@@ -6,9 +6,9 @@
 
 use std::path::PathBuf;
 
-use log::LogError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wal::LogError;
 
 use super::{Refusal, Request, Talk, done};
 use crate::config::LogSettings;

@@ -31,7 +31,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "pool assign", run: pools::assign },
 ];
 
-/// What needs no proof: it only looks, makes one more copy of what there is, or mends. Everything
+/// What needs no proof: it only looks, makes one more copy of what there is, or repairs. Everything
 /// else changes how or what the system keeps, and is for whoever knows the passphrase.
 const FREE: &[&str] = &[
     "status",

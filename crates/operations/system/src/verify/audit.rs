@@ -1,4 +1,4 @@
-//! What archives say together: held against RECON, each other and the log, and what mends it.
+//! What archives say together: held against RECON, each other and the log, and what repairs it.
 //!
 //! Invariants:
 //! 1. In a system in use archives come and go, and RECON hears of it a moment before or after:
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// What to do about a folder that is away.
 const MOUNT: &str = "Mount it; the archiver goes on by itself.";
 
-/// Something that is wrong with archives, and the commands that mend it.
+/// Something that is wrong with archives, and the commands that repair it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ArchiveDiscord {
     /// The group that the archive begins with, or the first one that is missing.
@@ -35,9 +35,9 @@ pub(crate) struct ArchiveDiscord {
     pub(crate) needed: bool,
     /// What to do, in words.
     pub(crate) remedy: String,
-    /// The commands that mend it; none if no command can.
+    /// The commands that repair it; none if no command can.
     pub(crate) repair: Vec<Repair>,
-    /// Whether it was mended just now, and how.
+    /// Whether it was repaired just now, and how.
     pub(crate) repaired: Option<String>,
 }
 

@@ -1,8 +1,8 @@
-//! What a proof finds, how it is told, and what mends it.
+//! What a proof finds, how it is told, and what repairs it.
 //!
 //! Invariants:
 //! 1. A place is named once, however often it is met.
-//! 2. A [`Repair`] is a whole command line: typed as it stands, it mends what it is named for.
+//! 2. A [`Repair`] is a whole command line: typed as it stands, it repairs what it is named for.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -23,7 +23,7 @@ use crate::protection::ProtectionStatus;
 use super::audit::{Away, log_begins};
 use super::data_set::SetReport;
 
-/// A command that mends something, word by word.
+/// A command that repairs something, word by word.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Repair(pub Vec<String>);
@@ -69,7 +69,7 @@ pub struct Finding {
     pub what: String,
     /// What to do, in words.
     pub remedy: String,
-    /// The commands that mend it, in their order; none if no command can.
+    /// The commands that repair it, in their order; none if no command can.
     pub repair: Vec<Repair>,
 }
 
@@ -250,7 +250,7 @@ impl Verifier {
         what: impl Into<String>,
     ) {
         let (file, offset) = place(&self.dir, definition, ci);
-        let (remedy, repair) = self.mending(definition, Hurt::Interval(ci));
+        let (remedy, repair) = self.repairing(definition, Hurt::Interval(ci));
         self.find(Finding {
             object: format!("data set {}", definition.name),
             file: Some(file),
@@ -264,14 +264,14 @@ impl Verifier {
 
     /// A data set that waits for its recovery.
     pub(crate) fn offline(&mut self, definition: &Definition) {
-        let (remedy, repair) = self.mending(definition, Hurt::Offline);
+        let (remedy, repair) = self.repairing(definition, Hurt::Offline);
         let object = format!("data set {}", definition.name);
         let what = "it is offline: it was damaged, and waits for its recovery".to_owned();
         self.find(Finding { repair, ..plain_finding(&object, what, &remedy) });
     }
 
-    /// What mends a data set.
-    pub(crate) fn mending(&self, definition: &Definition, what: Hurt) -> (String, Vec<Repair>) {
+    /// What repairs a data set.
+    pub(crate) fn repairing(&self, definition: &Definition, what: Hurt) -> (String, Vec<Repair>) {
         let name = &definition.name;
         let ci = if let Hurt::Interval(ci) = what { Some(ci) } else { None };
         let kernel = self.kernel.as_ref();

@@ -1,7 +1,7 @@
-//! The proof of the log of a system in use, and what mends it.
+//! The proof of the log of a system in use, and what repairs it.
 //!
 //! Invariants:
-//! 1. What some copy or an archive has is mended from there by one command. What is nowhere is
+//! 1. What some copy or an archive has is repaired from there by one command. What is nowhere is
 //!    named with what needs it.
 //! 2. A group that is nowhere need not keep the system from being restarted: checkpoints bring a
 //!    restart's beginning behind it.
@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
-use log::{Log, LostGroup, ProofStep, Scanned};
 use seam::plant::{Plant, planted};
+use wal::{Log, LostGroup, ProofStep, Scanned};
 
 use super::{Finding, Phase, Repair, Verifier, Watch};
 use crate::operator::{Refusal, Talk};
@@ -113,7 +113,7 @@ impl Verifier {
                 repair,
             });
         }
-        for log::AheadDamage { path, why } in log.prove_ahead() {
+        for wal::AheadDamage { path, why } in log.prove_ahead() {
             let repair = vec![self.command("repair", &["--log"])];
             self.find(Finding {
                 object: AHEAD.into(),
@@ -213,11 +213,11 @@ impl Verifier {
     /// brings the group back from an archive.
     pub(super) fn stopped_log(&mut self, stopped: &Stopped, error: &SystemError) {
         let (file, group) = match error {
-            SystemError::Log(log::LogError::Damaged { path, group, .. }) => {
+            SystemError::Log(wal::LogError::Damaged { path, group, .. }) => {
                 (Some(path.clone()), Some(*group))
             }
             SystemError::Log(
-                log::LogError::Missing { path } | log::LogError::FutureVersion { path, .. },
+                wal::LogError::Missing { path } | wal::LogError::FutureVersion { path, .. },
             ) => (Some(path.clone()), None),
             _ => (None, None),
         };
@@ -291,22 +291,26 @@ fn sets_that_need(system: &System, end: Lsn) -> Vec<String> {
 
 /// Writes again what copies of the log lack. With `give_up` restarts and the archive go on behind
 /// what is nowhere (2).
-pub(super) fn mend(system: &System, give_up: bool, talk: &mut Talk<'_>) -> Result<String, Refusal> {
+pub(super) fn repair(
+    system: &System,
+    give_up: bool,
+    talk: &mut Talk<'_>,
+) -> Result<String, Refusal> {
     let log = system.kernel().log();
     // What the archiver has taken from memory, and has not given its name yet, is of use here.
     if let Some(archiver) = system.archiver() {
         let _ = archiver.archive_now();
     }
     let mut ended = None;
-    let mended = log.mend(&mut |ProofStep { done, total, .. }| {
+    let repaired = log.repair(&mut |ProofStep { done, total, .. }| {
         ended = talk.progress("log", done, total, "groups").err();
         ended.is_none()
     });
-    let mended = mended.map_err(SystemError::from)?;
+    let repaired = repaired.map_err(SystemError::from)?;
     if let Some(refusal) = ended {
         return Err(refusal);
     }
-    let log::Mended { copied, archived, files, lost } = mended;
+    let wal::Repaired { copied, archived, files, lost } = repaired;
     let mut done = format!(
         "{copied} groups of the log are copied from the other copy, {archived} are put back from \
          archives, {files} headers are written anew"
@@ -360,7 +364,7 @@ fn make_anew(system: &System, talk: &mut Talk<'_>) -> Result<String, Refusal> {
         let bytes = loop {
             match log.resync(copy, 0, &mut watch) {
                 // Somebody still writes to it.
-                Err(log::LogError::CopyBusy { .. }) => clock.sleep(BUSY),
+                Err(wal::LogError::CopyBusy { .. }) => clock.sleep(BUSY),
                 resynced => break resynced,
             }
         };

@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `mod` | the proof of a stopped system |
 //! | `running` | the proof of a system in use |
-//! | `finding` | what is found, what mends it, who watches |
+//! | `finding` | what is found, what repairs it, who watches |
 //! | `data_set`, `double_write`, `logs`, `recovery_files` | the proof of one kind of object |
 //! | `audit` | what archives, RECON and the log say of each other |
 //! | `repair` | what a system in use writes again |
@@ -196,7 +196,7 @@ impl Verifier {
     fn log(&mut self, stopped: &Stopped, watch: &mut Watch<'_>) -> Option<LogSurvey> {
         let mut groups = 0;
         let survey = stopped.survey(&mut |scanned| {
-            if let log::Scanned::Group(_) = scanned {
+            if let wal::Scanned::Group(_) = scanned {
                 groups += 1;
                 watch.step(Phase { object: "log", done: groups, total: 0, unit: "groups" }, 0);
             }
@@ -301,7 +301,7 @@ impl Verifier {
         for (finding, of_crash) in findings {
             match self.report.orderly || !of_crash {
                 true => self.find(finding),
-                false => self.note(format!("a start mends RECON: {}", finding.what)),
+                false => self.note(format!("a start repairs RECON: {}", finding.what)),
             }
         }
     }
@@ -396,7 +396,7 @@ impl Verifier {
                 Ok(set) => self.data_set(&set, None, orderly, watch),
                 Err(error) => {
                     let file = stopped.dir.join(definition.file_name(0));
-                    let repair = self.mending(definition, Hurt::File).1;
+                    let repair = self.repairing(definition, Hurt::File).1;
                     let object = format!("data set {}", definition.name);
                     self.of_error(&object, Some(file), &error, repair);
                 }

@@ -106,7 +106,7 @@ fn wrong_copies(reading: &Reading) -> Vec<Wrong> {
 }
 
 impl Verifier {
-    /// Reads RECON, whose word on image copies decides what mends a data set. Returns what is wrong
+    /// Reads RECON, whose word on image copies decides what repairs a data set. Returns what is wrong
     /// with it, and of each whether a crash does that.
     pub(crate) fn recon(&mut self, site: &Site) -> Vec<(Finding, bool)> {
         let repair = vec![self.command("repair", &["--recon"])];

@@ -11,7 +11,7 @@ use seam::disk::Open;
 use seam::fresh::Fresh;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use uow::{MendedFrom, UowError};
+use uow::{RepairedFrom, UowError};
 
 use crate::operator::{Refusal, Request, Talk, done};
 use crate::{System, SystemError};
@@ -62,7 +62,9 @@ pub(crate) fn repair(
 ) -> Result<Value, Refusal> {
     let kernel = system.kernel();
     let what = match request.arguments()? {
-        RepairRequest::Interval { set, interval } => mend(system, &set, CiNumber(interval))?,
+        RepairRequest::Interval { set, interval } => {
+            repair_interval(system, &set, CiNumber(interval))?
+        }
         RepairRequest::Control => {
             kernel.renew_control()?;
             "both slots of the control file are written anew".to_owned()
@@ -72,7 +74,7 @@ pub(crate) fn repair(
             kernel.clear_double_write()?;
             "the double-write area is cleared".to_owned()
         }
-        RepairRequest::Log => super::logs::mend(system, false, talk)?,
+        RepairRequest::Log => super::logs::repair(system, false, talk)?,
         RepairRequest::Keys => {
             system.keys().write_again()?;
             format!("{} is written anew", system.keys().path().display())
@@ -89,29 +91,29 @@ pub(crate) fn repair(
 /// Writes again what copies of the log lack, and has restarts and the archive go on behind what is
 /// nowhere: that loses something, so it is a verb of its own, for whoever knows the passphrase.
 pub(crate) fn give_up(system: &System, _: &Request, talk: &mut Talk<'_>) -> Result<Value, Refusal> {
-    done(&Repaired { what: super::logs::mend(system, true, talk)? })
+    done(&Repaired { what: super::logs::repair(system, true, talk)? })
 }
 
-fn mend(system: &System, name: &str, ci: CiNumber) -> Result<String, Refusal> {
+fn repair_interval(system: &System, name: &str, ci: CiNumber) -> Result<String, Refusal> {
     let kernel = system.kernel();
     let set = kernel.set_named(name);
     let set = set.ok_or_else(|| UowError::NoSuchSet { name: name.to_owned() })?;
     if ci.0 >= set.intervals() {
         let why = format!("interval {ci} lies behind the end of data set {name}");
-        return Err(SystemError::Unmended { why, name: name.to_owned() }.into());
+        return Err(SystemError::NotRepairable { why, name: name.to_owned() }.into());
     }
-    match kernel.mend_interval(&set, ci)? {
-        Some(MendedFrom::Memory) => {
+    match kernel.repair_interval(&set, ci)? {
+        Some(RepairedFrom::Memory) => {
             Ok(format!("interval {ci} of data set {name} is written anew from memory"))
         }
-        Some(MendedFrom::DoubleWrite) => {
+        Some(RepairedFrom::DoubleWrite) => {
             Ok(format!("interval {ci} of data set {name} is put back from the double-write area"))
         }
         None => {
             let why = format!(
                 "interval {ci} of data set {name} is neither in memory nor in the double-write area"
             );
-            Err(SystemError::Unmended { why, name: name.to_owned() }.into())
+            Err(SystemError::NotRepairable { why, name: name.to_owned() }.into())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is spoilt so that no command mends it: what is named then is put back, or the system is
+//! What is spoilt so that no command repairs it: what is named then is put back, or the system is
 //! restored from key file, archives and image copies.
 //!
 //! Everything is archived before, and a copy of key file and configuration kept, as operators are
@@ -62,10 +62,10 @@ impl Torture<'_> {
             Disaster::Recon => self.rebuild_recon(),
             Disaster::Folder => self.restore(),
             Disaster::LogAtOnePlace | Disaster::LogGone | Disaster::Control => {
-                self.mend().or_else(|_| self.restore())
+                self.repair().or_else(|_| self.restore())
             }
         };
-        helped.and_then(|()| self.mend()).map_err(|failure| failure.within(&done))?;
+        helped.and_then(|()| self.repair()).map_err(|failure| failure.within(&done))?;
         Ok(done)
     }
 

@@ -5,8 +5,8 @@
 //! | `bank` | accounts, transfers, the journal |
 //! | `ledger` | the proof that nothing is lost, halved or doubled |
 //! | `worker`, `frames`, `child` | the process that transfers, and how it is listened to and killed |
-//! | `torture` | files spoilt at random, and mended |
-//! | `disaster` | what is spoilt beyond mending, and put back or restored |
+//! | `torture` | files spoilt at random, and repaired |
+//! | `disaster` | what is spoilt beyond repairing, and put back or restored |
 //! | `figures` | what was measured |
 
 mod bank;
@@ -58,7 +58,7 @@ pub(crate) struct DemoArgs {
     /// How often to kill the working process
     #[arg(long, default_value_t = 5, value_name = "N")]
     kills: u32,
-    /// How often to spoil files at random, besides, and have them mended; fewer times if the
+    /// How often to spoil files at random, besides, and have them repaired; fewer times if the
     /// seconds are over before
     #[arg(long, default_value_t = 0, value_name = "N")]
     damage: u32,
@@ -240,7 +240,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Lives after which the system is spoilt and mended.
+    /// Lives after which the system is spoilt and repaired.
     fn tortured(
         &mut self,
         args: &DemoArgs,

@@ -89,8 +89,8 @@ impl<'a> Torture<'a> {
         }
     }
 
-    /// Proves the system and has it mended.
-    pub(super) fn mend(&self) -> Result<()> {
+    /// Proves the system and has it repaired.
+    pub(super) fn repair(&self) -> Result<()> {
         let dir = self.dir.display().to_string();
         self.run(&["verify", &dir, "--repair"])
     }
@@ -113,10 +113,10 @@ impl<'a> Torture<'a> {
             return Ok(());
         }
         let remedy = format!("Look at {}.", self.dir.display());
-        Err(Failure::other(format!("{} found something that it cannot mend", words[0]), remedy))
+        Err(Failure::other(format!("{} found something that it cannot repair", words[0]), remedy))
     }
 
-    /// Spoils files of the stopped system and has them mended. Says what was done.
+    /// Spoils files of the stopped system and has them repaired. Says what was done.
     pub(super) fn round(&mut self) -> Result<String> {
         let done = match self.below(10) {
             0..=5 => self.spoil()?,
@@ -125,7 +125,7 @@ impl<'a> Torture<'a> {
             _ => return self.disaster(),
         };
         let done = done.join("; ");
-        self.mend().map_err(|failure| failure.within(&done))?;
+        self.repair().map_err(|failure| failure.within(&done))?;
         Ok(done)
     }
 

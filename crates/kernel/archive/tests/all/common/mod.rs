@@ -11,10 +11,10 @@ use base::{GroupNumber, Lsn, SystemId};
 use holdfast_archive::{
     ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, LogSource, NoRegistry,
 };
-use log::{Log, LogConfig, LogEnv, LogEvents, LogStart};
 use seal::{Format, TestKeys};
 use seam::Seam;
 use seam::stop::StopSwitch;
+use wal::{Log, LogConfig, LogEnv, LogEvents, LogStart};
 
 struct Nobody;
 
@@ -86,7 +86,7 @@ impl Bench {
             system: self.system,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain: log::PlainSpan::NONE,
+            plain: wal::PlainSpan::NONE,
             dated: |record| (record.kind == 9).then_some(1_000_000 + record.uow.0),
         }
     }
