@@ -202,7 +202,7 @@ fn spoil_and_repair(
     }
 }
 
-/// An interval whose newest version is whole nowhere is not repaired, least of all with another one.
+/// An interval whose newest version is whole nowhere is not repaired, least of all by another.
 ///
 /// # Errors
 /// What it was repaired with.

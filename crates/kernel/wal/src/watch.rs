@@ -10,9 +10,9 @@
 //! 2. A log that stopped growing because a disk was full grows again once there is room on every
 //!    copy for several segments: with room for one alone it would be full again at once.
 //! 3. It counts as larger only when the first of them is made.
-//! 4. A write-ahead data set of which a file is not the one that its name leads to is left: the log
-//!    gets what it had, which is recorded, and goes on alone. Nobody who repairs or renews is waited
-//!    for: there will be another look.
+//! 4. A write-ahead data set of which a file is not the one that its name leads to is left: the
+//!    log gets what it had, which is recorded, and goes on alone. Nobody who repairs or renews is
+//!    waited for: there will be another look.
 
 use std::path::PathBuf;
 

@@ -147,8 +147,8 @@ fn commands(text: &str) -> Vec<String> {
     named.map(str::to_owned).collect()
 }
 
-/// The files of an archive go, or are damaged: what repairs that is named, and repairs it, for as long
-/// as the log has what they held.
+/// The files of an archive go, or are damaged: what repairs that is named, and repairs it, for as
+/// long as the log has what they held.
 fn lost_files_are_written_again(dir: &Path, files: &[PathBuf]) {
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
     let lost = archive(dir, &["verify"]);

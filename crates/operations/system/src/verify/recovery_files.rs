@@ -106,8 +106,8 @@ fn wrong_copies(reading: &Reading) -> Vec<Wrong> {
 }
 
 impl Verifier {
-    /// Reads RECON, whose word on image copies decides what repairs a data set. Returns what is wrong
-    /// with it, and of each whether a crash does that.
+    /// Reads RECON, whose word on image copies decides what repairs a data set. Returns what is
+    /// wrong with it, and of each whether a crash does that.
     pub(crate) fn recon(&mut self, site: &Site) -> Vec<(Finding, bool)> {
         let repair = vec![self.command("repair", &["--recon"])];
         let finding = |file: PathBuf, what: String, remedy: &str, repair: Vec<Repair>| Finding {
