@@ -19,13 +19,13 @@ pub fn fuzz(bytes: &[u8]) {
 struct Echo;
 
 impl Token for Echo {
-    fn make_key(&self, _: &Passphrase, _: &TokenPlace) -> Result<(), TokenFault> {
+    fn make_key(&self, _: &[u8], _: &TokenPlace) -> Result<(), TokenFault> {
         Ok(())
     }
 
     fn wrap(
         &self,
-        _: &Passphrase,
+        _: &[u8],
         _: &TokenPlace,
         _: &[u8; 12],
         _: &[u8],
@@ -36,7 +36,7 @@ impl Token for Echo {
 
     fn unwrap(
         &self,
-        _: &Passphrase,
+        _: &[u8],
         _: &TokenPlace,
         _: &[u8; 12],
         _: &[u8],

@@ -22,10 +22,7 @@ use crate::amount::Bytes;
 use crate::collation::Collation;
 use crate::error::PlacementError;
 use crate::literal::{Literal, shown};
-use crate::settings::{DatabaseSettings, INTERVAL_BYTES_MAX, PartitionSettings};
-
-/// Hierarchical databases have no smaller intervals (H2).
-const INTERVAL_BYTES_MIN: u32 = 4096;
+use crate::settings::{DatabaseSettings, PartitionSettings, interval_of};
 
 /// A partition of a database, or the whole of one that is not partitioned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,14 +38,6 @@ impl Partition {
     pub(crate) fn new(name: &str, bytes: Option<Bytes>) -> Partition {
         Partition { name: name.to_owned(), interval_bytes: bytes.map(interval_of) }
     }
-}
-
-/// The control interval that holds a block of so many bytes: multiples of 512 up to 8 KiB, of
-/// 2 KiB above.
-pub(crate) fn interval_of(Bytes(bytes): Bytes) -> u32 {
-    let bytes = u32::try_from(bytes).unwrap_or(INTERVAL_BYTES_MAX);
-    let step = if bytes <= 8192 { 512 } else { 2048 };
-    bytes.next_multiple_of(step).clamp(INTERVAL_BYTES_MIN, INTERVAL_BYTES_MAX)
 }
 
 /// Where partitions end.

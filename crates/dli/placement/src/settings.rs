@@ -33,10 +33,11 @@ use crate::amount::Bytes;
 use crate::collation::Collation;
 use crate::error::PlacementError;
 use crate::hash::{ANCHORS_MAX, BLOCKS_MAX};
-use crate::partition::interval_of;
 
 /// The largest control interval.
-pub(crate) const INTERVAL_BYTES_MAX: u32 = 32_768;
+const INTERVAL_BYTES_MAX: u32 = 32_768;
+/// Hierarchical databases have no smaller intervals (H2).
+const INTERVAL_BYTES_MIN: u32 = 4096;
 /// Partitions at most, as HALDB has it.
 const PARTITIONS_MAX: usize = 1001;
 
@@ -395,6 +396,14 @@ fn numbers(blocks: Option<u32>, anchors: Option<u32>) -> Result<(), (&'static st
     };
     in_range("blocks", blocks, BLOCKS_MAX)?;
     in_range("anchors", anchors, ANCHORS_MAX)
+}
+
+/// The control interval that holds a block of so many bytes: multiples of 512 up to 8 KiB, of
+/// 2 KiB above.
+pub(crate) fn interval_of(Bytes(bytes): Bytes) -> u32 {
+    let bytes = u32::try_from(bytes).unwrap_or(INTERVAL_BYTES_MAX);
+    let step = if bytes <= 8192 { 512 } else { 2048 };
+    bytes.next_multiple_of(step).clamp(INTERVAL_BYTES_MIN, INTERVAL_BYTES_MAX)
 }
 
 fn interval(setting: &'static str, bytes: Option<Bytes>) -> Result<(), (&'static str, String)> {

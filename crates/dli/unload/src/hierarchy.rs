@@ -8,10 +8,10 @@
 
 use std::fmt;
 
+use crate::counts::Counts;
 use crate::error::UnloadError;
 use crate::layout::{ENTRY, LAST};
 use crate::name::{Encoding, NAME_BYTES, Name};
-use crate::tally::Counts;
 
 /// The levels that a database can have.
 pub(crate) const LEVELS: u8 = 15;

@@ -58,6 +58,7 @@
 //!    declared that it varies.
 //! 5. Files and devices are the caller's; only `std::io` traits are known here.
 
+mod counts;
 mod deleted;
 mod error;
 mod exercise;
@@ -68,13 +69,14 @@ mod reader;
 mod tally;
 mod writer;
 
+pub use counts::Counts;
 pub use deleted::Deleted;
 pub use error::{Place, UnloadError};
 pub use exercise::exercise;
 pub use hierarchy::{Form, SegmentType};
 pub use name::{Encoding, Name};
 pub use reader::{Reader, Record};
-pub use tally::Counts;
+
 pub use writer::Writer;
 
 /// Where things stand in records; the crate's documentation has the tables.

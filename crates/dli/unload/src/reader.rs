@@ -7,13 +7,14 @@
 
 use std::io::Read;
 
+use crate::counts::Counts;
 use crate::deleted::Deleted;
 use crate::error::{Place, UnloadError};
 use crate::hierarchy::{Form, Hierarchy, SegmentType, show};
 use crate::input::Input;
 use crate::layout::{DATA, DESCRIPTOR, ENTRY, HEAD, NAME, PLAIN, PREFIX, TRAILER};
 use crate::name::{Encoding, NAME_BYTES};
-use crate::tally::{Counts, Tally};
+use crate::tally::Tally;
 
 /// A segment of an unload file.
 #[derive(Clone, Copy, Debug)]

@@ -8,12 +8,13 @@
 
 use std::io::Write;
 
+use crate::counts::Counts;
 use crate::deleted::Deleted;
 use crate::error::{Place, UnloadError};
 use crate::hierarchy::{Form, Hierarchy, SegmentType};
 use crate::layout::{DATA, ENTRY, HEAD, PLAIN, PREFIX, TRAILER};
 use crate::name::Encoding;
-use crate::tally::{Counts, Tally};
+use crate::tally::Tally;
 
 /// How much is written at once.
 const BUFFER: usize = 256 << 10;

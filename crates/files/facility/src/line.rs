@@ -10,13 +10,12 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
-use crate::configuration::{Configuration, shown};
-use crate::data_sets::{Variable, dd};
+use crate::configuration::shown;
+use crate::data_sets::dd;
 use crate::error::{Error, Result};
 use crate::nearest::nearest;
 use crate::settings::{Setting, Settings, Value};
 use crate::table::{COMMANDS, Command, Means, OPTIONS, Row, Takes, option};
-use crate::words::words;
 
 /// A command line, taken apart.
 #[derive(Clone)]
@@ -139,15 +138,6 @@ impl Line {
     #[must_use]
     pub fn wants_help(&self) -> bool {
         self.commands.contains(&Command::Help)
-    }
-
-    /// The call that the line makes, with what the configuration adds to it. `variable` looks for
-    /// variables of the environment, which may say what a DD name leads to.
-    ///
-    /// # Errors
-    /// If commands, options and files do not fit together, or a data set is not to be found.
-    pub fn call(&self, configuration: &Configuration, variable: Variable<'_>) -> Result<Call> {
-        words(self, configuration, variable)
     }
 }
 

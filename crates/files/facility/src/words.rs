@@ -20,6 +20,17 @@ use crate::line::{Call, Line, Secrets};
 use crate::settings::{Setting, Settings, Value};
 use crate::table::{By, Command, Means};
 
+impl Line {
+    /// The call that the line makes, with what the configuration adds to it. `variable` looks for
+    /// variables of the environment, which may say what a DD name leads to.
+    ///
+    /// # Errors
+    /// If commands, options and files do not fit together, or a data set is not to be found.
+    pub fn call(&self, configuration: &Configuration, variable: Variable<'_>) -> Result<Call> {
+        words(self, configuration, variable)
+    }
+}
+
 /// The clear subcommands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clear {
@@ -130,11 +141,7 @@ fn clear(commands: &[Command]) -> Result<Clear> {
 }
 
 /// The call (1).
-pub(crate) fn words(
-    line: &Line,
-    configuration: &Configuration,
-    variable: Variable<'_>,
-) -> Result<Call> {
+fn words(line: &Line, configuration: &Configuration, variable: Variable<'_>) -> Result<Call> {
     let clear = clear(&line.commands)?;
     let mut call = Call { words: Vec::new(), secrets: Secrets::default(), notes: Vec::new() };
     if line.shows_a_secret {

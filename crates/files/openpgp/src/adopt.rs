@@ -17,7 +17,7 @@ use pgp::types::{
 };
 
 use crate::error::{Error, Result};
-use crate::keys::config_for;
+use crate::signature_config::config_for;
 
 /// What is to be said of a key.
 pub(crate) struct Identity<'a> {

@@ -29,7 +29,7 @@ use crate::armor::is_armored;
 use crate::buffers::{Block, Buffers};
 use crate::dearmor::Dearmorer;
 use crate::deflate::Unpacker;
-use crate::encrypt::{SessionKey, Stages};
+use crate::encrypt::Stages;
 use crate::encrypted_session_keys::EncryptedSessionKeys;
 use crate::error::{Error, Result};
 use crate::judge::Verified;
@@ -42,6 +42,7 @@ use crate::packet::{
     write_all,
 };
 use crate::seal::JOB;
+use crate::session_key::{KEYS_MAX, SessionKey};
 use crate::sign::{LayerHash, SignatureCounts, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
@@ -54,8 +55,6 @@ const READ: usize = 64 << 10;
 const BEGIN: usize = 18;
 /// No message is packed into more layers.
 const LAYERS_MAX: usize = 8;
-/// No message is for more people.
-pub(crate) const KEYS_MAX: usize = 1024;
 
 /// What a message is read with.
 #[derive(Default)]

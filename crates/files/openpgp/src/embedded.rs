@@ -136,8 +136,9 @@ mod tests {
 
     use super::*;
     use crate::detached::{signatures, verify_detached};
-    use crate::keys::{Algorithm, NewKey, certificate_of, config_for};
+    use crate::keys::{Algorithm, NewKey, certificate_of};
     use crate::packet::to_bytes;
+    use crate::signature_config::config_for;
     use crate::stats::Stats;
 
     fn signing_key(v6: bool) -> Tsk {

@@ -25,7 +25,6 @@ use zeroize::Zeroizing;
 use crate::aead::{CHUNK_OCTET, HEADER};
 use crate::armor::{Armorer, Label};
 use crate::buffers::{Block, Buffers};
-use crate::decrypt::KEYS_MAX;
 use crate::deflate::{Adler, Packer};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
@@ -33,6 +32,7 @@ use crate::frame::{Packed, Plain, frame};
 use crate::packet::{Pieces, to_bytes, write_all};
 use crate::readings::Lone;
 use crate::seal::{self, Job};
+use crate::session_key::{KEYS_MAX, SessionKey};
 use crate::sign::{Signer, Signing};
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::{Stage, Stats};
@@ -74,15 +74,6 @@ impl Stages {
     pub(crate) fn workers(self, on: bool) -> usize {
         if on { self.threads.clamp(1, 8) } else { 0 }
     }
-}
-
-/// The secret under which the contents of one message are encrypted.
-#[derive(Clone)]
-pub struct SessionKey {
-    /// The number of the cipher, 0 if the message itself says it.
-    pub cipher: u8,
-    /// The key.
-    pub key: Zeroizing<Vec<u8>>,
 }
 
 /// How a message is to be written.

@@ -22,9 +22,9 @@ use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
 
 use crate::decrypt::{Ask, Reading};
-use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::keys::{is_stub, secret_of};
+use crate::session_key::SessionKey;
 use crate::sign::unlocked;
 use crate::token_keys::TokenKey;
 use crate::usability::unsupported;

@@ -14,8 +14,8 @@ use pgp::types::{Duration, KeyDetails, Password, SigningKey, Tag, Timestamp};
 use seam::clock::{Clock as _, RealClock};
 
 use crate::error::{Error, Result};
-use crate::keys::config_for;
 use crate::revocation::revokes_part;
+use crate::signature_config::config_for;
 use crate::usability::{Claim, claim_of, is_by};
 use crate::validity::end_by;
 

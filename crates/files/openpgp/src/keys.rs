@@ -13,12 +13,10 @@ use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::ecc_curve::ECCCurve;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
-use pgp::packet::{
-    PublicKey, RevocationCode, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
-};
+use pgp::packet::{PublicKey, RevocationCode, Signature, SignatureType, Subpacket, SubpacketData};
 use pgp::types::{
     CompressionAlgorithm, KeyDetails, KeyVersion, Password, S2kParams, SecretParams, SignedUser,
-    SigningKey, StringToKey, Timestamp,
+    SigningKey, StringToKey,
 };
 use rpgpie::certificate::Certificate;
 use rpgpie::key::ComponentKeyPriv;
@@ -28,6 +26,7 @@ use crate::certification;
 use crate::entropy::Random;
 use crate::error::{Error, Result};
 use crate::expiry::{NewEnd, from_now, wait_for_a_later_second};
+use crate::signature_config::config_for;
 
 /// What a key is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,19 +306,6 @@ pub fn change_passphrase(key: &Tsk, old: &[Password], new: Option<&Password>) ->
         lock(&mut key, new)?;
     }
     Ok(Tsk::from(key))
-}
-
-pub(crate) fn config_for(key: &impl SigningKey, kind: SignatureType) -> Result<SignatureConfig> {
-    let mut config = SignatureConfig::from_key(Random, key, kind)?;
-    config.hashed_subpackets = vec![
-        Subpacket::critical(SubpacketData::SignatureCreationTime(Timestamp::now()))?,
-        Subpacket::regular(SubpacketData::IssuerFingerprint(key.fingerprint()))?,
-    ];
-    if key.version() != KeyVersion::V6 {
-        let id = SubpacketData::IssuerKeyId(key.legacy_key_id());
-        config.unhashed_subpackets = vec![Subpacket::regular(id)?];
-    }
-    Ok(config)
 }
 
 /// The revocation of a key by itself: whoever has it stops using the key.

@@ -12,11 +12,11 @@ use pgp::crypto::sym::{StreamDecryptor, SymmetricKeyAlgorithm};
 use pgp::types::Seipdv1ReadMode;
 
 use crate::buffers::{Block, Buffers};
-use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
+use crate::session_key::SessionKey;
 use crate::stage::Feed;
 use crate::unseal::Opening;
 

@@ -28,11 +28,11 @@ use token::{Pair, PairKind, Pkcs11, PublicHalf};
 use zeroize::Zeroizing;
 
 use crate::adopt::{Identity, bind};
-use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::expiry::{NewEnd, from_now, wait_for_a_later_second};
 use crate::keys::{Algorithm, certified, revocation, with_revocation};
 use crate::material::{Curve, Public, Use};
+use crate::session_key::SessionKey;
 use crate::sign::Signer;
 use crate::validity::Checked;
 

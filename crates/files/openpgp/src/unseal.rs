@@ -18,13 +18,13 @@ use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use crate::aead::{ChunkCipher, HEADER, TAG};
 use crate::buffers::{Block, Buffers};
 use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
-use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
 use crate::legacy::{self, is_aes};
 use crate::ocb::Aes;
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
+use crate::session_key::SessionKey;
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::{Stage, Stats};
 

@@ -43,6 +43,7 @@ mod error;
 mod load;
 pub mod node;
 mod overflow;
+mod overflow_write;
 pub mod records;
 mod resource;
 mod stored;

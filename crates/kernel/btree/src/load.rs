@@ -14,7 +14,7 @@ use uow::{Undo, Uow, UowError, UowOptions};
 
 use crate::TreeError;
 use crate::node::{Full, Kind, NodeBuilder, NodeView, SLOT_BYTES, Unfinished, Value, separator};
-use crate::overflow;
+use crate::overflow_write;
 use crate::records::{Fields, kind};
 use crate::tree::{Stored, Tree};
 
@@ -283,7 +283,7 @@ impl Load<'_> {
         if self.tree.is_inline(key.len(), value.len()) {
             return Ok(Stored::Inline(value));
         }
-        let reference = overflow::write(
+        let reference = overflow_write::write(
             self.tree,
             value,
             self.near,

@@ -12,7 +12,7 @@ use uow::{RecordDamage, Resource, Target, Undo, UowError};
 use crate::node::{Kind, LEVEL_MAX, NodeBuilder, NodeDamage, NodeMut, NodeView, Split, Value};
 use crate::records::{Piece, Record, Relocate};
 use crate::tree::{Tree, format_empty};
-use crate::{overflow, update};
+use crate::{overflow, overflow_write, update};
 
 /// The tree as the kernel's resource. It has no state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +123,7 @@ impl Resource for TreeResource {
                     update::undo_remove(tree, undo, key, value, false)?;
                 }
             }
-            Record::Overflow(piece) => overflow::undo_piece(tree, undo, piece.ci)?,
+            Record::Overflow(piece) => overflow_write::undo_piece(tree, undo, piece.ci)?,
             Record::LoadBegins => crate::load::undo_load(tree, undo)?,
             _ => {
                 let name = crate::records::name_of(kind).unwrap_or("?");

@@ -10,6 +10,7 @@ use uow::{Undo, Uow, UowError};
 use crate::TreeError;
 use crate::node::{NodeView, Place, Value};
 use crate::overflow::{self, Reference};
+use crate::overflow_write;
 use crate::records::{Fields, Replace, ReplaceParts, entry_fields, kind, push_run_entry};
 use crate::structure::{Growth, is_sparse};
 use crate::tree::{Bound, LeafHint, Leaves, Reached, RecordHint, Stored, Tree};
@@ -530,7 +531,7 @@ impl Tree<'_> {
 
     fn write_chain(&self, uow: &mut Uow, value: &[u8]) -> Result<Reference, TreeError> {
         let uow = std::cell::RefCell::new(uow);
-        overflow::write(
+        overflow_write::write(
             *self,
             value,
             None,

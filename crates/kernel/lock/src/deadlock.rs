@@ -21,23 +21,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use base::UowId;
 
+use crate::graph::Graph;
 use crate::manager::LockManager;
 use crate::owner::Outcome;
 use crate::table::NONE;
 
 /// Chosen so often in a row, an owner is chosen again only if everybody in the cycle was.
 const CHOSEN_MAX: u32 = 2;
-
-/// What the graph latch protects: besides the waits themselves, the memory of the search.
-#[derive(Default)]
-pub(crate) struct Graph {
-    /// By slot: from whom the search came here, and in which search.
-    reached: Vec<(u64, u32)>,
-    /// Slots to look at, in the order in which they were reached.
-    queue: Vec<u32>,
-    search: u64,
-    cycle: Vec<u32>,
-}
 
 impl LockManager {
     /// Ends waits until no cycle goes through `slot`.

@@ -44,6 +44,7 @@
 
 mod deadlock;
 mod error;
+mod graph;
 mod held;
 mod manager;
 mod mode;

@@ -14,8 +14,8 @@ use seam::clock::Clock;
 use seam::stop::Stopped;
 use seam::sync::{Mutex, MutexGuard};
 
-use crate::deadlock::Graph;
 use crate::error::Limit;
+use crate::graph::Graph;
 use crate::owner::{Outcome, Owner, Owners};
 use crate::table::{Ask, Grant, NONE, Table};
 use crate::{LockError, LockName, Mode};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use seam::stop::Stopped;
 
 use crate::LockError;
-use crate::deadlock::Graph;
+use crate::graph::Graph;
 use crate::manager::{LockManager, Wait};
 use crate::owner::{Outcome, Owner};
 use crate::table::{Ask, NONE};

@@ -13,10 +13,11 @@ use std::io::IoSliceMut;
 
 use base::{CiNumber, DataSetId, Lsn};
 
-use crate::frame::{Frame, FrameId};
+use crate::frame::Frame;
+use crate::frame_id::FrameId;
 use crate::home::Entry;
+use crate::key::Key;
 use crate::pool::{Asker, Pool};
-use crate::table::Key;
 use crate::{Backing, latches};
 
 /// So many frames of a window are handed over at once: whoever waits for the first ones goes on

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use base::Lsn;
 use seam::sync::Mutex;
 
-use crate::frame::FrameId;
+use crate::frame_id::FrameId;
 
 /// A frame that became dirty.
 #[derive(Clone, Copy, Debug)]

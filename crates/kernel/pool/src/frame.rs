@@ -14,16 +14,9 @@ use base::{CiNumber, DataSetId, Lsn};
 use seam::reserve::Reserved;
 use seam::sync::RawLatch;
 
-use crate::table::Key;
+use crate::frame_id::{FrameHint, FrameId};
+use crate::key::Key;
 use crate::{PAGE_LSN_AT, latches};
-
-/// Which frame of a pool.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FrameId(pub(crate) u32);
-
-impl FrameId {
-    pub(crate) const NONE: FrameId = FrameId(u32::MAX);
-}
 
 /// The frame is being filled; only its loader may touch it.
 const LOADING: u32 = 1;
@@ -482,9 +475,9 @@ impl<'p> ExclusiveCi<'p> {
 
     /// What [`ExclusiveCi::hint`] of the interval will be once this guard is dropped.
     #[must_use]
-    pub fn hint_after(&self) -> crate::FrameHint {
+    pub fn hint_after(&self) -> FrameHint {
         let now = self.hint();
-        crate::FrameHint { version: now.version + u64::from(self.changed), ..now }
+        FrameHint { version: now.version + u64::from(self.changed), ..now }
     }
 
     /// Announces a change whose record will stand at `next_lsn` or behind it. Called before the
@@ -532,9 +525,9 @@ macro_rules! both {
 
             /// What [`crate::Pool::by_hint`] needs to find the interval again, unpinned.
             #[must_use]
-            pub fn hint(&self) -> crate::FrameHint {
+            pub fn hint(&self) -> FrameHint {
                 let (pool, frame) = (self.frame.pool(), self.frame.id());
-                crate::FrameHint { pool, frame, version: self.frame.version() }
+                FrameHint { pool, frame, version: self.frame.version() }
             }
         }
     };

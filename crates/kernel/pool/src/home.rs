@@ -27,10 +27,11 @@ use base::{CiNumber, DataSetId, Lsn};
 use seam::plant::{Plant, planted};
 use seam::sync::{Mutex, MutexGuard};
 
-use crate::frame::{Frame, FrameId};
+use crate::frame::Frame;
+use crate::frame_id::FrameId;
+use crate::key::Key;
 use crate::pool::{Asker, Pool, State};
 use crate::resize::{LOOK, PATIENCE};
-use crate::table::Key;
 use crate::{Backing, PoolError};
 
 /// The pool of a data set.

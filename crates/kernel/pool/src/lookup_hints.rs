@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use seam::reserve::Growing;
 
-use crate::frame::FrameId;
+use crate::frame_id::FrameId;
 
 /// Entries for each frame: somewhat fewer than small records have room in one, because what
 /// belongs together shares an entry.

@@ -14,10 +14,12 @@ use seam::stop::StopSwitch;
 use seam::sync::{Condvar, Mutex};
 
 use crate::dirty::DirtyQueue;
-use crate::frame::{ExclusiveCi, Frame, FrameId, Frames, Pinned, SharedCi};
+use crate::frame::{ExclusiveCi, Frame, Frames, Pinned, SharedCi};
+use crate::frame_id::{FrameHint, FrameId};
 use crate::home::{Claim, Entry};
+use crate::key::Key;
 use crate::lookup_hints::{LookupHints, PARTS, Spot};
-use crate::table::{Key, Table};
+use crate::table::Table;
 use crate::{Backing, PoolError, latches};
 
 /// How a pool is made.
@@ -31,14 +33,6 @@ pub struct PoolConfig {
     pub usable_bytes: usize,
     /// How many frames it has at first.
     pub frames: usize,
-}
-
-/// Where an interval was found last, without a pin: worth a try, never a promise (H10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameHint {
-    pub(crate) pool: u32,
-    pub(crate) frame: FrameId,
-    pub(crate) version: u64,
 }
 
 /// What a pool has done so far.

@@ -19,9 +19,10 @@ use std::time::Duration;
 use base::Lsn;
 use seam::plant::{Plant, planted};
 
-use crate::frame::{Frame, FrameId};
+use crate::frame::Frame;
+use crate::frame_id::FrameId;
+use crate::key::Key;
 use crate::pool::{Asker, Pool, State};
-use crate::table::Key;
 use crate::{FRAMES_MIN, PoolError, latches};
 
 /// What changing a pool's size took.

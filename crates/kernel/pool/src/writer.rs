@@ -27,7 +27,8 @@ use crate::dirty::DirtyQueue;
 use crate::double_write::{
     BATCH_BYTES_MAX, BATCH_INTERVALS_MAX, DoubleWrite, DoubleWriteError, FoundBatch,
 };
-use crate::frame::{FrameId, Pinned, SharedCi};
+use crate::frame::{Pinned, SharedCi};
+use crate::frame_id::FrameId;
 use crate::{Pool, PoolError, Pools, latches};
 
 /// When the page writer works.

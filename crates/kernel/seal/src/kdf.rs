@@ -4,7 +4,7 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use zeroize::Zeroize;
 
 use crate::secret::KEY_BYTES;
-use crate::{DataKey, Passphrase, Salt, SealError};
+use crate::{DataKey, Salt, SealError};
 
 /// What one guess at a passphrase costs (Argon2id).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,12 +58,9 @@ impl KdfCost {
         Ok(())
     }
 
-    /// The key that this passphrase and salt give.
-    pub(crate) fn stretch(self, phrase: &Passphrase, salt: &Salt) -> Result<DataKey, SealError> {
+    /// The key that this passphrase, in bytes, and the salt give.
+    pub(crate) fn stretch(self, phrase: &[u8], salt: &Salt) -> Result<DataKey, SealError> {
         self.check()?;
-        if let Some(key) = phrase.stretched_by(self, salt) {
-            return Ok(key.clone());
-        }
         let refused = |_| SealError::CostRefused { what: "Argon2id does not take these values" };
         let params = Params::new(self.memory_kib, self.passes, self.lanes, Some(KEY_BYTES));
         let params = params.map_err(refused)?;
@@ -74,8 +71,8 @@ impl KdfCost {
         memory.resize(blocks, Block::new());
         let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let mut key = DataKey::blank();
-        let (phrase, salt) = (phrase.bytes(), &salt.0);
-        let done = argon.hash_password_into_with_memory(phrase, salt, key.bytes_mut(), &mut memory);
+        let done =
+            argon.hash_password_into_with_memory(phrase, &salt.0, key.bytes_mut(), &mut memory);
         memory.iter_mut().for_each(Zeroize::zeroize);
         done.map_err(refused)?;
         Ok(key)
@@ -89,7 +86,7 @@ mod tests {
     #[test]
     fn passphrase_salt_and_cost_all_count() {
         let key = |phrase: &str, salt: u8, cost: KdfCost| {
-            *cost.stretch(&Passphrase::from(phrase), &Salt([salt; 16])).unwrap().bytes()
+            *cost.stretch(phrase.as_bytes(), &Salt([salt; 16])).unwrap().bytes()
         };
         let first = key("a", 1, KdfCost::TEST);
         assert_eq!(first, key("a", 1, KdfCost::TEST));
@@ -114,7 +111,7 @@ mod tests {
             KdfCost { lanes: 17, ..good },
             KdfCost { memory_kib: MEMORY_KIB_MAX, passes: 5, lanes: 1 },
         ] {
-            let answer = bad.stretch(&Passphrase::from("x"), &Salt::default());
+            let answer = bad.stretch(b"x", &Salt::default());
             assert!(matches!(answer, Err(SealError::CostRefused { .. })), "{bad:?}");
         }
     }

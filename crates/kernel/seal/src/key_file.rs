@@ -41,21 +41,16 @@ use base::{KeyGeneration, SystemId};
 use twox_hash::XxHash3_128;
 
 use crate::secret::KEY_BYTES;
+use crate::wrapped::{MAGIC, ONCE, VERSION, unwrap};
 use crate::wrapping::{BY_PASSPHRASE, BY_TOKEN, Wrapping};
 use crate::{DataKey, Salt, TAG_BYTES, Tag, WorkingKey};
 
-/// The only version so far.
-pub(crate) const VERSION: u16 = 1;
 /// How many keys a file may hold.
 pub(crate) const KEYS_MAX: usize = 16 << 10;
 /// How long a label may be.
 pub(crate) const LABEL_BYTES_MAX: usize = 64;
 /// How long a file with [`KEYS_MAX`] keys of the longest labels is, rounded up.
 pub(crate) const FILE_BYTES_MAX: usize = 4 << 20;
-
-pub(crate) const MAGIC: &[u8; 8] = b"HOLDKEYS";
-/// The only counter of the working keys here (1).
-pub(crate) const ONCE: u64 = 1;
 
 /// A key file, as its bytes say, with the keys still wrapped.
 #[derive(Debug)]
@@ -259,18 +254,6 @@ pub(crate) fn is_label(name: &str) -> bool {
 /// The checksum at the end of the file (2).
 pub(crate) fn checksum(bytes: &[u8]) -> [u8; TAG_BYTES] {
     XxHash3_128::oneshot(bytes).to_le_bytes()
-}
-
-/// Opens a wrapped key.
-pub(crate) fn unwrap(
-    key: &WorkingKey,
-    covered: &[u8],
-    wrapped: &[u8; KEY_BYTES],
-    tag: &Tag,
-) -> Option<DataKey> {
-    let mut plain = DataKey::blank();
-    plain.bytes_mut().copy_from_slice(wrapped);
-    key.open(ONCE, covered, plain.bytes_mut(), tag).ok().map(|()| plain)
 }
 
 fn data_wrapping_key(master: &DataKey, system: &SystemId, salt: &Salt) -> WorkingKey {

@@ -24,9 +24,8 @@ use seam::entropy::Entropy;
 use seam::fresh::replace_small;
 use seam::sync::Mutex;
 
-use crate::key_file::{
-    FILE_BYTES_MAX, FileFault, KEYS_MAX, KeyFile, VERSION, WrappedKey, is_label,
-};
+use crate::key_file::{FILE_BYTES_MAX, FileFault, KEYS_MAX, KeyFile, WrappedKey, is_label};
+use crate::wrapped::VERSION;
 use crate::wrapping::{Protection, Wrapping};
 use crate::{DataKey, KdfCost, KeyProvider, Passphrase, Salt, SealError, TokenPlace};
 

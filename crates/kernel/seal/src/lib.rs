@@ -26,12 +26,14 @@
 
 mod cache;
 mod error;
+mod format;
 mod gcm;
 mod hardware;
 mod kdf;
 mod key_file;
 mod key_ring;
 mod page;
+mod passphrase;
 mod permit;
 mod proof;
 mod provider;
@@ -43,24 +45,27 @@ mod token;
 mod tokens;
 mod trailer;
 mod working_key;
+mod wrapped;
 mod wrapping;
 
 pub use error::{PageFault, SealError};
+pub use format::{Form, Format};
 pub use gcm::{Gcm, NONCE_BYTES};
 pub use hardware::CipherCheck;
 pub use kdf::KdfCost;
 #[doc(hidden)]
 pub use key_ring::fuzz_key_file;
 pub use key_ring::{KeyFileInfo, KeyInfo, KeyRing};
-pub use page::{Accept, Converting, Form, PageSealer, SealStats};
+pub use page::{Accept, Converting, PageSealer, SealStats};
+pub use passphrase::Passphrase;
 pub use permit::{PermitFor, PlainPermit};
 pub use proof::Proof;
 pub use provider::KeyProvider;
-pub use secret::{DataKey, Passphrase, Salt};
+pub use secret::{DataKey, Salt};
 pub use test_keys::TestKeys;
 pub use token::{Token, TokenFault, TokenPlace};
 pub use tokens::{KeyTokens, TOKEN_BYTES};
-pub use trailer::{Format, Trailer};
+pub use trailer::Trailer;
 pub use working_key::{BadTag, Tag, TagPrefix, WorkingKey};
 pub use wrapping::Protection;
 

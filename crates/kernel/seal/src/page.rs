@@ -22,20 +22,12 @@ use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::cache::{KeyCache, OldKey};
+use crate::format::Form;
 use crate::trailer::{TAG_AT, associated};
 use crate::{
     Format, KeyProvider, PageFault, Salt, SealError, TRAILER_BYTES, Tag, TagPrefix, Trailer,
     WorkingKey,
 };
-
-/// How a page is protected: plain or sealed, and under which generation of the data key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Form {
-    /// Plain or sealed.
-    pub format: Format,
-    /// The generation; 0 if plain.
-    pub generation: KeyGeneration,
-}
 
 /// What the catalog and the logged conversion cursor say about the pages of a data set (K4).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -114,17 +106,6 @@ const PURPOSE: &[u8; 16] = b"holdfast page 1\0";
 const IDENTITY_BYTES: usize = 16 + 16 + 4;
 /// See the limits in `working_key`.
 const WRITES_PER_SALT_MAX: u64 = 1 << 40;
-
-impl Form {
-    /// In clear.
-    pub const PLAIN: Form = Form { format: Format::Plain, generation: KeyGeneration(0) };
-
-    /// Sealed with that generation of the data key.
-    #[must_use]
-    pub fn sealed(generation: KeyGeneration) -> Form {
-        Form { format: Format::Sealed, generation }
-    }
-}
 
 impl Accept {
     /// No conversion: all pages have this form.

@@ -12,8 +12,6 @@ use std::fmt;
 use base::{Code, Coded};
 use zeroize::Zeroizing;
 
-use crate::Passphrase;
-
 /// Which key of which token wraps a master key.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TokenPlace {
@@ -81,13 +79,13 @@ pub enum TokenFault {
     },
 }
 
-/// Tokens, as a driver reaches them.
+/// Tokens, as a driver reaches them; a PIN is the bytes that were typed.
 pub trait Token: Send + Sync {
     /// Makes the key, if the token has none of that label: AES-256, never to leave it.
     ///
     /// # Errors
     /// See [`TokenFault`].
-    fn make_key(&self, pin: &Passphrase, place: &TokenPlace) -> Result<(), TokenFault>;
+    fn make_key(&self, pin: &[u8], place: &TokenPlace) -> Result<(), TokenFault>;
 
     /// Encrypts with AES-256-GCM; the tag of 16 bytes follows the ciphertext.
     ///
@@ -95,7 +93,7 @@ pub trait Token: Send + Sync {
     /// See [`TokenFault`].
     fn wrap(
         &self,
-        pin: &Passphrase,
+        pin: &[u8],
         place: &TokenPlace,
         nonce: &[u8; 12],
         associated: &[u8],
@@ -108,7 +106,7 @@ pub trait Token: Send + Sync {
     /// See [`TokenFault`]; [`TokenFault::Altered`] if the tag does not fit.
     fn unwrap(
         &self,
-        pin: &Passphrase,
+        pin: &[u8],
         place: &TokenPlace,
         nonce: &[u8; 12],
         associated: &[u8],

@@ -17,37 +17,8 @@
 use base::bytes::Reader;
 use base::{CiNumber, DataSetId, KeyGeneration, SystemId};
 
-use crate::{Form, PageFault, SALT_BYTES, Salt, TAG_BYTES, TRAILER_BYTES, Tag};
-
-/// How a block is protected. The numbers stand on disk.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// In clear, with a checksum against accidents.
-    Plain = 1,
-    /// Encrypted and authenticated.
-    Sealed = 2,
-}
-
-impl Format {
-    /// The format of that number on disk.
-    #[must_use]
-    pub fn from_byte(byte: u8) -> Option<Format> {
-        match byte {
-            1 => Some(Format::Plain),
-            2 => Some(Format::Sealed),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Format::Plain => "plain",
-            Format::Sealed => "sealed",
-        })
-    }
-}
+use crate::format::{Form, Format};
+use crate::{PageFault, SALT_BYTES, Salt, TAG_BYTES, TRAILER_BYTES, Tag};
 
 /// The trailer of a written page, as it stands there: nothing in it is proven until the page has
 /// been opened.

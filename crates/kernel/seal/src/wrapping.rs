@@ -27,9 +27,10 @@ use base::SystemId;
 use base::bytes::{Reader, push_string16};
 use seam::entropy::Entropy;
 
-use crate::key_file::{MAGIC, ONCE, VERSION, unwrap};
-use crate::secret::{KEY_BYTES, Stretched};
+use crate::passphrase::Stretched;
+use crate::secret::KEY_BYTES;
 use crate::token::NONCE_BYTES;
+use crate::wrapped::{MAGIC, ONCE, VERSION, unwrap};
 use crate::{
     DataKey, KdfCost, Passphrase, Salt, SealError, TAG_BYTES, Tag, TokenFault, TokenPlace,
     WorkingKey,
@@ -90,11 +91,11 @@ impl Wrapping {
             return Err(SealError::BadTokenPlace { place: place.clone() });
         }
         let token = pin.token().ok_or_else(|| failed(TokenFault::NoDriver))?;
-        token.make_key(pin, place).map_err(failed)?;
+        token.make_key(pin.bytes(), place).map_err(failed)?;
         let mut nonce = [0; NONCE_BYTES];
         entropy.fill(&mut nonce).map_err(SealError::Entropy)?;
         let head = head_of_token(system, place, &nonce);
-        let made = token.wrap(pin, place, &nonce, &head, master.bytes()).map_err(failed)?;
+        let made = token.wrap(pin.bytes(), place, &nonce, &head, master.bytes()).map_err(failed)?;
         let wrapped = made.try_into().map_err(|other: Vec<u8>| {
             let why = format!("it gave {} bytes instead of {IN_TOKEN_BYTES}", other.len());
             failed(TokenFault::Failed { why })
@@ -124,7 +125,8 @@ impl Wrapping {
                 let failed = |fault| SealError::Token { place: place.clone(), fault };
                 let token = secret.token().ok_or_else(|| failed(TokenFault::NoDriver))?;
                 let head = head_of_token(system, place, nonce);
-                let clear = token.unwrap(secret, place, nonce, &head, wrapped).map_err(failed)?;
+                let clear =
+                    token.unwrap(secret.bytes(), place, nonce, &head, wrapped).map_err(failed)?;
                 let mut master = DataKey::blank();
                 if clear.len() != KEY_BYTES {
                     return Err(failed(TokenFault::Altered));
@@ -138,7 +140,7 @@ impl Wrapping {
     /// The key that a passphrase is stretched to, in its place; `None` for a token.
     pub(crate) fn stretch(&self, secret: &Passphrase) -> Result<Option<Passphrase>, SealError> {
         let Wrapping::Passphrase { cost, salt, .. } = self else { return Ok(None) };
-        let key = cost.stretch(secret, salt)?;
+        let key = secret.stretch(*cost, salt)?;
         let (cost, salt) = (*cost, *salt);
         Ok(Some(Passphrase::of_stretched(Stretched { cost, salt, key })))
     }
@@ -203,7 +205,7 @@ fn wrapping_key(
     cost: KdfCost,
     salt: &Salt,
 ) -> Result<WorkingKey, SealError> {
-    let stretched = cost.stretch(passphrase, salt)?;
+    let stretched = passphrase.stretch(cost, salt)?;
     Ok(WorkingKey::derive(&stretched, salt, b"holdfast master key 1"))
 }
 

@@ -26,7 +26,7 @@ use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::{RawAuthPin, Ulong};
-use seal::{Passphrase, Token, TokenFault, TokenPlace};
+use seal::{Token, TokenFault, TokenPlace};
 use seam::sync::Mutex;
 use zeroize::Zeroizing;
 
@@ -54,7 +54,7 @@ impl Pkcs11 {
     /// Runs one request in a session of its own, logged in (2).
     fn request<T>(
         &self,
-        pin: &Passphrase,
+        pin: &[u8],
         place: &TokenPlace,
         work: impl FnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
@@ -85,13 +85,13 @@ impl Pkcs11 {
 
 fn in_session<T>(
     library: &Library,
-    pin: &Passphrase,
+    pin: &[u8],
     place: &TokenPlace,
     work: impl FnOnce(&Session) -> Result<T>,
 ) -> Result<T> {
     let slot = find_token(library, &place.token)?;
     let session = library.open_rw_session(slot).map_err(failed)?;
-    let pin = RawAuthPin::new(Box::new(pin.bytes().to_vec()));
+    let pin = RawAuthPin::new(Box::new(pin.to_vec()));
     match session.login_with_raw(UserType::User, &pin) {
         Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => {}
         Err(error) => return Err(not_let_in(library, slot, error)),
@@ -177,7 +177,7 @@ fn failed(error: Error) -> TokenFault {
 }
 
 impl Token for Pkcs11 {
-    fn make_key(&self, pin: &Passphrase, place: &TokenPlace) -> Result<()> {
+    fn make_key(&self, pin: &[u8], place: &TokenPlace) -> Result<()> {
         self.request(pin, place, |session| {
             if find_key(session, &place.key)?.is_some() {
                 return Ok(());
@@ -201,7 +201,7 @@ impl Token for Pkcs11 {
 
     fn wrap(
         &self,
-        pin: &Passphrase,
+        pin: &[u8],
         place: &TokenPlace,
         nonce: &[u8; 12],
         associated: &[u8],
@@ -218,7 +218,7 @@ impl Token for Pkcs11 {
 
     fn unwrap(
         &self,
-        pin: &Passphrase,
+        pin: &[u8],
         place: &TokenPlace,
         nonce: &[u8; 12],
         associated: &[u8],

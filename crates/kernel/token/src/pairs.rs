@@ -82,7 +82,7 @@ impl Pkcs11 {
         kind: &PairKind,
         to_sign: bool,
     ) -> Result<()> {
-        self.request(pin, place, |session| {
+        self.request(pin.bytes(), place, |session| {
             if find(session, ObjectClass::PRIVATE_KEY, &place.key)?.is_some() {
                 return Err(TokenFault::Taken);
             }
@@ -124,7 +124,7 @@ impl Pkcs11 {
     /// # Errors
     /// [`TokenFault::NoKey`] if there is none, and others.
     pub fn pair(&self, pin: &Passphrase, place: &TokenPlace) -> Result<Pair> {
-        self.request(pin, place, |session| {
+        self.request(pin.bytes(), place, |session| {
             let key = private(session, place)?;
             let of = |kind| flag(session, key, kind);
             let signs = of(AttributeType::Sign)?;
@@ -159,7 +159,7 @@ impl Pkcs11 {
     /// # Errors
     /// See [`TokenFault`].
     pub fn sign(&self, pin: &Passphrase, place: &TokenPlace, what: &[u8]) -> Result<Vec<u8>> {
-        self.request(pin, place, |session| {
+        self.request(pin.bytes(), place, |session| {
             let key = private(session, place)?;
             let mechanism = match one(session, key, AttributeType::KeyType)? {
                 Some(Attribute::KeyType(KeyType::RSA)) => Mechanism::RsaPkcs,
@@ -179,7 +179,7 @@ impl Pkcs11 {
         place: &TokenPlace,
         block: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>> {
-        self.request(pin, place, |session| {
+        self.request(pin.bytes(), place, |session| {
             let key = private(session, place)?;
             let length = bytes(session, key, AttributeType::Modulus)?.len();
             let mut whole = vec![0; length.saturating_sub(block.len())];
@@ -199,7 +199,7 @@ impl Pkcs11 {
         point: &[u8],
         length: usize,
     ) -> Result<Zeroizing<Vec<u8>>> {
-        self.request(pin, place, |session| {
+        self.request(pin.bytes(), place, |session| {
             let key = private(session, place)?;
             let with = Ecdh1DeriveParams::new(EcKdf::null(), point);
             // It lives as long as the session.

@@ -9,15 +9,13 @@
 //! what was read until then would take as much room again, in a form of its own.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use recon::ImageCopy;
 use seam::Seam;
 
+use crate::folders::is_copy;
 use crate::{CopyFiles, CopyKeys, Progress, RecoveryError};
-
-/// What the names of image copies end with.
-const EXTENSION: &str = "copy";
 
 /// Image copies by number, and a sentence about each file that is none, or not one of this system.
 #[derive(Debug, Default)]
@@ -58,11 +56,6 @@ pub fn find_copies(
         }
     }
     Ok(found)
-}
-
-/// Whether a file is called like an image copy.
-pub(crate) fn is_copy(name: &Path) -> bool {
-    name.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
 impl FoundCopies {

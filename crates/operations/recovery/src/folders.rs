@@ -16,7 +16,9 @@ use recon::State;
 use seam::disk::{Disk, make_marked_dir};
 
 use crate::RecoveryError;
-use crate::find::is_copy;
+
+/// What the names of image copies end with.
+const EXTENSION: &str = "copy";
 
 /// The name of the mark.
 const MARK: &str = "holdfast.copies";
@@ -56,4 +58,9 @@ fn is_away(disk: &dyn Disk, folder: &Path) -> bool {
         Ok(names) => !names.iter().any(|name| is_copy(name) || name == Path::new(MARK)),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
+}
+
+/// Whether a file is called like an image copy.
+pub(crate) fn is_copy(name: &Path) -> bool {
+    name.extension().is_some_and(|extension| extension == EXTENSION)
 }

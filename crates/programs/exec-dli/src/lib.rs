@@ -32,6 +32,7 @@ mod options;
 pub mod plan;
 mod schedule;
 mod source;
+mod surroundings;
 mod translate;
 
 pub use base::CodeMeaning;
@@ -43,4 +44,5 @@ pub use diagnostic::Diagnostic;
 pub use facts::ProgramFacts;
 pub use options::CompilerOptions;
 pub use schedule::Schedule;
-pub use translate::{ENTRY, Foreign, Member, Members, NoMembers, Options, Translation, translate};
+pub use surroundings::{Foreign, Members, NoMembers};
+pub use translate::{ENTRY, Member, Options, Translation, translate};

@@ -40,6 +40,7 @@ use crate::source::file::File;
 use crate::source::lines::Format;
 use crate::source::walk::{self, Anchor, Found, Program, Site, walk};
 use crate::source::words::{Kind, Token};
+use crate::surroundings::{Foreign, Members};
 
 /// The entry that translated programs call.
 pub const ENTRY: &str = "HFEXDLI";
@@ -49,22 +50,6 @@ const DESCRIPTOR_MOST: usize = 8_000;
 
 /// How many bytes of a literal or of a name stand on one line; the compiler cuts lines at 512.
 const LINE_BYTES: usize = 100;
-
-/// Where the text of COPY members comes from.
-pub trait Members {
-    /// The member of that name, as it is written behind COPY; nothing if there is none.
-    fn member(&self, name: &str) -> Option<Vec<u8>>;
-}
-
-/// For sources that copy nothing that matters here.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoMembers;
-
-impl Members for NoMembers {
-    fn member(&self, _name: &str) -> Option<Vec<u8>> {
-        None
-    }
-}
 
 /// How a source is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -98,17 +83,6 @@ pub struct Translation {
     pub diagnostics: Vec<Diagnostic>,
     /// The commands of another system, if there are any: then it is a program for that one.
     pub foreign: Option<Foreign>,
-}
-
-/// Commands of another system.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    /// Which system, as it stands behind EXEC.
-    pub system: String,
-    /// The line of the first command in its file.
-    pub line: usize,
-    /// How many there are.
-    pub count: usize,
 }
 
 /// Translates a source.

@@ -10,6 +10,12 @@ use store::{Damage, Limit, StoreError, Waited};
 use uow::UowError;
 use wal::LogError;
 
+/// Why a name was not locked.
+pub(crate) enum StoreOrUow {
+    Store(StoreError),
+    Uow(UowError),
+}
+
 /// A stop.
 pub(crate) fn of_stopped(stopped: Stopped) -> StoreError {
     StoreError::Stopped(stopped.reason.into())

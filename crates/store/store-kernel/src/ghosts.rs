@@ -64,9 +64,6 @@ use std::sync::atomic::{
 
 use base::UowId;
 use seam::sync::Mutex;
-use uow::AtEnd;
-
-use crate::sets::SetHandle;
 
 /// The ghosts of one set.
 #[derive(Default)]
@@ -144,7 +141,7 @@ impl Ghosts {
     }
 
     /// Adds a ghost; `None` if the unit of work has it already.
-    fn add(&self, key: &[u8], me: UowId) -> Option<Arc<[u8]>> {
+    pub(crate) fn add(&self, key: &[u8], me: UowId) -> Option<Arc<[u8]>> {
         let mut keys = self.keys.lock();
         if keys.get(key) == Some(&me) {
             return None;
@@ -155,7 +152,7 @@ impl Ghosts {
         Some(key)
     }
 
-    fn remove(&self, key: &[u8], me: UowId) {
+    pub(crate) fn remove(&self, key: &[u8], me: UowId) {
         let mut keys = self.keys.lock();
         if keys.get(key) == Some(&me) {
             // Moved before the ghost goes, so that nobody misses it who finds the ghost gone.
@@ -175,34 +172,6 @@ fn is_empty(from: Bound<&[u8]>, to: Bound<&[u8]>) -> bool {
             Bound::Included(from) | Bound::Excluded(from),
             Bound::Included(to) | Bound::Excluded(to),
         ) => from >= to,
-    }
-}
-
-/// The ghosts of one unit of work, in whatever set; they go when it ends (invariant 1).
-pub(crate) struct OwnGhosts {
-    me: UowId,
-    keys: Mutex<Vec<OwnGhost>>,
-}
-
-type OwnGhost = (Arc<SetHandle>, Arc<[u8]>);
-
-impl OwnGhosts {
-    pub(crate) fn new(me: UowId) -> OwnGhosts {
-        OwnGhosts { me, keys: Mutex::default() }
-    }
-
-    /// Makes a key a ghost, before its record is taken out of the tree.
-    pub(crate) fn add(&self, set: &Arc<SetHandle>, key: &[u8]) {
-        if let Some(key) = set.ghosts.add(key, self.me) {
-            self.keys.lock().push((Arc::clone(set), key));
-        }
-    }
-}
-
-impl AtEnd for OwnGhosts {
-    fn at_end(&self) {
-        let keys = std::mem::take(&mut *self.keys.lock());
-        keys.iter().for_each(|(set, key)| set.ghosts.remove(key, self.me));
     }
 }
 

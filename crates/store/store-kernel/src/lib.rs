@@ -26,6 +26,7 @@ mod cursor;
 mod error;
 mod ghosts;
 mod locks;
+mod own_ghosts;
 mod owners;
 mod sets;
 mod unit;

@@ -12,7 +12,7 @@ use uow::{Uow, UowError};
 use wal::DurableSink;
 
 use crate::cursor::KernelCursor;
-use crate::error::{of_stopped, of_uow};
+use crate::error::{StoreOrUow, of_stopped, of_uow};
 use crate::locks::{name_of, named_mode, store_mode, wait_of};
 use crate::work::{Used, UsedSets, Work};
 use crate::{Shared, commit};
@@ -60,12 +60,6 @@ fn lock_part(
         }
         locked => locked.map_err(StoreOrUow::Uow),
     }
-}
-
-/// Why a name was not locked.
-pub(crate) enum StoreOrUow {
-    Store(StoreError),
-    Uow(UowError),
 }
 
 /// Names to lock are hashed; longer ones are hardly meant.

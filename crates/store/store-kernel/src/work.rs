@@ -11,11 +11,11 @@ use uow::Uow;
 
 use crate::Shared;
 use crate::cursor::{KernelCursor, Locks};
-use crate::error::{of_tree, of_uow};
-use crate::ghosts::{Above, OwnGhosts};
+use crate::error::{StoreOrUow, of_tree, of_uow};
+use crate::ghosts::Above;
 use crate::locks::{gap, gap_below, mode_of, record, wait_for_ghost};
+use crate::own_ghosts::OwnGhosts;
 use crate::sets::SetHandle;
-use crate::unit::StoreOrUow;
 
 /// The sets that a unit of work uses.
 #[derive(Default)]

@@ -1,7 +1,5 @@
 //! The end of a unit of work: what a commit answers, and who is told when it is durable.
 
-use std::fmt;
-
 use crate::error::Result;
 
 /// Where a unit of work stands in the order of all that were committed.
@@ -16,22 +14,6 @@ pub struct CommitOrder(pub u64);
 pub struct Committed {
     /// Its place in the order of all commits, from a store that keeps one.
     pub order: Option<CommitOrder>,
-}
-
-/// What to ask a store with when the answer to a commit was lost.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CommitToken(pub [u8; 16]);
-
-impl fmt::Display for CommitToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for CommitToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
 }
 
 /// What became of a commit whose answer was lost.
@@ -55,15 +37,4 @@ pub trait CommitSink: Send + Sync {
 
     /// No more are known to be settled for now: the moment to wake whoever waits, once for many.
     fn batch_settled(&self) {}
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_prints_as_hexadecimal_digits() {
-        let token = CommitToken([0xab; 16]);
-        assert_eq!(token.to_string(), "ab".repeat(16));
-    }
 }

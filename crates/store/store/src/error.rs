@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use base::{Code, Coded};
 
-use crate::commit::CommitToken;
+use crate::commit_token::CommitToken;
 use crate::set::SetId;
 
 /// The result of a call to a store.

@@ -45,6 +45,7 @@
 
 mod capabilities;
 mod commit;
+mod commit_token;
 pub mod error;
 mod key;
 mod load;
@@ -54,7 +55,8 @@ mod set;
 pub mod traits;
 
 pub use capabilities::Capabilities;
-pub use commit::{CommitOrder, CommitSink, CommitToken, Committed, Resolution};
+pub use commit::{CommitOrder, CommitSink, Committed, Resolution};
+pub use commit_token::CommitToken;
 pub use error::{Damage, Excess, Limit, Result, StoreError, Waited};
 pub use key::{Entry, KeyRange, Position};
 pub use load::{LoadSource, Pairs, source_error};

@@ -24,7 +24,8 @@
 use std::sync::Arc;
 
 use crate::capabilities::Capabilities;
-use crate::commit::{CommitSink, CommitToken, Committed, Resolution};
+use crate::commit::{CommitSink, Committed, Resolution};
+use crate::commit_token::CommitToken;
 use crate::error::{Result, StoreError};
 use crate::key::{Entry, KeyRange, Position};
 use crate::load::LoadSource;

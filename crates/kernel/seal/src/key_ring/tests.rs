@@ -379,13 +379,13 @@ impl Fake {
 }
 
 impl Token for Fake {
-    fn make_key(&self, _: &Passphrase, _: &TokenPlace) -> Result<(), TokenFault> {
+    fn make_key(&self, _: &[u8], _: &TokenPlace) -> Result<(), TokenFault> {
         self.call()
     }
 
     fn wrap(
         &self,
-        _: &Passphrase,
+        _: &[u8],
         _: &TokenPlace,
         nonce: &[u8; 12],
         associated: &[u8],
@@ -401,7 +401,7 @@ impl Token for Fake {
 
     fn unwrap(
         &self,
-        _: &Passphrase,
+        _: &[u8],
         _: &TokenPlace,
         nonce: &[u8; 12],
         associated: &[u8],

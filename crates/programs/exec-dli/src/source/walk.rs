@@ -18,7 +18,7 @@ use super::words::{Kind, Token};
 use crate::code;
 use crate::diagnostic::Diagnostic;
 use crate::facts::ProgramFacts;
-use crate::translate::{Foreign, Members};
+use crate::surroundings::{Foreign, Members};
 
 /// How deep members may copy members: far deeper than people do, and no burden for the stack.
 const DEPTH: usize = 50;
