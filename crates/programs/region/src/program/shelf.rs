@@ -5,6 +5,7 @@
 //! | `cbl`, `cob` | a COBOL source |
 //! | `c` | a C source |
 //! | `so` | a shared object |
+//! | none, or another | an executable, if it may be executed |
 //!
 //! Invariants:
 //! 1. A name means the first file of the first folder that has one; its case says nothing.
@@ -14,6 +15,7 @@
 //!    library. What runs goes on as it began.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -124,9 +126,22 @@ impl Shelf {
                     return Ok(folder.join(file));
                 }
             }
+            let is_it = |path: &PathBuf| {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                stem.to_ascii_uppercase() == name && may_be_executed(path)
+            };
+            if let Some(path) = files.iter().map(|file| folder.join(file)).find(is_it) {
+                return Ok(path);
+            }
         }
         Err(RegionError::InNoFolder { name: name.to_owned(), folders: self.folders.clone() })
     }
+}
+
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn may_be_executed(path: &Path) -> bool {
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
