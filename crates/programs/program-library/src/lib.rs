@@ -92,6 +92,10 @@ fn bytes<'a>(of: HfBytes) -> Result<&'a [u8], Refused> {
     list(of.bytes.cast::<u8>(), of.length, AREA_BYTES_MAX)
 }
 
+fn lent(list: &[HfBytes]) -> Result<Vec<&[u8]>, Refused> {
+    list.iter().map(|one| bytes(*one)).collect()
+}
+
 /// Puts bytes where C has room for so many.
 fn put(to: *mut c_void, room: i32, from: &[u8]) {
     let count = from.len().min(usize::try_from(room).unwrap_or(0));
@@ -179,10 +183,9 @@ extern "C" fn hf_call(
         if given > room || room > AREA_BYTES_MAX {
             return Err(refused(format!("{given} bytes of an area of {room}: that cannot be")));
         }
-        let lent = |list: &[HfBytes]| list.iter().map(|one| bytes(*one)).collect();
-        let ssas: Vec<&[u8]> = lent(list(ssas, ssa_count, LENT_MAX)?)?;
+        let ssas = lent(list(ssas, ssa_count, LENT_MAX)?)?;
         let more_places = list(more, more_count, LENT_MAX)?;
-        let more: Vec<&[u8]> = lent(more_places)?;
+        let more = lent(more_places)?;
         let shown = bytes(HfBytes { bytes: area, length: given })?;
         let call = DirectCall {
             function,
