@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use otma::{Name, Reason, Refusal};
+use resources::Mode;
 use seam::sync::Mutex;
 use store::Store;
 
@@ -79,6 +80,14 @@ impl<S: Store> BatchProgram<S> {
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.is_ended.load(Relaxed)
+    }
+
+    /// When the units of work of its inputs end; none if it gets no inputs.
+    #[must_use]
+    pub fn mode(&self) -> Option<Mode> {
+        let state = self.inner.state.lock();
+        let transaction = state.dispatch.transactions.get(&self.start.input);
+        transaction.map(|one| one.definition.mode)
     }
 
     /// Its messages, with the alternate PCBs of its PSB.
