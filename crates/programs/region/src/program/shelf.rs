@@ -113,6 +113,16 @@ impl Shelf {
         Ok(Found { program, library, warnings })
     }
 
+    /// Whether the file of a program that was found is not what it was. Programs that were never
+    /// wanted have not changed.
+    #[must_use]
+    pub fn has_changed(&self, name: &str) -> bool {
+        let name = name.trim_end().to_ascii_uppercase();
+        let known = self.ready.lock().programs.get(&name).map(|(stamp, _)| stamp.clone());
+        let now = || self.source_of(&name).ok().map(|path| stamp_of(&path));
+        known.is_some_and(|known| now().is_some_and(|now| now != known))
+    }
+
     fn source_of(&self, name: &str) -> Result<PathBuf, RegionError> {
         for folder in &self.folders {
             let mut files = self.disk.list(folder).unwrap_or_default();
