@@ -24,11 +24,11 @@ use placement::{Compat, ProgramUser};
 use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Abend, Dd, Ending, Reply, Request, Server};
+use resources::Mode as CommitMode;
 use schedule::{
     Catalogs, Environment, Intents, Mode, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX,
     Schedule, User, claims_of, outputs_of, refuse_same_files,
 };
-use resources::Mode as CommitMode;
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_any::AnyStore;

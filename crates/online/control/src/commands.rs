@@ -135,7 +135,9 @@ impl<S: Store> Inner<S> {
             Some(Subject::Program) => ResourceKind::Program,
             _ => ResourceKind::Transaction,
         };
-        if let Err(error) = self.repository.set_stopped(kind, &found, (!start).then_some(Stop::Whole)) {
+        if let Err(error) =
+            self.repository.set_stopped(kind, &found, (!start).then_some(Stop::Whole))
+        {
             // It is done, but not kept: an operator has to know.
             return Answered::bad(format!("{} {error}", base::Coded::code(&error)));
         }

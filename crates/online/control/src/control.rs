@@ -272,7 +272,7 @@ impl<S: Store> Control<S> {
         let state = self.inner.state.lock();
         let mut figures = state.statistics.clone();
         figures.regions = state.dispatch.regions.len() as u64;
-        let runs = |region: &&crate::dispatch::RegionState| region.runs.is_some() && !region.waits;
+        let runs = |region: &&RegionState| region.runs.is_some() && !region.waits;
         figures.occupied = state.dispatch.regions.values().filter(runs).count() as u64;
         figures.conversations = state.conversations.len() as u64;
         drop(state);

@@ -14,7 +14,7 @@ use otma::{
 };
 use queues::{Held, Kind, QueueName};
 use resources::{MessageType, Transaction};
-use store::{Store, UnitOptions};
+use store::{Store, Unit as _, UnitOptions};
 
 use crate::commands::{Answered, is_exit};
 use crate::control::Control;

@@ -131,9 +131,9 @@ fn number(pcb: c_int) -> Result<usize, Refused> {
 #[unsafe(no_mangle)]
 extern "C" fn hf_begin() -> c_int {
     told(|| {
-        executable::begin().map(|()| 0).map_err(|error| {
-            refused(format!("{error} ({}); {}", error.code(), error.remedy()))
-        })
+        executable::begin()
+            .map(|()| 0)
+            .map_err(|error| refused(format!("{error} ({}); {}", error.code(), error.remedy())))
     })
 }
 
@@ -155,9 +155,7 @@ extern "C" fn hf_pcb(name: *const c_char) -> c_int {
         let by_name = all.iter().position(|(name, _)| is(name));
         let found = by_name.or_else(|| all.iter().position(|(_, title)| is(title)));
         let found = found.and_then(|found| c_int::try_from(found).ok());
-        found.ok_or_else(|| {
-            refused(format!("there is no PCB {}", String::from_utf8_lossy(wanted)))
-        })
+        found.ok_or_else(|| refused(format!("there is no PCB {}", String::from_utf8_lossy(wanted))))
     })
 }
 

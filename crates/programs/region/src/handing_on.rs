@@ -36,9 +36,8 @@ pub(crate) fn become_executable(
     (handed, shapes): (&Handed, &[PcbShape]),
     ledger: &Ledger,
 ) -> RegionError {
-    let failed = |what: String| {
-        RegionError::Process(format!("{} cannot be run: {what}", program.display()))
-    };
+    let failed =
+        |what: String| RegionError::Process(format!("{} cannot be run: {what}", program.display()));
     let shapes = match written(&shape::encode(shapes)) {
         Ok(shapes) => shapes,
         Err(error) => return failed(error.to_string()),
@@ -84,8 +83,7 @@ pub(crate) fn take_up() -> Result<HandedOn, RegionError> {
         Some([mailbox, shapes, connection]) => (*mailbox, *shapes, Some(*connection)),
         _ => return Err(RegionError::NoProgramOfOurs),
     };
-    let (mailbox, shapes) =
-        (inherited(mailbox).map_err(gone)?, inherited(shapes).map_err(gone)?);
+    let (mailbox, shapes) = (inherited(mailbox).map_err(gone)?, inherited(shapes).map_err(gone)?);
     let connection = connection.map(inherited_socket).transpose().map_err(gone)?;
     let ledger = Ledger::inherited()?;
     let files = [mailbox.as_fd(), ledger.fd()].into_iter();

@@ -447,10 +447,7 @@ impl Interface {
     }
 
     /// Makes a call of the program itself, whose memory is not reached for.
-    pub(crate) fn call_of_program(
-        &mut self,
-        call: &DirectCall<'_>,
-    ) -> Result<DirectAnswer, Abend> {
+    pub(crate) fn call_of_program(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
         let kind = self.shapes.get(call.pcb).map(|shape| &shape.kind);
         if is_for_messages(call.function, kind) {
             self.ledger.note_message();
@@ -458,11 +455,7 @@ impl Interface {
         self.make(call, false)
     }
 
-    fn make(
-        &mut self,
-        call: &DirectCall<'_>,
-        of_command: bool,
-    ) -> Result<DirectAnswer, Abend> {
+    fn make(&mut self, call: &DirectCall<'_>, of_command: bool) -> Result<DirectAnswer, Abend> {
         if call.pcb >= self.shapes.len() {
             return Err(abend("U0476", &format!("there is no PCB {}", call.pcb)));
         }

@@ -313,7 +313,7 @@ fn outputs_that_nobody_takes_are_kept_rerouted_or_discarded_as_their_input_says(
 #[test]
 fn an_output_that_a_client_could_not_take_goes_where_its_input_says() {
     let house = House::new(Options::default(), &["ECHO"]);
-    let mut send = |reroute: Name| {
+    let send = |reroute: Name| {
         let options = InputOptions { reroute, ..InputOptions::default() };
         house.submit(Input { options, ..input("ECHO", &["ONE"]) });
         house.run(|program, text| {

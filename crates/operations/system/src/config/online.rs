@@ -164,7 +164,12 @@ pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
     let include = (&online.include, &usual.include);
     text.set("include", include, |all| folders(all), "where their copy members lie");
     let regions = (&online.regions, &usual.regions);
-    text.set("regions", regions, |all| shown(all), "message regions by class, or by program for expedited inputs");
+    text.set(
+        "regions",
+        regions,
+        |all| shown(all),
+        "message regions by class, or by program for expedited inputs",
+    );
 }
 
 fn shown(regions: &[RegionSettings]) -> String {

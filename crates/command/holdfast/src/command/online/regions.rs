@@ -239,9 +239,7 @@ impl Regions {
     pub(super) fn end_program(&self, region: RegionId) -> bool {
         let stopper = self.running.lock().stoppers.get(&region).cloned();
         let text = "an operator has ended it (/STOP REGION)".to_owned();
-        stopper.is_some_and(|stopper| {
-            stopper.end_program(Abend { code: "U0474".to_owned(), text })
-        })
+        stopper.is_some_and(|stopper| stopper.end_program(Abend { code: "U0474".to_owned(), text }))
     }
 
     fn add(self: &Arc<Regions>, settings: &RegionSettings) -> Result<String> {
