@@ -14,16 +14,19 @@ use std::sync::Arc;
 
 use base::{Code, Coded};
 use clap::ValueEnum;
+use control::{AlternatePcb, BatchProgram};
 use definitions::PsbName;
-use definitions::resolve::{Definitions as _, ResolvedPsb, resolve_psb};
+use definitions::resolve::{Definitions as _, ResolvedKind, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
 use operations::Databases;
+use otma::Name;
 use placement::{Compat, ProgramUser};
 use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Abend, Dd, Ending, Reply, Request, Server};
+use resources::Mode as CommitMode;
 use schedule::{
-    Catalogs, Environment, Intents, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX,
+    Catalogs, Environment, Intents, Mode, Options, PoolFigures, Pools, RegionKind, STEP_BYTES_MAX,
     Schedule, User, claims_of, outputs_of, refuse_same_files,
 };
 use seam::Seam;
@@ -94,6 +97,12 @@ pub(crate) struct Job {
     /// What the program was compiled to, so that its process need not find that out again.
     #[serde(default)]
     pub(crate) compiled: Option<String>,
+    /// The transaction whose inputs the program gets.
+    #[serde(default)]
+    pub(crate) input: Option<String>,
+    /// Where its messages go, if it gets none.
+    #[serde(default)]
+    pub(crate) output: Option<String>,
 }
 
 /// A file of a job.
@@ -182,7 +191,7 @@ impl Job {
     }
 
     /// The step's name: as it was given, or the whole name of the program. Its case says nothing.
-    fn step_name(&self) -> String {
+    pub(crate) fn step_name(&self) -> String {
         let name = self.step.clone().unwrap_or_else(|| {
             let stem = self.program.file_stem().unwrap_or_default().to_string_lossy();
             let mut stem = stem.replace([' ', '\0'], "_");
@@ -238,6 +247,8 @@ pub(crate) struct Scheduled {
     schedule: Converted<Schedule<AnyStore>>,
     _authorised: Option<Authorised>,
     in_use: Option<InUse>,
+    /// As the transaction manager knows it; until its messages are settled.
+    batch: Option<BatchProgram<AnyStore>>,
 }
 
 impl Scheduled {
@@ -264,6 +275,9 @@ impl Server for Scheduled {
                         right to the databases; start it again from its last checkpoint";
             return reply.abend("U0844", text);
         }
+        if self.batch.as_ref().is_some_and(BatchProgram::is_ended) {
+            return reply.abend("U0474", "an operator has ended the program (/STOP REGION)");
+        }
         self.schedule.call(request, reply);
     }
 
@@ -283,12 +297,12 @@ impl Server for Scheduled {
     }
 }
 
-/// Schedules the PSB of a job.
+/// Schedules the PSB of a job; `batch` is how the transaction manager knows it, if there is one.
 pub(crate) fn schedule(
     seam: &Seam,
     pools: Arc<dyn Pools>,
     databases: &Databases<AnyStore>,
-    job: &Job,
+    (job, batch): (&Job, Option<BatchProgram<AnyStore>>),
     terms: &Terms,
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
@@ -310,16 +324,46 @@ pub(crate) fn schedule(
         user: user_of(&terms.compat),
         batch_log: terms.compat.batch_log,
         tell: |text| say(text),
+        transaction: job.input.clone().unwrap_or_default(),
+        // Without inputs a GU ends no unit of work.
+        mode: match batch.as_ref().and_then(BatchProgram::mode) {
+            Some(CommitMode::Single) => Mode::Single,
+            _ => Mode::Multiple,
+        },
         ..Options::default()
     };
     let place = Place { seam, pools, databases, terms };
-    let schedule = place.schedule(&psb, &files, options)?;
+    let mut schedule = place.schedule(&psb, &files, options)?;
+    let alternates = alternates(&psb);
+    let has_messages = job.input.is_some() || job.output.is_some() || !alternates.is_empty();
+    if let Some(batch) = batch.as_ref().filter(|_| has_messages) {
+        schedule = schedule.with_messages(Box::new(batch.messages(&alternates)));
+    }
     // What a started system would say, nobody who runs a program hears.
     if job.kind != Kind::Bmp {
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
     let schedule = place.converted(&psb, schedule)?;
-    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), in_use: None })
+    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), in_use: None, batch })
+}
+
+/// The alternate PCBs of a PSB, by their numbers.
+pub(crate) fn alternates(psb: &ResolvedPsb) -> Vec<AlternatePcb> {
+    let all = psb.pcbs.iter().enumerate().filter_map(|(slot, pcb)| match &pcb.kind {
+        ResolvedKind::Terminal(terminal) => Some(AlternatePcb {
+            number: slot + 1,
+            destination: terminal
+                .destination
+                .and_then(|name| Name::new(name.text()))
+                .unwrap_or_default(),
+            modifiable: terminal.modifiable,
+            express: terminal.express,
+            response: terminal.alternate_response,
+            same_terminal: terminal.same_terminal,
+        }),
+        _ => None,
+    });
+    all.collect()
 }
 
 /// Where PSBs are scheduled.

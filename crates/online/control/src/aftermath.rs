@@ -44,7 +44,7 @@ impl<S: Store> Inner<S> {
             let arrival = input.held.arrival();
             state.retries.remove(&arrival);
             state.inherits.remove(&arrival);
-            let transaction = input.held.queue().name;
+            let transaction = input.envelope.transaction;
             if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
                 one.failures = 0;
                 let program = one.definition.program;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `/DISPLAY` `TRAN`, `PGM`, `DB` names; `ACTIVE`; `Q`; `CONV`; `STATUS`; `POOL` | shows it (`display`) |
 //! | `/START`, `/STOP` `TRAN`, `PGM`, `DB` names | has it scheduled and queued, or not |
-//! | `/START`, `/STOP` `REGION` number | `/STOP` has a region end after its present message |
+//! | `/START`, `/STOP` `REGION` | starts regions, and ends them or their programs (`operate`) |
 //! | `/CHECKPOINT` `SIMPLE`, `FREEZE`, `DUMPQ`, `PURGE`, `QUIESCE` | is handed on |
 //! | `/EXIT` | ends the terminal's conversation |
 //!
@@ -17,11 +17,10 @@ use std::sync::Arc;
 
 use otma::Name;
 use queues::Kind;
-use resources::Kind as ResourceKind;
+use resources::{Kind as ResourceKind, Stop};
 use store::{Store, Unit, UnitOptions};
 
 use crate::commits::Then;
-use crate::dispatch::RegionId;
 use crate::error::ControlError;
 use crate::inner::Inner;
 use crate::options::Checkpoint;
@@ -115,6 +114,11 @@ impl<S: Store> Inner<S> {
         let Some((word, names)) = rest.split_first() else {
             return self.wrong_keyword(verb, "", now);
         };
+        match subject(word) {
+            Some(Subject::Region) if start => return self.start_regions(names, now),
+            Some(Subject::Region) => return self.stop_regions(names, now),
+            _ => {}
+        }
         if names.is_empty() {
             let time = now.time();
             return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND {word}"));
@@ -124,7 +128,6 @@ impl<S: Store> Inner<S> {
             Some(Subject::Transaction) => self.set_transactions(start, names, &mut found),
             Some(Subject::Program) => self.set_programs(start, names, &mut found),
             Some(Subject::Database) => self.set_databases(start, names),
-            Some(Subject::Region) => self.set_regions(start, names),
             _ => return self.wrong_keyword(verb, word, now),
         };
         self.work.notify_all();
@@ -132,7 +135,9 @@ impl<S: Store> Inner<S> {
             Some(Subject::Program) => ResourceKind::Program,
             _ => ResourceKind::Transaction,
         };
-        if let Err(error) = self.repository.set_stopped(kind, &found, !start) {
+        if let Err(error) =
+            self.repository.set_stopped(kind, &found, (!start).then_some(Stop::Whole))
+        {
             // It is done, but not kept: an operator has to know.
             return Answered::bad(format!("{} {error}", base::Coded::code(&error)));
         }
@@ -201,14 +206,14 @@ impl<S: Store> Inner<S> {
         bad
     }
 
-    /// What operators had stopped before the start stays so.
+    /// What was stopped before the start stays so.
     pub(crate) fn stop_again(&self) {
         let mut state = self.state.lock();
-        for (kind, name) in self.repository.stopped() {
+        for ((kind, name), stop) in self.repository.stopped() {
             let touched = match kind {
                 ResourceKind::Transaction => {
                     if let Some(one) = state.dispatch.transactions.get_mut(&name) {
-                        (one.no_queuing, one.no_scheduling) = (true, true);
+                        (one.no_queuing, one.no_scheduling) = (stop == Stop::Whole, true);
                     }
                     vec![name]
                 }
@@ -236,20 +241,6 @@ impl<S: Store> Inner<S> {
             }
         }
         bad
-    }
-
-    fn set_regions(&self, start: bool, names: &[String]) -> Vec<String> {
-        let mut state = self.state.lock();
-        let mut stop = |word: &String| {
-            let id = word.parse().ok().map(RegionId);
-            match id.and_then(|id| state.dispatch.regions.get_mut(&id)) {
-                // A region is started where programs are run, not here.
-                Some(region) if !start => region.stopped = true,
-                _ => return Some(word.clone()),
-            }
-            None
-        };
-        names.iter().filter_map(&mut stop).collect()
     }
 
     fn checkpoint(&self, rest: &[String], now: Moment) -> Answered {

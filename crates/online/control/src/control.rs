@@ -3,23 +3,23 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use otma::Name;
+use otma::{Name, Refusal};
 use queues::{Figures, Kind, QueueName, Queues};
 use resources::{Change, Definition, Kind as ResourceKind, Repository};
 use seam::Seam;
 use seam::sync::{Condvar, Mutex};
 use store::{Store, Unit, UnitOptions};
 
+use crate::batch::{BatchProgram, BatchStart};
 use crate::commands::Answered;
 use crate::commits::Commits;
 use crate::conversation::Conversation;
+use crate::dispatch::{RegionState, Takes};
 use crate::envelope::Envelope;
 use crate::error::ControlError;
 use crate::inner::{Inner, State};
 use crate::options::{Options, System};
-use crate::program::{AlternatePcb, ProgramMessages};
 use crate::region::Region;
-use crate::run::Run;
 use crate::statistics::Statistics;
 use crate::users;
 
@@ -120,18 +120,45 @@ impl<S: Store> Control<S> {
     /// `pseudo_wait` its programs stay for more input as long as nobody else needs the region.
     #[must_use]
     pub fn region(&self, classes: &[u16], job: &str, pseudo_wait: bool) -> Region<S> {
-        Region::new(&self.inner, classes, job, pseudo_wait)
+        Region::new(&self.inner, (Takes::Classes, classes), job, pseudo_wait)
     }
 
-    /// The messages of a program that is not scheduled for any: it sends, and gets none.
+    /// A region that takes the expedited inputs of one program, which stays for more.
     #[must_use]
-    pub fn messages_of_batch(
+    pub fn expedited_region(&self, program: Name, job: &str) -> Region<S> {
+        Region::new(&self.inner, (Takes::Expedited(program), &[]), job, false)
+    }
+
+    /// A batch message program begins, which somebody has started as a job of that name. It is over
+    /// when what this answers is dropped, behind its messages.
+    ///
+    /// # Errors
+    /// If there is no such transaction, or it is stopped, or the system shuts down.
+    pub fn batch_program(
         &self,
         program: Name,
-        alternates: &[AlternatePcb],
-    ) -> ProgramMessages<S> {
-        let run = Arc::new(Mutex::new(Run::default()));
-        ProgramMessages::new(&self.inner, run, None, None, program, alternates)
+        job: &str,
+        start: BatchStart,
+    ) -> Result<BatchProgram<S>, Refusal> {
+        BatchProgram::begin(&self.inner, program, job, start)
+    }
+
+    /// The programs that wait for input now, in some region.
+    #[must_use]
+    pub fn waiting_programs(&self) -> Vec<Name> {
+        let state = self.inner.state.lock();
+        let waits = |region: &&RegionState| region.waits;
+        let waiting = state.dispatch.regions.values().filter(waits);
+        let mut programs: Vec<Name> = waiting.filter_map(|one| Some(one.runs?.1)).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        programs
+    }
+
+    /// A program has changed: where it waits for input it ends, and is scheduled again as it is now.
+    pub fn renew(&self, program: Name) {
+        self.inner.state.lock().dispatch.renew(program);
+        self.inner.work.notify_all();
     }
 
     /// Defines a user, or gives one another password.
@@ -245,7 +272,7 @@ impl<S: Store> Control<S> {
         let state = self.inner.state.lock();
         let mut figures = state.statistics.clone();
         figures.regions = state.dispatch.regions.len() as u64;
-        let runs = |region: &&crate::dispatch::RegionState| region.runs.is_some() && !region.waits;
+        let runs = |region: &&RegionState| region.runs.is_some() && !region.waits;
         figures.occupied = state.dispatch.regions.values().filter(runs).count() as u64;
         figures.conversations = state.conversations.len() as u64;
         drop(state);

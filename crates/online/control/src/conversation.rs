@@ -4,14 +4,15 @@
 //! |---|---|
 //! | 2 | LL, most significant byte first |
 //! | 4 | binary zeros |
-//! | 8 | transaction; blank in what a program inserts ends the conversation |
+//! | 8 | transaction, in the code page that the program has; blank in what a program inserts ends the conversation |
 //! | LL - 14 | the program's data |
 //!
 //! Invariants:
 //! 1. A terminal has at most one conversation, and that has at most one input in the system.
 //! 2. A conversation is durable from its first commit on, in the unit of work of its program.
 
-use otma::Name;
+use codec::CodePage;
+use otma::{Encoding, Name};
 
 /// Bytes in front of the data.
 pub(crate) const SPA_HEAD: usize = 14;
@@ -42,27 +43,45 @@ impl Conversation {
 }
 
 /// The scratch pad area of a conversation that begins, or `old` in the length of `transaction`.
-pub(crate) fn spa_for(transaction: Name, bytes: u16, old: &[u8]) -> Vec<u8> {
+pub(crate) fn spa_for(transaction: Name, bytes: u16, old: &[u8], page: Encoding) -> Vec<u8> {
     let length = usize::from(bytes).max(SPA_HEAD);
     let mut spa = old.to_vec();
     spa.resize(length, 0);
     spa[..2].copy_from_slice(&(length as u16).to_be_bytes());
     spa[2..6].fill(0);
-    spa[6..SPA_HEAD].copy_from_slice(&transaction.0);
+    spa[6..SPA_HEAD].copy_from_slice(&written(transaction, page));
     spa
 }
 
 /// Whether a segment looks like a scratch pad area.
-pub(crate) fn is_spa(segment: &[u8]) -> bool {
+pub(crate) fn is_spa(segment: &[u8], page: Encoding) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
     segment.len() >= SPA_HEAD
         && segment[2..6] == [0; 4]
-        && segment[6..SPA_HEAD].iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+        && transaction_of(segment, page).0.iter().all(is_name)
 }
 
 /// The transaction that a scratch pad area names.
-pub(crate) fn transaction_of(spa: &[u8]) -> Name {
+pub(crate) fn transaction_of(spa: &[u8], page: Encoding) -> Name {
     let name = spa.get(6..SPA_HEAD).and_then(|name| name.first_chunk::<8>());
-    name.map_or(Name::BLANK, |name| Name(*name))
+    let Some(name) = name else { return Name::BLANK };
+    match page {
+        Encoding::Ascii => Name(*name),
+        Encoding::Ebcdic => Name(name.map(|byte| {
+            let character = CodePage::Cp037.character(byte);
+            u8::try_from(character).ok().filter(u8::is_ascii).unwrap_or(0xff)
+        })),
+    }
+}
+
+/// A name in a code page. Names have characters that every EBCDIC page has in the same place.
+fn written(name: Name, page: Encoding) -> [u8; 8] {
+    match page {
+        Encoding::Ascii => name.0,
+        Encoding::Ebcdic => {
+            name.0.map(|byte| CodePage::Cp037.byte(char::from(byte)).unwrap_or(0x40))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -71,14 +90,27 @@ mod tests {
 
     #[test]
     fn a_scratch_pad_area_is_told_from_a_message() {
-        let spa = spa_for(Name(*b"TALK    "), 20, &[]);
+        let spa = spa_for(Name(*b"TALK    "), 20, &[], Encoding::Ascii);
         assert_eq!(spa.len(), 20);
-        assert!(is_spa(&spa) && !is_spa(b"\0\x12\0\0AN ORDINARY ONE"));
-        assert_eq!(transaction_of(&spa), Name(*b"TALK    "));
-        let next = spa_for(Name(*b"MORE    "), 30, &spa);
+        let page = Encoding::Ascii;
+        assert!(is_spa(&spa, page) && !is_spa(b"\0\x12\0\0AN ORDINARY ONE", page));
+        assert_eq!(transaction_of(&spa, page), Name(*b"TALK    "));
+        let next = spa_for(Name(*b"MORE    "), 30, &spa, page);
         assert_eq!((next.len(), &next[6..14]), (30, &b"MORE    "[..]));
         let one = Conversation { transaction: Name(*b"MORE    "), spa: next, busy: false };
         assert_eq!(Conversation::decode(&one.encode()), Some(one));
         assert_eq!(Conversation::decode(b"short"), None);
+    }
+
+    #[test]
+    fn programs_with_ebcdic_find_and_write_its_names_in_ebcdic() {
+        let page = Encoding::Ebcdic;
+        let spa = spa_for(Name(*b"TALK$1  "), 20, &[], page);
+        assert_eq!(spa[6..14], *b"\xe3\xc1\xd3\xd2\x5b\xf1\x40\x40");
+        assert_eq!(transaction_of(&spa, page), Name(*b"TALK$1  "));
+        assert!(is_spa(&spa, page) && !is_spa(&spa, Encoding::Ascii));
+        let mut end = spa;
+        end[6..14].fill(0x40);
+        assert!(is_spa(&end, page) && transaction_of(&end, page).is_blank());
     }
 }

@@ -9,10 +9,12 @@
 //!
 //! Invariants:
 //! 1. A transaction is among the ready ones if and only if it has waiting inputs, is not stopped,
-//!    nor is its program, and its priority is not 0.
+//!    nor is its program, that is no batch message program, and its priority is not 0.
 //! 2. The regions that a transaction, or a program, has are counted exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use otma::Name;
 use resources::{Program, ScheduleType, Transaction};
@@ -49,11 +51,27 @@ pub(crate) struct ProgramState {
     pub(crate) regions: u16,
     pub(crate) stopped: bool,
     pub(crate) failures: u32,
+    /// How often it, or one of its transactions, has changed: who waits for input with an older
+    /// one ends.
+    pub(crate) generation: u64,
+}
+
+/// What a region takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Programs of transactions, by class.
+    #[default]
+    Classes,
+    /// Nothing: a batch message program runs in it.
+    Batch,
+    /// Expedited inputs of one program.
+    Expedited(Name),
 }
 
 /// A region, and what it does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RegionState {
+    pub(crate) takes: Takes,
     pub(crate) classes: Vec<u16>,
     pub(crate) job: String,
     /// The transaction and program that it runs.
@@ -62,6 +80,10 @@ pub(crate) struct RegionState {
     pub(crate) waits: bool,
     pub(crate) since_us: u64,
     pub(crate) stopped: bool,
+    /// The program gets no further input; the region stays.
+    pub(crate) releases: bool,
+    /// A batch message program is to end at its next call.
+    pub(crate) is_ended: Arc<AtomicBool>,
 }
 
 /// Who is scheduled next.
@@ -70,6 +92,8 @@ pub(crate) struct Dispatch {
     pub(crate) transactions: BTreeMap<Name, TransactionState>,
     pub(crate) programs: BTreeMap<Name, ProgramState>,
     pub(crate) regions: BTreeMap<RegionId, RegionState>,
+    /// The program of each routing code.
+    pub(crate) routing_codes: BTreeMap<Name, Name>,
     ready: BTreeSet<Ready>,
     turn: u64,
     next_region: u32,
@@ -109,16 +133,27 @@ impl Dispatch {
         match self.programs.get_mut(&name) {
             Some(state) => state.definition = definition,
             None => {
-                let state = ProgramState { definition, regions: 0, stopped: false, failures: 0 };
+                let state = ProgramState {
+                    definition,
+                    regions: 0,
+                    stopped: false,
+                    failures: 0,
+                    generation: 0,
+                };
                 self.programs.insert(name, state);
             }
         }
     }
 
-    pub(crate) fn add_region(&mut self, classes: Vec<u16>, job: String, now_us: u64) -> RegionId {
+    pub(crate) fn add_region(
+        &mut self,
+        (takes, classes): (Takes, Vec<u16>),
+        job: String,
+        now_us: u64,
+    ) -> RegionId {
         self.next_region += 1;
         let id = RegionId(self.next_region);
-        let state = RegionState { classes, job, since_us: now_us, ..RegionState::default() };
+        let state = RegionState { takes, classes, job, since_us: now_us, ..RegionState::default() };
         self.regions.insert(id, state);
         id
     }
@@ -133,7 +168,9 @@ impl Dispatch {
             state.limit = true;
         }
         let priority = if state.limit { of.limit_priority } else { of.normal_priority };
-        let program_stopped = self.programs.get(&of.program).is_none_or(|one| one.stopped);
+        // Nobody schedules a batch message program but whoever starts it.
+        let cannot = |one: &ProgramState| one.stopped || one.definition.batch;
+        let program_stopped = self.programs.get(&of.program).is_none_or(cannot);
         let is_ready = waiting > 0 && !state.no_scheduling && !program_stopped && priority.0 > 0;
         let (class, rank) = (of.class.0, u8::MAX - priority.0);
         let next = is_ready.then(|| match state.ready {
@@ -207,13 +244,45 @@ impl Dispatch {
         Some(program)
     }
 
+    /// A region begins with a program that no transaction was picked for.
+    pub(crate) fn begin_program(
+        &mut self,
+        region: RegionId,
+        (transaction, program): (Name, Name),
+        now_us: u64,
+    ) {
+        if let Some(transaction) = self.transactions.get_mut(&transaction) {
+            transaction.regions += 1;
+        }
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.regions += 1;
+        }
+        if let Some(region) = self.regions.get_mut(&region) {
+            region.runs = Some((transaction, program));
+            region.since_us = now_us;
+        }
+    }
+
+    /// Whether a region waits for expedited inputs of a program, or processes one.
+    pub(crate) fn is_expedited(&self, program: Name) -> bool {
+        let serves = |region: &RegionState| region.takes == Takes::Expedited(program);
+        self.regions.values().any(|region| serves(region) && !region.stopped)
+    }
+
+    /// A program has changed: those who wait for its input end.
+    pub(crate) fn renew(&mut self, program: Name) {
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.generation += 1;
+        }
+    }
+
     /// A region has ended what it was given; answers how long it was occupied.
     pub(crate) fn end(&mut self, region: RegionId, now_us: u64) -> u64 {
         let Some(state) = self.regions.get_mut(&region) else { return 0 };
         let Some((transaction, program)) = state.runs.take() else { return 0 };
         let took = now_us.saturating_sub(state.since_us);
         state.since_us = now_us;
-        state.waits = false;
+        (state.waits, state.releases) = (false, false);
         if let Some(transaction) = self.transactions.get_mut(&transaction) {
             transaction.regions = transaction.regions.saturating_sub(1);
         }
@@ -259,7 +328,7 @@ mod tests {
         assert_eq!(dispatch.pick(&[3], |_| 1), None);
         dispatch.touch(name("B"), 0);
         assert_eq!(dispatch.pick(&[1], |_| 1), Some(name("D")));
-        let region = dispatch.add_region(vec![1], "R".into(), 0);
+        let region = dispatch.add_region((Takes::Classes, vec![1]), "R".into(), 0);
         dispatch.begin(region, name("D"), 0);
         assert_eq!(dispatch.pick(&[1], |_| 1), Some(name("A")), "D has its region");
         dispatch.end(region, 0);
@@ -287,7 +356,7 @@ mod tests {
     #[test]
     fn parallel_limits_decide_how_many_regions_there_are() {
         let mut dispatch = dispatch(&[("A", 1, 5)]);
-        let first = dispatch.add_region(vec![1], "R".into(), 0);
+        let first = dispatch.add_region((Takes::Classes, vec![1]), "R".into(), 0);
         dispatch.touch(name("A"), 9);
         dispatch.begin(first, name("A"), 0);
         assert_eq!(dispatch.pick(&[1], |_| 9), None, "PARLIM(65535)");

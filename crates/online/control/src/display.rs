@@ -5,6 +5,7 @@ use queues::{Kind, QueueName};
 use store::Store;
 
 use crate::commands::fits;
+use crate::dispatch::{RegionId, RegionState, Takes};
 use crate::inner::{Inner, State};
 
 type Shown = (Vec<String>, Vec<String>);
@@ -25,6 +26,38 @@ fn select(asked: &[String], known: &[Name]) -> (Vec<Name>, Vec<String>) {
 /// A limit as it is shown: 65535 is none.
 fn limit(value: u16) -> String {
     if value == u16::MAX { "NONE".to_owned() } else { value.to_string() }
+}
+
+fn kind_of(region: &RegionState) -> &'static str {
+    match region.takes {
+        Takes::Classes => "TP",
+        Takes::Batch => "BMP",
+        Takes::Expedited(_) => "FP",
+    }
+}
+
+fn show_region(id: RegionId, region: &RegionState, kind: &str) -> String {
+    let (transaction, program) = region.runs.unwrap_or_else(|| match region.takes {
+        Takes::Expedited(program) => (Name::BLANK, program),
+        _ => Default::default(),
+    });
+    let status = match (region.stopped, region.waits, region.runs) {
+        (true, _, _) => "TERMINATING",
+        (_, true, _) => "WAIT-INPUT",
+        (_, _, None) => "WAITING",
+        _ => "",
+    };
+    // A batch message program without inputs is known by its step.
+    let is_step = region.takes == Takes::Batch && transaction.is_blank();
+    let what = if is_step { region.job.clone() } else { transaction.text() };
+    let classes: Vec<String> = region.classes.iter().map(u16::to_string).collect();
+    let line = format!(
+        "   {:>5} {:8} {kind:4} {what:9} {program:8} {status:16} {}",
+        id.0,
+        region.job,
+        classes.join(", "),
+    );
+    line.trim_end().to_owned()
 }
 
 impl<S: Store> Inner<S> {
@@ -131,27 +164,17 @@ impl<S: Store> Inner<S> {
         let mut lines =
             vec!["   REGID JOBNAME  TYPE TRAN/STEP PROGRAM  STATUS           CLASS".to_owned()];
         let state = self.state.lock();
-        for (id, region) in &state.dispatch.regions {
-            let (transaction, program) = region.runs.unwrap_or_default();
-            let status = match (region.stopped, region.waits, region.runs) {
-                (true, _, _) => "TERMINATING",
-                (_, true, _) => "WAIT-INPUT",
-                (_, _, None) => "WAITING",
-                _ => "",
-            };
-            let classes: Vec<String> = region.classes.iter().map(u16::to_string).collect();
-            lines.push(format!(
-                "   {:>5} {:8} TP   {transaction:9} {program:8} {status:16} {}",
-                id.0,
-                region.job,
-                classes.join(", "),
-            ));
+        let all = state.dispatch.regions.iter();
+        let none = [("TP", "MSGRGN"), ("BMP", "BATCHREG"), ("FP", "FPRGN")];
+        for (kind, name) in none {
+            let of_kind = all.clone().filter(|(_, region)| kind_of(region) == kind);
+            let shown: Vec<String> =
+                of_kind.map(|(id, region)| show_region(*id, region, kind)).collect();
+            if shown.is_empty() {
+                lines.push(format!("         {name:8} {kind:4} NONE"));
+            }
+            lines.extend(shown);
         }
-        if state.dispatch.regions.is_empty() {
-            lines.push("         MSGRGN   TP   NONE".to_owned());
-        }
-        lines.push("         BATCHREG BMP  NONE".to_owned());
-        lines.push("         FPRGN    FP   NONE".to_owned());
         lines
     }
 

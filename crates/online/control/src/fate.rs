@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use otma::{Name, Outcome, Reason, Refusal};
 use queues::{Held, Kind};
+use resources::{Kind as ResourceKind, Stop};
 use store::{Store, Unit, UnitOptions};
 
 use crate::inner::{InHand, Inner};
@@ -154,7 +155,8 @@ impl<S: Store> Inner<S> {
         }
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         state.notices.push(format!("DFS554A {program} {transaction} ABEND {code}{why}"));
-        if failures >= most {
+        let is_over = failures >= most;
+        if is_over {
             if let Some(one) = state.dispatch.programs.get_mut(&program) {
                 one.stopped = true;
             }
@@ -168,6 +170,22 @@ impl<S: Store> Inner<S> {
             ));
             for name in state.dispatch.transactions_of(program) {
                 self.touch(&mut state, name);
+            }
+        }
+        drop(state);
+        if is_over {
+            self.keep_stopped(transaction, program);
+        }
+    }
+
+    /// What was stopped for its failures stays so over a restart.
+    fn keep_stopped(&self, transaction: Name, program: Name) {
+        let both = [(ResourceKind::Program, program), (ResourceKind::Transaction, transaction)];
+        for (kind, name) in both {
+            let kept = self.repository.set_stopped(kind, &[name], Some(Stop::Scheduling));
+            if let Err(error) = kept {
+                let what = kind.word();
+                self.notice(format!("{error}; a restart will start {what} {name} again"));
             }
         }
     }

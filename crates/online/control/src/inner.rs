@@ -34,8 +34,8 @@ use crate::statistics::Statistics;
 /// Who waits for what becomes of an input.
 pub(crate) struct Client {
     pub(crate) partner: Arc<dyn Partner>,
-    /// The transaction in whose queue its input was put; blank for a command.
-    pub(crate) transaction: Name,
+    /// Where its input was put; that of a blank name for a command.
+    pub(crate) queue: QueueName,
     /// It waits with its input: commit mode 1.
     pub(crate) direct: bool,
     pub(crate) confirm: bool,
@@ -124,10 +124,12 @@ impl<S: Store> Inner<S> {
         let mut pending = Vec::with_capacity(coming.len());
         let mut state = self.state.lock();
         let mut inputs = Vec::new();
+        let mut is_expedited = false;
         for Coming { pending: one, answers } in coming {
             let QueueName { kind, name } = one.queue();
             match kind {
                 Kind::Input => inputs.push(name),
+                Kind::Expedited => is_expedited = true,
                 Kind::Output => {
                     let ticket = Ticket(answers);
                     if state.clients.contains_key(&ticket) {
@@ -154,7 +156,7 @@ impl<S: Store> Inner<S> {
             self.touch(&mut state, *name);
         }
         drop(state);
-        if !inputs.is_empty() {
+        if !inputs.is_empty() || is_expedited {
             self.work.notify_all();
         }
         for (partner, name) in told {
@@ -291,9 +293,19 @@ impl<S: Store> Inner<S> {
         let mut state = self.state.lock();
         for key in touched {
             match (key.0, known.get(key)) {
-                (_, Some(Definition::Program(one))) => state.dispatch.define_program(one.clone()),
+                (_, Some(Definition::Program(one))) => {
+                    state.dispatch.define_program(one.clone());
+                    state.dispatch.renew(one.name);
+                }
                 (_, Some(Definition::Transaction(one))) => {
                     state.dispatch.define(resources::Transaction::clone(one));
+                    state.dispatch.renew(one.program);
+                }
+                (_, Some(Definition::RoutingCode(one))) => {
+                    state.dispatch.routing_codes.insert(one.name, one.program);
+                }
+                (ResourceKind::RoutingCode, None) => {
+                    state.dispatch.routing_codes.remove(&key.1);
                 }
                 (ResourceKind::Transaction, None) => state.dispatch.undefine(key.1),
                 (ResourceKind::Program, None) => drop(state.dispatch.programs.remove(&key.1)),

@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use otma::{Outcome, Reason, Refusal};
+use otma::{Name, Outcome, Reason, Refusal};
 use queues::{Held, QueueName};
 use region::Abend;
 use store::Store;
 
-use crate::dispatch::RegionId;
+use crate::dispatch::{RegionId, Takes};
 use crate::inner::{InHand, State};
 use crate::program::ProgramMessages;
 use crate::run::Next;
@@ -74,7 +74,6 @@ impl<S: Store> ProgramMessages<S> {
             return Some(first);
         }
         let (transaction, region) = (self.transaction.clone()?, self.region?);
-        let queue = QueueName::input(transaction.name);
         let limit = u32::from(transaction.process_limit).max(1);
         let (given, pseudo_wait) = {
             let run = self.run.lock();
@@ -83,13 +82,18 @@ impl<S: Store> ProgramMessages<S> {
         let inner = &self.inner;
         let mut state = inner.state.lock();
         loop {
-            let of = state.dispatch.transactions.get(&transaction.name);
-            let blocked = of.is_none_or(|one| one.no_scheduling);
-            let blocked =
-                blocked || state.dispatch.programs.get(&self.program).is_none_or(|one| one.stopped);
-            let classes = state.dispatch.regions.get(&region).filter(|one| !one.stopped);
-            let classes = classes.map(|one| one.classes.clone());
-            let classes = classes.filter(|_| !blocked && !state.shutting_down)?;
+            if state.shutting_down || self.is_blocked(&state, transaction.name) {
+                return None;
+            }
+            let own = state.dispatch.regions.get(&region)?;
+            if own.stopped || own.releases {
+                return None;
+            }
+            let queue = match own.takes {
+                Takes::Expedited(program) => QueueName::expedited(program),
+                _ => QueueName::input(transaction.name),
+            };
+            let classes = own.classes.clone();
             let spent = transaction.process_limit != u16::MAX && given >= limit;
             let others = || state.dispatch.pick(&classes, |name| inner.waiting(name));
             if spent && !transaction.wait_for_input {
@@ -110,6 +114,25 @@ impl<S: Store> ProgramMessages<S> {
             inner.work.wait_for(&mut state, NAP);
             set_waits(&mut state, region, false);
         }
+    }
+}
+
+impl<S: Store> ProgramMessages<S> {
+    /// Whether the program gets no further input: it is stopped, its transaction is, or it is not
+    /// what it was when it was scheduled.
+    fn is_blocked(&self, state: &State, transaction: Name) -> bool {
+        let own = self.region.and_then(|region| state.dispatch.regions.get(&region));
+        let Some(own) = own else { return true };
+        let generation = self.run.lock().generation;
+        let program = state.dispatch.programs.get(&self.program);
+        // Batch message programs need not be defined.
+        let program_blocked = match program {
+            Some(one) => one.stopped || generation.is_some_and(|known| known != one.generation),
+            None => own.takes != Takes::Batch,
+        };
+        let of = state.dispatch.transactions.get(&transaction);
+        let is_expedited = matches!(own.takes, Takes::Expedited(_));
+        program_blocked || (!is_expedited && of.is_none_or(|one| one.no_scheduling))
     }
 }
 

@@ -12,12 +12,13 @@
 //! |---|---|
 //! | opening; regions, statistics | [`Control`] |
 //! | what doors call | `manager` |
-//! | who is scheduled next | `dispatch`, [`Region`] |
+//! | who is scheduled next | `dispatch`, [`Region`]; batch message programs: [`BatchProgram`] |
+//! | which inputs are expedited | `expedite` |
 //! | what programs call | [`ProgramMessages`], `intake`, `run` |
 //! | sync points; what follows them | `sync`, `aftermath`, `commits` |
 //! | failures, deadlocks, expiry | `fate` |
 //! | conversations | `conversation` |
-//! | operators' commands | `commands`, `display` |
+//! | operators' commands | `commands`, `operate`, `display` |
 //! | users | `users` |
 //! | bytes of queues, for fuzzing | [`exercise`] |
 //!
@@ -30,6 +31,7 @@
 //!    forgets.
 
 mod aftermath;
+mod batch;
 mod commands;
 mod commits;
 mod control;
@@ -38,11 +40,13 @@ mod dispatch;
 mod display;
 mod envelope;
 mod error;
+mod expedite;
 mod fate;
 mod fuzz;
 mod inner;
 mod intake;
 mod manager;
+mod operate;
 mod options;
 mod program;
 mod region;
@@ -52,6 +56,7 @@ mod sync;
 mod text;
 mod users;
 
+pub use batch::{BatchProgram, BatchStart};
 pub use commands::Answered;
 pub use control::{Control, DeadLetter};
 pub use dispatch::RegionId;

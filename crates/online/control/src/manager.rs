@@ -14,7 +14,7 @@ use otma::{
 };
 use queues::{Held, Kind, QueueName};
 use resources::{MessageType, Transaction};
-use store::{Store, UnitOptions};
+use store::{Store, Unit as _, UnitOptions};
 
 use crate::commands::{Answered, is_exit};
 use crate::control::Control;
@@ -116,7 +116,7 @@ impl<S: Store> Manager for Control<S> {
             self.inner.queues.put_back(held);
             done(Ok(()));
         } else {
-            self.inner.settle(held, settlement == Settlement::Refused, done);
+            self.inner.settle(held, settlement, done);
         }
         Ok(())
     }
@@ -149,14 +149,14 @@ impl<S: Store> Inner<S> {
         if envelope.transaction.0[0] == b'/' {
             return self.submit_command(&envelope, partner);
         }
-        let transaction = self.admit(&mut envelope)?;
+        let (transaction, expedited) = self.admit(&mut envelope)?;
         let own = u64::from(transaction.expires_in);
         let own = (own > 0).then(|| std::time::Duration::from_secs(own));
         let lives = [lives, own].into_iter().flatten().min();
         let terminal = envelope.terminal;
         let client = Client {
             partner,
-            transaction: transaction.name,
+            queue: QueueName::input(transaction.name),
             direct: envelope.send_then_commit,
             confirm: envelope.sync_level == SyncLevel::Confirm,
             since_us: self.now_us(),
@@ -164,7 +164,9 @@ impl<S: Store> Inner<S> {
             gone: false,
         };
         let volatile = envelope.send_then_commit || !transaction.recoverable;
-        let put = if volatile {
+        let put = if let Some(program) = expedited {
+            self.put_expedited(program, &envelope, lives, client)
+        } else if volatile {
             self.put_volatile(&transaction, &envelope, lives, client)
         } else {
             self.put_durable(&transaction, &envelope, lives, client)
@@ -175,8 +177,9 @@ impl<S: Store> Inner<S> {
         })
     }
 
-    /// Whether an input is taken in, and for which transaction.
-    fn admit(&self, envelope: &mut Envelope) -> Result<Transaction, Refusal> {
+    /// Whether an input is taken in, for which transaction, and for which program if it is
+    /// expedited.
+    fn admit(&self, envelope: &mut Envelope) -> Result<(Transaction, Option<Name>), Refusal> {
         let mut state = self.state.lock();
         if state.shutting_down {
             return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));
@@ -207,6 +210,7 @@ impl<S: Store> Inner<S> {
             let text = format!("TRAN {name} TAKES ONE SEGMENT");
             return Err(Refusal::new(Reason::TooLarge, text));
         }
+        let expedited = self.route(&state, &of, envelope)?;
         if of.conversation {
             let new = Conversation { transaction: name, spa: Vec::new(), busy: true };
             let of_terminal = state.conversations.entry(envelope.terminal).or_insert(new);
@@ -215,7 +219,7 @@ impl<S: Store> Inner<S> {
         state.terminals.insert(envelope.terminal);
         state.terminals.insert(envelope.tpipe);
         state.statistics.submitted += 1;
-        Ok(of)
+        Ok((of, expedited))
     }
 
     fn put_volatile(
@@ -274,7 +278,7 @@ impl<S: Store> Inner<S> {
         let ticket = Ticket(number);
         let client = Client {
             partner,
-            transaction: Name::BLANK,
+            queue: QueueName::input(Name::BLANK),
             direct: true,
             confirm: false,
             since_us: self.now_us(),
@@ -304,7 +308,7 @@ impl<S: Store> Inner<S> {
         let mut state = self.state.lock();
         let Some(client) = state.clients.get_mut(&ticket) else { return };
         client.gone = true;
-        let (direct, name) = (client.direct, client.transaction);
+        let (direct, queue) = (client.direct, client.queue);
         if !direct {
             // The input goes on; nobody hears of it any more.
             state.clients.remove(&ticket);
@@ -314,14 +318,14 @@ impl<S: Store> Inner<S> {
         if !direct {
             return;
         }
-        if let Some(held) = self.queues.take_arrival(QueueName::input(name), ticket.0) {
+        if let Some(held) = self.queues.take_arrival(queue, ticket.0) {
             if let Ok(envelope) = self.open(&held) {
-                self.idle_conversation(envelope.terminal, name);
+                self.idle_conversation(envelope.terminal, queue.name);
             }
             self.queues.gone(held);
             let mut state = self.state.lock();
             state.clients.remove(&ticket);
-            self.touch(&mut state, name);
+            self.touch(&mut state, queue.name);
         }
     }
 
@@ -357,15 +361,27 @@ impl<S: Store> Inner<S> {
         })
     }
 
-    /// An output leaves its tpipe; if it was refused, for the dead letters.
-    fn settle(self: &Arc<Inner<S>>, held: Held, refused: bool, done: Done) {
+    /// An output leaves its tpipe; if it was refused, for the dead letters, if it could not be
+    /// delivered, for the tpipe that is named for that.
+    fn settle(self: &Arc<Inner<S>>, held: Held, settlement: Settlement, done: Done) {
         let mut letter = None;
+        let mut is_kept = false;
+        let delivered = settlement == Settlement::Delivered;
         let written = self.store.begin(UnitOptions::default()).map_err(ControlError::from);
         let written = written.and_then(|mut unit| {
-            if refused {
+            if !delivered {
                 let mut envelope = self.open(&held)?;
-                "the client has refused it".clone_into(&mut envelope.reason);
-                let to = QueueName { kind: Kind::DeadLetter, name: held.queue().name };
+                let to = if settlement == Settlement::Refused {
+                    "the client has refused it".clone_into(&mut envelope.reason);
+                    QueueName { kind: Kind::DeadLetter, name: held.queue().name }
+                } else {
+                    envelope.tpipe = envelope.options.reroute;
+                    QueueName::output(envelope.tpipe)
+                };
+                is_kept = to.name.is_blank() || to == held.queue();
+                if is_kept {
+                    return Ok(unit);
+                }
                 let pending = self.queues.put(&mut unit, to, None, &envelope.encode())?;
                 letter = Some(Coming { pending, answers: 0 });
             }
@@ -373,6 +389,12 @@ impl<S: Store> Inner<S> {
             Ok(unit)
         });
         match written {
+            Ok(unit) if is_kept => {
+                // Nothing is in it.
+                let _ = unit.backout();
+                self.queues.put_back(held);
+                done(Ok(()));
+            }
             Ok(unit) => {
                 let inner = Arc::clone(self);
                 self.commits.queue(
@@ -380,7 +402,7 @@ impl<S: Store> Inner<S> {
                     Box::new(move |outcome| match outcome {
                         Ok(()) => {
                             inner.queues.gone(held);
-                            inner.state.lock().statistics.delivered += u64::from(!refused);
+                            inner.state.lock().statistics.delivered += u64::from(delivered);
                             inner.arrived(letter.into_iter().collect());
                             done(Ok(()));
                         }

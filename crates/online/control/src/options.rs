@@ -5,6 +5,8 @@ use std::time::Duration;
 use otma::Name;
 use queues::Limits;
 
+use crate::dispatch::RegionId;
+
 /// What becomes of an input whose program fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
@@ -125,6 +127,25 @@ pub trait System: Send + Sync {
     /// # Errors
     /// Why it cannot be, for people.
     fn set_database(&self, name: &str, started: bool) -> Result<(), String>;
+
+    /// Starts one more region as the configuration has it under a name; of the first kind if the
+    /// name is empty. Answers the region's job name.
+    ///
+    /// # Errors
+    /// Why it cannot be, for people.
+    fn start_region(&self, name: &str) -> Result<String, String> {
+        let _ = name;
+        Err("REGIONS CANNOT BE STARTED HERE".to_owned())
+    }
+
+    /// Ends the program that runs in a region now, by an abend.
+    ///
+    /// # Errors
+    /// Why it cannot be, for people.
+    fn end_program(&self, region: RegionId) -> Result<(), String> {
+        let _ = region;
+        Err("PROGRAMS CANNOT BE ENDED HERE".to_owned())
+    }
 
     /// Takes a checkpoint or begins to end.
     ///

@@ -22,7 +22,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use otma::{Name, Segments};
+use otma::{Encoding, Name, Segments};
 use queues::QueueName;
 use region::shape::Name as PcbName;
 use region::{Abend, IoFeedback};
@@ -72,13 +72,24 @@ type Slot = Arc<Mutex<Option<Aftermath>>>;
 /// Where the outputs stood at a mark: how many were made, those in the making, the scratch pad.
 type Marked = (usize, BTreeMap<usize, Made>, Option<Vec<u8>>);
 
+/// Where a program's inputs come from.
+pub(crate) struct Inputs {
+    pub(crate) region: Option<RegionId>,
+    pub(crate) transaction: Option<Transaction>,
+    /// It goes on when its commits are durable, not before.
+    pub(crate) waits_for_commits: bool,
+}
+
 /// The messages of one scheduled program.
 pub struct ProgramMessages<S: Store> {
     pub(crate) inner: Arc<Inner<S>>,
     pub(crate) run: Arc<Mutex<Run>>,
     pub(crate) region: Option<RegionId>,
     pub(crate) transaction: Option<Transaction>,
+    waits_for_commits: bool,
     pub(crate) program: Name,
+    /// Where the messages of the I/O PCB go while there is no input.
+    output: Name,
     alternates: BTreeMap<usize, AlternatePcb>,
     /// The present message: its segments, and how many were given.
     parts: Vec<Vec<u8>>,
@@ -87,6 +98,8 @@ pub struct ProgramMessages<S: Store> {
     is_old: bool,
     /// Of the present message.
     pub(crate) terminal: Name,
+    /// Of the present message: the code page that the program has its characters in.
+    encoding: Encoding,
     ignore_purge: bool,
     destinations: BTreeMap<usize, Name>,
     making: BTreeMap<usize, Made>,
@@ -104,8 +117,7 @@ impl<S: Store> ProgramMessages<S> {
     pub(crate) fn new(
         inner: &Arc<Inner<S>>,
         run: Arc<Mutex<Run>>,
-        region: Option<RegionId>,
-        transaction: Option<Transaction>,
+        Inputs { region, transaction, waits_for_commits }: Inputs,
         program: Name,
         alternates: &[AlternatePcb],
     ) -> ProgramMessages<S> {
@@ -117,13 +129,16 @@ impl<S: Store> ProgramMessages<S> {
             run,
             region,
             transaction,
+            waits_for_commits,
             program,
+            output: Name::BLANK,
             alternates,
             parts: Vec::new(),
             place: 0,
             io: IoFeedback::default(),
             is_old: false,
             terminal: Name::BLANK,
+            encoding: Encoding::Ascii,
             ignore_purge: false,
             destinations,
             making: BTreeMap::new(),
@@ -133,6 +148,11 @@ impl<S: Store> ProgramMessages<S> {
             aftermath: None,
             queued: None,
         }
+    }
+
+    /// The same with a destination for what it sends without having an input.
+    pub(crate) fn sending_to(self, output: Name) -> ProgramMessages<S> {
+        ProgramMessages { output, ..self }
     }
 
     fn in_conversation(&self) -> bool {
@@ -158,7 +178,8 @@ impl<S: Store> ProgramMessages<S> {
             let kept = state.conversations.get(&envelope.terminal).map(|one| one.spa.clone());
             drop(state);
             let old = if envelope.spa.is_empty() { kept.unwrap_or_default() } else { envelope.spa };
-            self.parts.insert(0, spa_for(transaction.name, transaction.spa_bytes, &old));
+            let page = envelope.encoding;
+            self.parts.insert(0, spa_for(transaction.name, transaction.spa_bytes, &old, page));
         }
         if self.parts.is_empty() {
             // A message has a first segment, if one without data.
@@ -166,6 +187,7 @@ impl<S: Store> ProgramMessages<S> {
         }
         self.is_old = is_old;
         self.terminal = envelope.terminal;
+        self.encoding = envelope.encoding;
         self.ignore_purge = envelope.options.ignore_purge;
         let user = envelope.identity.user;
         self.io = IoFeedback {
@@ -224,7 +246,11 @@ impl<S: Store> ProgramMessages<S> {
             }
         }
         if is_io {
-            return if self.parts.is_empty() { Err(*b"QH") } else { Ok(self.terminal) };
+            return match self.parts.is_empty() {
+                false => Ok(self.terminal),
+                true if self.output.is_blank() => Err(*b"QH"),
+                true => Ok(self.output),
+            };
         }
         self.alternate(number, is_response)
     }
@@ -263,7 +289,7 @@ impl<S: Store> ProgramMessages<S> {
         if self.spa.is_some() {
             return *b"X5";
         }
-        let to = transaction_of(segment);
+        let to = transaction_of(segment, self.encoding);
         if !to.is_blank() {
             let state = self.inner.state.lock();
             let of = state.dispatch.transactions.get(&to);
@@ -287,8 +313,8 @@ impl<S: Store> ProgramMessages<S> {
     /// Whether a segment is the scratch pad area, and not part of a message.
     fn takes_as_spa(&self, number: usize, segment: &[u8]) -> bool {
         let begun = self.making.contains_key(&number);
-        self.in_conversation() && !begun && is_spa(segment) && {
-            let to = transaction_of(segment);
+        self.in_conversation() && !begun && is_spa(segment, self.encoding) && {
+            let to = transaction_of(segment, self.encoding);
             to.is_blank() || self.is_transaction(to)
         }
     }
@@ -448,6 +474,7 @@ impl<S: Store> Messages<S> for ProgramMessages<S> {
 
     fn destination(&self, pcb: TerminalPcb) -> PcbName {
         match pcb {
+            TerminalPcb::Io if self.parts.is_empty() => self.output.0,
             TerminalPcb::Io => self.terminal.0,
             TerminalPcb::Alternate(number) => {
                 self.destinations.get(&number).copied().unwrap_or_default().0
@@ -494,7 +521,7 @@ impl<S: Store> Messages<S> for ProgramMessages<S> {
 
     fn queue(&mut self) -> Option<(Arc<dyn CommitSink>, u64)> {
         // Only where the next call is for the next message: it says that the commit was queued.
-        if self.region.is_none() || self.aftermath.as_ref()?.inputs.is_empty() {
+        if self.waits_for_commits || self.aftermath.as_ref()?.inputs.is_empty() {
             return None;
         }
         let slot: Slot = Arc::new(Mutex::new(self.aftermath.take()));

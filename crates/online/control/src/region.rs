@@ -6,21 +6,22 @@
 use std::sync::Arc;
 
 use otma::Name;
-use queues::QueueName;
+use queues::{Held, QueueName};
 use resources::{Program, Transaction};
 use seam::sync::Mutex;
 use store::Store;
 
-use crate::dispatch::RegionId;
+use crate::dispatch::{RegionId, Takes};
 use crate::fate::Ending;
-use crate::inner::Inner;
-use crate::program::{AlternatePcb, ProgramMessages};
+use crate::inner::{Inner, State};
+use crate::program::{AlternatePcb, Inputs, ProgramMessages};
 use crate::run::{Run, give_all_back, take_all};
 
 /// A region that takes message programs.
 pub struct Region<S: Store> {
     inner: Arc<Inner<S>>,
     id: RegionId,
+    takes: Takes,
     classes: Vec<u16>,
     pseudo_wait: bool,
 }
@@ -39,16 +40,21 @@ pub struct Scheduled<S: Store> {
     ended: bool,
 }
 
+/// An input, and what is scheduled for it.
+type Found = (Held, Transaction, Program);
+
 impl<S: Store> Region<S> {
     pub(crate) fn new(
         inner: &Arc<Inner<S>>,
-        classes: &[u16],
+        (takes, classes): (Takes, &[u16]),
         job: &str,
         pseudo_wait: bool,
     ) -> Region<S> {
         let now = inner.now_us();
-        let id = inner.state.lock().dispatch.add_region(classes.to_vec(), job.to_owned(), now);
-        Region { inner: Arc::clone(inner), id, classes: classes.to_vec(), pseudo_wait }
+        let classes = classes.to_vec();
+        let of = (takes, classes.clone());
+        let id = inner.state.lock().dispatch.add_region(of, job.to_owned(), now);
+        Region { inner: Arc::clone(inner), id, takes, classes, pseudo_wait }
     }
 
     /// Its number.
@@ -67,28 +73,18 @@ impl<S: Store> Region<S> {
             if stopped || state.shutting_down {
                 return None;
             }
-            let picked = state.dispatch.pick(&self.classes, |name| inner.waiting(name));
-            let Some(name) = picked else {
+            let found = match self.takes {
+                Takes::Expedited(program) => self.expedited(&mut state, program),
+                _ => self.picked(&mut state),
+            };
+            let Some((held, transaction, program)) = found else {
                 inner.work.wait(&mut state);
                 continue;
             };
-            let held = inner.queues.take(QueueName::input(name));
-            inner.touch(&mut state, name);
-            let Some(held) = held else { continue };
-            let definition = state.dispatch.transactions.get(&name);
-            let definition = definition.map(|one| one.definition.clone());
-            let now = inner.now_us();
-            let program = state.dispatch.begin(self.id, name, now);
-            let program = program.and_then(|name| state.dispatch.programs.get(&name));
-            let program = program.map(|one| one.definition.clone());
-            let (Some(transaction), Some(program)) = (definition, program) else {
-                // It was deleted in this moment; nothing else removes a ready one.
-                inner.queues.put_back(held);
-                state.dispatch.undefine(name);
-                continue;
-            };
             state.statistics.schedules += 1;
-            let run = Run { first: Some(held), pseudo_wait: self.pseudo_wait, ..Run::default() };
+            let generation = state.dispatch.programs.get(&program.name).map(|one| one.generation);
+            let pseudo_wait = self.pseudo_wait;
+            let run = Run { first: Some(held), generation, pseudo_wait, ..Run::default() };
             return Some(Scheduled {
                 psb: program.name,
                 transaction,
@@ -101,6 +97,47 @@ impl<S: Store> Region<S> {
         }
     }
 
+    /// What is scheduled next by class.
+    fn picked(&self, state: &mut State) -> Option<Found> {
+        let inner = &self.inner;
+        loop {
+            let name = state.dispatch.pick(&self.classes, |name| inner.waiting(name))?;
+            let held = inner.queues.take(QueueName::input(name));
+            inner.touch(state, name);
+            let Some(held) = held else { continue };
+            let definition = state.dispatch.transactions.get(&name);
+            let definition = definition.map(|one| one.definition.clone());
+            let now = inner.now_us();
+            let program = state.dispatch.begin(self.id, name, now);
+            let program = program.and_then(|name| state.dispatch.programs.get(&name));
+            let program = program.map(|one| one.definition.clone());
+            if let (Some(transaction), Some(program)) = (definition, program) {
+                return Some((held, transaction, program));
+            }
+            // It was deleted in this moment; nothing else removes a ready one.
+            inner.queues.put_back(held);
+            state.dispatch.undefine(name);
+        }
+    }
+
+    /// The next expedited input of a program.
+    fn expedited(&self, state: &mut State, program: Name) -> Option<Found> {
+        let inner = &self.inner;
+        let known = state.dispatch.programs.get(&program).filter(|one| !one.stopped)?;
+        let definition = known.definition.clone();
+        let held = inner.queues.take(QueueName::expedited(program))?;
+        let transaction = inner.expedited_as(state, program);
+        let now = inner.now_us();
+        state.dispatch.begin_program(self.id, (transaction.name, program), now);
+        Some((held, transaction, definition))
+    }
+
+    /// Whether it takes expedited inputs.
+    #[must_use]
+    pub fn is_expedited(&self) -> bool {
+        matches!(self.takes, Takes::Expedited(_))
+    }
+
     /// The messages of a program that was scheduled, whose PSB has those alternate PCBs.
     #[must_use]
     pub fn messages(
@@ -108,14 +145,10 @@ impl<S: Store> Region<S> {
         scheduled: &Scheduled<S>,
         alternates: &[AlternatePcb],
     ) -> ProgramMessages<S> {
-        ProgramMessages::new(
-            &self.inner,
-            Arc::clone(&scheduled.run),
-            Some(self.id),
-            Some(scheduled.transaction.clone()),
-            scheduled.program.name,
-            alternates,
-        )
+        let transaction = Some(scheduled.transaction.clone());
+        let inputs = Inputs { region: Some(self.id), transaction, waits_for_commits: false };
+        let (run, program) = (Arc::clone(&scheduled.run), scheduled.program.name);
+        ProgramMessages::new(&self.inner, run, inputs, program, alternates)
     }
 
     /// The program has ended, and its last unit of work is committed or backed out. Decides what

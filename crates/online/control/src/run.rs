@@ -20,6 +20,8 @@ pub(crate) struct Run {
     pub(crate) inputs: Vec<InHand>,
     /// Inputs that were given since it was scheduled, or since its limit was waived.
     pub(crate) given: u32,
+    /// The program's generation when it was scheduled; none for one that nobody schedules.
+    pub(crate) generation: Option<u64>,
     /// It waits for input although its transaction does not say so.
     pub(crate) pseudo_wait: bool,
 }

@@ -38,6 +38,20 @@ struct Switched {
     with_spa: bool,
 }
 
+/// Where the outputs for an input of mode 0 go; nowhere if nobody is there to get them, and who sent
+/// it wants them to be discarded then. What a send-only input brings waits to be fetched.
+fn tpipe_for(envelope: &Envelope, is_there: bool) -> Option<Name> {
+    let options = &envelope.options;
+    if is_there || options.send_only {
+        return Some(envelope.tpipe);
+    }
+    match (options.purge_undeliverable, options.reroute.is_blank()) {
+        (true, _) => None,
+        (false, true) => Some(envelope.tpipe),
+        (false, false) => Some(options.reroute),
+    }
+}
+
 fn abend(code: &str, text: String) -> Abend {
     Abend { code: code.to_owned(), text }
 }
@@ -121,6 +135,7 @@ impl<S: Store> ProgramMessages<S> {
         let InHand { envelope, ticket, .. } = input;
         let state = self.inner.state.lock();
         let client = state.clients.get(ticket);
+        let is_there = client.is_some();
         let direct = client.is_some_and(|client| client.direct);
         let confirm = client.is_some_and(|client| client.confirm);
         drop(state);
@@ -154,8 +169,13 @@ impl<S: Store> ProgramMessages<S> {
                 }
             }
             (false, _) => {
-                for output in &own {
-                    let to = QueueName::output(envelope.tpipe);
+                let Some(tpipe) = tpipe_for(envelope, is_there) else {
+                    aftermath.ends.push(*ticket);
+                    return Ok(());
+                };
+                for output in &mut own {
+                    output.tpipe = tpipe;
+                    let to = QueueName::output(tpipe);
                     let put = self.inner.queues.put(unit, to, None, &output.encode());
                     let pending = put.map_err(|e| failed(&e))?;
                     aftermath.coming.push(Coming { pending, answers: ticket.0 });
@@ -218,7 +238,7 @@ impl<S: Store> ProgramMessages<S> {
         let new = || Conversation { transaction: of.name, spa: Vec::new(), busy: true };
         let mut one = one.unwrap_or_else(new);
         if let Some(spa) = self.spa.take() {
-            let next = transaction_of(&spa);
+            let next = transaction_of(&spa, parent.encoding);
             if next.is_blank() {
                 let dropped = self.inner.queues.drop_record(unit, Kind::Conversation, terminal);
                 dropped.map_err(|e| failed(&e))?;
@@ -228,7 +248,7 @@ impl<S: Store> ProgramMessages<S> {
             one.transaction = next;
             one.spa = spa;
         } else if one.spa.is_empty() {
-            one.spa = spa_for(of.name, of.spa_bytes, &parent.spa);
+            one.spa = spa_for(of.name, of.spa_bytes, &parent.spa, parent.encoding);
         }
         // Another program of the conversation has the turn now.
         one.busy = switched.iter().any(|one| one.with_spa);

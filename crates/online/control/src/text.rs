@@ -109,6 +109,11 @@ pub(crate) fn stopped(name: Name) -> String {
     format!("DFS065 TRAN/LTERM STOPPED, TRAN={name}")
 }
 
+/// No region takes a Fast Path transaction's inputs.
+pub(crate) fn no_region(name: Name) -> String {
+    format!("DFS2529 NO FAST PATH REGION FOR ROUTING CODE {name}")
+}
+
 /// A program that sent no reply.
 pub(crate) const NO_REPLY: &str = "DFS2082 RESPONSE MODE TRANSACTION TERMINATED WITHOUT REPLY";
 

@@ -33,6 +33,9 @@ pub enum Settlement {
     Kept,
     /// The client refused it: it leaves the tpipe for the dead-letter queue.
     Refused,
+    /// It could not be delivered: it goes to the tpipe that its input names for that, or back to
+    /// the head of its own if that names none.
+    Rerouted,
 }
 
 /// How an input ended.

@@ -48,6 +48,8 @@ pub enum Kind {
     Conversation = 4,
     /// A terminal that has been seen: one record for each.
     Terminal = 5,
+    /// Expedited inputs for a Fast Path program; in memory only.
+    Expedited = 6,
 }
 
 impl Kind {
@@ -59,7 +61,7 @@ impl Kind {
     /// Whether messages wait there; otherwise it holds records.
     #[must_use]
     pub fn is_queue(self) -> bool {
-        matches!(self, Kind::Input | Kind::Output | Kind::DeadLetter)
+        matches!(self, Kind::Input | Kind::Output | Kind::DeadLetter | Kind::Expedited)
     }
 }
 
@@ -85,6 +87,12 @@ impl QueueName {
         QueueName { kind: Kind::Output, name }
     }
 
+    /// The expedited inputs of a program.
+    #[must_use]
+    pub const fn expedited(program: Name) -> QueueName {
+        QueueName { kind: Kind::Expedited, name: program }
+    }
+
     /// The dead letters of a queue.
     #[must_use]
     pub const fn dead_letter(name: Name) -> QueueName {
@@ -100,6 +108,7 @@ impl fmt::Display for QueueName {
             Kind::DeadLetter => "DEAD",
             Kind::Conversation => "CONV",
             Kind::Terminal => "LTERM",
+            Kind::Expedited => "PGM",
         };
         write!(f, "{kind} {}", self.name)
     }

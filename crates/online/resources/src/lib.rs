@@ -34,5 +34,5 @@ pub use error::ResourceError;
 pub use model::{
     Attributes, Database, Definition, Kind, Program, RoutingCode, SetError, Transaction,
 };
-pub use repository::{Repository, SET};
+pub use repository::{Repository, SET, Stop};
 pub use source::read;

@@ -10,15 +10,15 @@
 //! | 1 | version, 1 |
 //! | rest | what differs from the defaults, as `SET` takes it |
 //!
-//! A resource that an operator has stopped has another entry, whose kind is in lower case and whose
-//! value is the version alone.
+//! A resource that is stopped has another entry, whose kind is in lower case. Its value is the
+//! version alone, or the version and `S` if it is only not scheduled.
 //!
 //! Invariants:
 //! 1. Memory and store say the same whenever nobody is inside [`Repository::apply`].
 //! 2. Who changes something holds the name of the whole set; nobody else locks anything here.
 //! 3. What is not defined is not stopped.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use otma::Name;
@@ -42,8 +42,36 @@ pub struct Repository<S: Store> {
     store: S,
     set: SetId,
     known: Mutex<Arc<Known>>,
-    /// What an operator has stopped. Locked behind `known`, where both are.
-    stopped: Mutex<BTreeSet<(Kind, Name)>>,
+    /// What is stopped, and how. Locked behind `known`, where both are.
+    stopped: Mutex<BTreeMap<(Kind, Name), Stop>>,
+}
+
+/// How a resource is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// By an operator: nothing is queued for it, or scheduled.
+    Whole,
+    /// It is not scheduled, because it has failed too often.
+    Scheduling,
+}
+
+/// What says in an entry that scheduling alone is stopped.
+const SCHEDULING: u8 = b'S';
+
+impl Stop {
+    fn value(self) -> &'static [u8] {
+        match self {
+            Stop::Whole => &[VERSION],
+            Stop::Scheduling => &[VERSION, SCHEDULING],
+        }
+    }
+
+    fn of_value(value: &[u8]) -> Stop {
+        match value {
+            [_, SCHEDULING, ..] => Stop::Scheduling,
+            _ => Stop::Whole,
+        }
+    }
 }
 
 fn letter(kind: Kind) -> u8 {
@@ -115,13 +143,13 @@ impl<S: Store> Repository<S> {
                 store.create_set(SET, &attributes)?
             }
         };
-        let (mut known, mut stopped) = (Known::new(), BTreeSet::new());
+        let (mut known, mut stopped) = (Known::new(), BTreeMap::new());
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = store.cursor(set)?;
         cursor.limit(KeyRange::ALL);
         while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
             if let Some(resource) = stopped_by(entry.key) {
-                stopped.insert(resource);
+                stopped.insert(resource, Stop::of_value(entry.value));
                 continue;
             }
             let one = decode(entry.key, entry.value)?;
@@ -152,7 +180,7 @@ impl<S: Store> Repository<S> {
             self.load(&next)?;
         } else {
             self.write(&next, &touched)?;
-            self.stopped.lock().retain(|resource| next.contains_key(resource));
+            self.stopped.lock().retain(|resource, _| next.contains_key(resource));
         }
         *held = Arc::new(next);
         Ok(touched)
@@ -181,14 +209,14 @@ impl<S: Store> Repository<S> {
         })
     }
 
-    /// What an operator has stopped, by kind and name.
+    /// What is stopped, and how, by kind and name.
     #[must_use]
-    pub fn stopped(&self) -> Vec<(Kind, Name)> {
-        self.stopped.lock().iter().copied().collect()
+    pub fn stopped(&self) -> Vec<((Kind, Name), Stop)> {
+        self.stopped.lock().iter().map(|(resource, stop)| (*resource, *stop)).collect()
     }
 
-    /// Keeps that resources of a kind are stopped, or that they are not; durable on return. Those
-    /// that are not defined are left out.
+    /// Keeps that resources of a kind are stopped in some way, or that they are not; durable on
+    /// return. Those that are not defined are left out.
     ///
     /// # Errors
     /// If the store fails.
@@ -196,12 +224,12 @@ impl<S: Store> Repository<S> {
         &self,
         kind: Kind,
         names: &[Name],
-        stopped: bool,
+        stop: Option<Stop>,
     ) -> Result<(), ResourceError> {
         let known = self.known.lock();
         let mut held = self.stopped.lock();
         let changed = |resource: &(Kind, Name)| {
-            known.contains_key(resource) && held.contains(resource) != stopped
+            known.contains_key(resource) && held.get(resource).copied() != stop
         };
         let all = names.iter().map(|name| (kind, *name));
         let changes: Vec<(Kind, Name)> = all.filter(changed).collect();
@@ -213,18 +241,17 @@ impl<S: Store> Repository<S> {
             let _ = unit.lock(whole, LockMode::Exclusive, Wait::Forever)?;
             for resource in &changes {
                 let key = stop_key_of(*resource);
-                if stopped {
-                    unit.put(self.set, &key, &[VERSION])?;
-                } else {
-                    let _ = unit.delete(self.set, &key)?;
+                match stop {
+                    Some(stop) => unit.put(self.set, &key, stop.value())?,
+                    None => drop(unit.delete(self.set, &key)?),
                 }
             }
             Ok::<(), StoreError>(())
         })?;
         for resource in changes {
-            match stopped {
-                true => held.insert(resource),
-                false => held.remove(&resource),
+            match stop {
+                Some(stop) => held.insert(resource, stop),
+                None => held.remove(&resource),
             };
         }
         Ok(())

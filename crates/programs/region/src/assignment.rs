@@ -49,6 +49,8 @@ pub(crate) struct Assignment {
     pub(crate) entries: Vec<String>,
     /// It was compiled by somebody else.
     pub(crate) is_object: bool,
+    /// It is an executable, which the process becomes.
+    pub(crate) is_executable: bool,
     /// Its PCBs have the machine's order of bytes.
     pub(crate) is_native: bool,
     pub(crate) psb: String,

@@ -39,7 +39,7 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::error::RegionError;
-use crate::link::Link;
+use crate::link::{Handed, Link};
 use crate::mailbox::Mailbox;
 use crate::server::{Ending, Failure, Server};
 use crate::shape::{self, PcbShape};
@@ -530,10 +530,16 @@ impl Link for Connection {
     fn is_far(&self) -> bool {
         true
     }
+
+    fn hand_on(&self) -> Result<Option<Handed>, RegionError> {
+        let mailbox = self.mailbox.fd().try_clone_to_owned().map_err(lost)?;
+        let connection = self.stream.try_clone().map_err(lost)?;
+        Ok(Some(Handed { mailbox, connection: Some(connection.into()) }))
+    }
 }
 
 /// Whether the other end of a connection is still open.
-fn lives(stream: &UnixStream) -> bool {
+pub(crate) fn lives(stream: &UnixStream) -> bool {
     let mut byte = [0_u8];
     match rustix::net::recv(stream, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
         Ok((_, received)) => received > 0,

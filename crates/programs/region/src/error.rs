@@ -193,6 +193,12 @@ pub enum RegionError {
         /// How long it was waited for.
         seconds: u64,
     },
+    /// An executable cannot call a server in the process that was to start it.
+    #[error("{} is an executable, which only a started system runs", .0.display())]
+    Executable(PathBuf),
+    /// This process makes calls, but is no program.
+    #[error("this process was not started as a program of a system, or is a copy of one")]
+    NoProgramOfOurs,
     /// The call interface itself failed.
     #[error("the call interface failed: {0}")]
     Broken(String),
@@ -245,6 +251,8 @@ impl Coded for RegionError {
             RegionError::Elsewhere { .. } => Code("HFR023"),
             RegionError::Displayed(_) => Code("HFR025"),
             RegionError::NoFence(_) => Code("HFR026"),
+            RegionError::Executable(_) => Code("HFR030"),
+            RegionError::NoProgramOfOurs => Code("HFR031"),
             RegionError::Outlived { .. } => Code("HFR027"),
             RegionError::NotClosed { .. } => Code("HFR028"),
         }
@@ -253,10 +261,10 @@ impl Coded for RegionError {
     fn remedy(&self) -> String {
         match self {
             RegionError::File { .. } => "make the file accessible",
-            RegionError::NoProgram(_) => "give the path of a COBOL or C source or shared object",
+            RegionError::NoProgram(_) => "give the path of a COBOL or C source, a shared object or an executable",
             RegionError::InNoFolder { .. } => {
                 "name its folder in `programs` of the section [online] of holdfast.toml; its file \
-                 is NAME.cbl, NAME.c or NAME.so"
+                 is NAME.cbl, NAME.c or NAME.so, or an executable of the name"
             }
             RegionError::NoCompiler { .. } => "install it (Debian: gnucobol, gcc)",
             RegionError::Source { .. } => "correct the source, or give its copy folders with -I",
@@ -295,6 +303,13 @@ impl Coded for RegionError {
             RegionError::NoFence(_) => {
                 "use a kernel that filters system calls (seccomp), on x86-64 or aarch64, or run the \
                  program in a system that is stopped, as type dli or dbb"
+            }
+            RegionError::Executable(_) => {
+                "start the system, and run it with `holdfast batch --type bmp`, or as the program \
+                 of a transaction"
+            }
+            RegionError::NoProgramOfOurs => {
+                "have it run by `holdfast batch --type bmp`, or as the program of a transaction"
             }
             RegionError::Protocol(_) => "restart the program; if it comes again, report it",
             RegionError::Broken(_) => "keep the trace of the calls and report it",

@@ -22,8 +22,8 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use base::Coded;
 use seam::sync::Mutex;
@@ -32,8 +32,9 @@ use crate::abi::{self, Cobol, Module, PCBS_MAX};
 use crate::compose::Counts;
 use crate::error::RegionError;
 use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
+use crate::handing_on;
 use crate::interface::{Interface, abend};
-use crate::ledger::{Ledger, STARTER, State};
+use crate::ledger::{Ledger, STARTER, Said, State};
 use crate::link::Link;
 use crate::masks::{Masks, Order};
 use crate::memory::Mark;
@@ -80,6 +81,8 @@ static RUNTIME_ERROR: Mutex<Option<String>> = Mutex::new(None);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Tells the process from its copies without asking the system, which a call has no time for.
 static MARK: OnceLock<Option<Mark>> = OnceLock::new();
+/// The program is an executable, which this process has become.
+static IS_EXECUTABLE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a program in this process, whose only task this is, and never returns: the process ends
 /// with the program, and the one that started it reads in the ledger what came of it
@@ -87,6 +90,10 @@ static MARK: OnceLock<Option<Mark>> = OnceLock::new();
 pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     fence_in(link.is_far());
     let Job { program, entry, order, parm, trace, commands } = job;
+    if program.language() == Language::Executable {
+        let ledger = Ledger::inherited().unwrap_or_else(|error| refuse(&error));
+        become_executable(&*link, program.object(), parm.as_deref(), &ledger);
+    }
     let order = order.unwrap_or(program.usual_order());
     let (masks, ledger) = match (Masks::new(link.shapes(), order), Ledger::inherited()) {
         (Ok(masks), Ok(ledger)) => (masks, ledger),
@@ -104,6 +111,70 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
             returned(return_code)
         }
         Err(error) => give_up(&mut interface, &error),
+    }
+}
+
+/// Makes this process an executable. If it cannot be, says why and ends the process.
+pub(crate) fn become_executable(
+    link: &dyn Link,
+    program: &Path,
+    parm: Option<&str>,
+    ledger: &Ledger,
+) -> ! {
+    let error = match link.hand_on() {
+        Ok(Some(way)) => {
+            handing_on::become_executable(program, parm, (&way, link.shapes()), ledger)
+        }
+        Ok(None) => RegionError::Executable(program.to_owned()),
+        Err(error) => error,
+    };
+    not_started(ledger, &error);
+    abi::leave(1)
+}
+
+/// Takes the calls of an executable, which this process is.
+pub(crate) fn adopt(interface: Interface) -> Result<(), RegionError> {
+    abi::watch_exits().map_err(RegionError::Runtime)?;
+    interface.ledger().set_state(State::Running);
+    IS_EXECUTABLE.store(true, SeqCst);
+    PROCESS.store(std::process::id(), SeqCst);
+    MARK.get_or_init(Mark::new);
+    *CALLER.lock() = Some(Caller { interface, cobol: None, commands: None });
+    Ok(())
+}
+
+/// Whether an executable's calls were taken, be it over or not.
+pub(crate) fn is_adopted() -> bool {
+    IS_EXECUTABLE.load(SeqCst)
+}
+
+/// Does something with an executable's calls; `None` if there are none, or no more.
+pub(crate) fn with_interface<T>(
+    work: impl FnOnce(&mut Interface) -> Result<T, Abend>,
+) -> Option<T> {
+    let mut done = None;
+    during_a_call(|caller| {
+        done = Some(work(&mut caller.interface)?);
+        Ok(())
+    });
+    done
+}
+
+/// An executable says that its work is over. An error says why there was no commit.
+pub(crate) fn end_adopted(commit: bool) -> Result<(), Abend> {
+    let caller = if is_program_itself() { CALLER.lock().take() } else { None };
+    let Some(mut caller) = caller else {
+        return Err(abend("HFR031", "there is no program whose work could end"));
+    };
+    if !commit {
+        let why = abend("U4038", "the program says that its work is not to count");
+        conclude(&mut caller, &End::Abend(why));
+        return Ok(());
+    }
+    conclude(&mut caller, &End::Normal(0));
+    match caller.interface.ledger().said() {
+        Said::Abend { code, text } => Err(Abend { code, text }),
+        _ => Ok(()),
     }
 }
 
@@ -322,8 +393,18 @@ pub(crate) fn left(status: i32) {
             End::Abend(abend("S0CB", &text))
         }
         Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
+        _ if status != 0 && is_adopted() => {
+            let text = format!("the program has ended with exit status {status}");
+            End::Abend(abend("U4038", &text))
+        }
         _ => End::Normal(status),
     };
+    if is_adopted() {
+        // What else the program's language does at its end, it does.
+        let mut caller = caller;
+        conclude(&mut caller, &end);
+        return;
+    }
     finish(Some(caller), &end)
 }
 
@@ -398,6 +479,11 @@ pub(crate) fn called(raw: &[usize; MAX]) {
 /// A DL/I call of a PL/I program.
 pub(crate) fn called_by_pli(raw: &[usize; MAX]) {
     called_with(raw, Counts::Full);
+}
+
+/// A DL/I call of so many parameters.
+pub(crate) fn called_with_count(raw: &[usize; MAX], count: usize) {
+    during_a_call(|caller| caller.interface.call(raw, Some(count), Counts::Half));
 }
 
 fn called_with(raw: &[usize; MAX], counts: Counts) {

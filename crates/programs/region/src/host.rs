@@ -52,6 +52,9 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+/// How the note begins about calls for messages where there are none.
+const FOR_TERMINALS: &str = "this is a program for terminals";
+
 /// A report as a program reads it.
 #[derive(Serialize)]
 struct ReportJson<'a> {
@@ -76,6 +79,11 @@ impl Report {
         if let Ended::Abend(abend) = &mut self.ended {
             *abend = Abend { code: error.code().to_string(), text: error.to_string() };
         }
+    }
+
+    /// Says that there were message queues: calls for messages need no explanation.
+    pub fn has_queues(&mut self) {
+        self.notes.retain(|note| !note.starts_with(FOR_TERMINALS));
     }
 
     /// The report as JSON; the last calls are in it only after an abend.
@@ -191,7 +199,7 @@ fn notes(ledger: &Ledger) -> Vec<String> {
     let mut notes = copies(ledger);
     if let messages @ 1.. = ledger.messages() {
         notes.push(format!(
-            "this is a program for terminals: {messages} of its calls were for messages (GU, GN, \
+            "{FOR_TERMINALS}: {messages} of its calls were for messages (GU, GN, \
              ISRT of the I/O PCB or of alternate PCBs), and there are no message queues here"
         ));
     }

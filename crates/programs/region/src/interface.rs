@@ -108,6 +108,11 @@ impl Interface {
         &mut self.reach
     }
 
+    /// Where the mask of a PCB is.
+    pub(crate) fn mask(&self, pcb: usize) -> Option<usize> {
+        (pcb < self.shapes.len()).then(|| self.masks.address(pcb))
+    }
+
     /// The addresses of the PCBs that the program is given.
     pub(crate) fn pcb_addresses(&self) -> Vec<usize> {
         let listed = self.shapes.iter().enumerate().filter(|(_, shape)| shape.listed);
@@ -438,12 +443,27 @@ pub struct DirectAnswer {
 impl Interface {
     /// Makes a call of ours in the program's name; its PCB shows the outcome all the same.
     pub(crate) fn direct(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
+        self.make(call, true)
+    }
+
+    /// Makes a call of the program itself, whose memory is not reached for.
+    pub(crate) fn call_of_program(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
+        let kind = self.shapes.get(call.pcb).map(|shape| &shape.kind);
+        if is_for_messages(call.function, kind) {
+            self.ledger.note_message();
+        }
+        self.make(call, false)
+    }
+
+    fn make(&mut self, call: &DirectCall<'_>, of_command: bool) -> Result<DirectAnswer, Abend> {
         if call.pcb >= self.shapes.len() {
             return Err(abend("U0476", &format!("there is no PCB {}", call.pcb)));
         }
         self.ssas.clear();
         let mut writer = Writer::call(&mut self.message, call.function, Some(call.pcb), None);
-        writer.of_command();
+        if of_command {
+            writer.of_command();
+        }
         for ssa in call.ssas.iter().take(SSAS_MAX) {
             self.ssas.push(writer.ssa(ssa));
         }

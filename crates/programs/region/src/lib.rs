@@ -20,6 +20,7 @@
 //! | how a program's process begins and ends | [`guest`], from outside [`host`], [`Handover`] |
 //! | message regions, the processes of their programs | [`MessageRegion`], [`Reserve`], [`worker`] |
 //! | calls to a running system | [`bmp`], `mailbox` |
+//! | programs that are executables of their own | [`executable`], `handing_on` |
 //! | what is converted for programs over EBCDIC data | [`encoding`] |
 //! | DD names, the trace, EXEC DLI | [`Dd`], [`Trace`], [`exec`] |
 //!
@@ -44,8 +45,10 @@ mod dd;
 pub mod encoding;
 mod error;
 pub mod exec;
+pub mod executable;
 mod fuzz;
 pub mod guest;
+mod handing_on;
 mod handover;
 pub mod host;
 mod interface;
@@ -76,7 +79,7 @@ pub use error::{DOES_NOT_COMPILE, RegionError};
 pub use fuzz::exercise;
 pub use handover::Handover;
 pub use interface::{DirectAnswer, DirectCall};
-pub use link::{Embedded, Link};
+pub use link::{Embedded, Handed, Link};
 pub use masks::Order;
 pub use message_region::{Limit, MessageRegion, ProgramToRun, Stopper};
 pub use record::CallRecord;

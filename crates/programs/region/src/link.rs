@@ -3,6 +3,8 @@
 //! Invariants:
 //! 1. Both ways carry the same messages ([`crate::wire`]); a program cannot tell which it has.
 
+use std::os::fd::OwnedFd;
+
 use crate::error::RegionError;
 use crate::server::Server;
 use crate::shape::PcbShape;
@@ -24,6 +26,22 @@ pub trait Link: Send {
     fn is_far(&self) -> bool {
         false
     }
+
+    /// What another program of this process needs to go the same way; nothing if the server is in
+    /// this process.
+    ///
+    /// # Errors
+    /// If the process may have no more files.
+    fn hand_on(&self) -> Result<Option<Handed>, RegionError> {
+        Ok(None)
+    }
+}
+
+/// The way to a server in another process.
+pub struct Handed {
+    pub(crate) mailbox: OwnedFd,
+    /// To the system; there is none where the system has started the process itself.
+    pub(crate) connection: Option<OwnedFd>,
 }
 
 /// A server in the program's own process: region types DLI and DBB.

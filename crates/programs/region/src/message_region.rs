@@ -8,7 +8,7 @@
 //! | the program ends | the process | the region's next program |
 //! |---|---|---|
 //! | by GOBACK | stays, with what is loaded | goes to it |
-//! | by STOP RUN, an abend, a signal | ends | goes to the next one of the reserve |
+//! | by STOP RUN, an abend, a signal; an executable in any way | ends | goes to the next one of the reserve |
 //! | because of its limit, or from outside | is killed, with all below it | the same |
 //!
 //! Invariants:
@@ -370,6 +370,7 @@ fn assignment_of(to_run: &ProgramToRun) -> Assignment {
         source: program.source().to_owned(),
         entries: program.entries(entry.as_deref()),
         is_object: program.language() == Language::Object,
+        is_executable: program.language() == Language::Executable,
         is_native: order.unwrap_or(program.usual_order()) == Order::Native,
         psb: psb.clone(),
         programs: [program.programs(), library.programs.clone()].concat(),

@@ -5,6 +5,7 @@
 //! | returns (GOBACK), and its unit of work is committed | waits for the next program |
 //! | has left threads or processes behind, or is a library of COBOL programs | ends |
 //! | ends in any other way ([`crate::guest`]) | ends |
+//! | is an executable | becomes it, and ends with it |
 //!
 //! Before its first program it is fenced in, and has loaded what COBOL programs need.
 //!
@@ -30,7 +31,7 @@ use crate::error::RegionError;
 use crate::guest::{self, Caller};
 use crate::interface::Interface;
 use crate::ledger::Ledger;
-use crate::link::Link;
+use crate::link::{Handed, Link};
 use crate::mailbox::Mailbox;
 use crate::masks::{Masks, Order};
 use crate::shape::PcbShape;
@@ -58,6 +59,12 @@ impl Link for Way {
 
     fn is_far(&self) -> bool {
         true
+    }
+
+    fn hand_on(&self) -> Result<Option<Handed>, RegionError> {
+        let mailbox = self.mailbox.lock().fd().try_clone_to_owned();
+        let mailbox = mailbox.map_err(|error| RegionError::Process(error.to_string()))?;
+        Ok(Some(Handed { mailbox, connection: None }))
     }
 }
 
@@ -172,6 +179,11 @@ impl Worker {
 
     /// Runs a program to its end; comes back only if it ended well.
     fn perform(mut self, assignment: &Assignment, shapes: Vec<PcbShape>) -> Worker {
+        if assignment.is_executable {
+            let Some(ledger) = self.ledger.take() else { abi::leave(1) };
+            let way = Way { mailbox: Arc::clone(&self.mailbox), shapes };
+            guest::become_executable(&way, &assignment.object, None, &ledger);
+        }
         let order = if assignment.is_native { Order::Native } else { Order::Big };
         let masks = match self.masks.take() {
             Some(masks) => masks.again(&shapes, order),

@@ -44,7 +44,8 @@ Examples:
       --dd TRANIN=today.dat --dd REJOUT=rejects.dat --dd SYSIN=teller.cards
   holdfast batch -s /srv/bank --psb TELLER --program teller.cbl -I copy \\
       --dd TRANIN=today.dat --dd REJOUT=rejects.dat --ckptid LAST
-  holdfast batch -s /srv/bank --psb TELLER --program teller.cbl --type bmp")]
+  holdfast batch -s /srv/bank --psb TELLER --program teller.cbl --type bmp
+  holdfast batch -s /srv/bank --psb LATE --program late.cbl --type bmp --in LATE")]
 pub(crate) struct BatchArgs {
     /// The system's folder
     #[arg(short, long, value_name = "DIR")]
@@ -79,6 +80,13 @@ pub(crate) struct BatchArgs {
     /// if left out
     #[arg(long, value_name = "NAME")]
     step: Option<String>,
+    /// The transaction whose messages the program gets, until there are none (QC); with --type bmp
+    #[arg(long = "in", value_name = "TRAN")]
+    input: Option<String>,
+    /// Where the messages of the program's I/O PCB go, a transaction or terminal, if it gets none
+    /// itself; with --type bmp
+    #[arg(long = "out", value_name = "NAME", conflicts_with = "input")]
+    output: Option<String>,
     /// The order of bytes in PCBs; big for COBOL, native for C if left out
     #[arg(long, value_name = "ORDER", ignore_case = true)]
     pcb_order: Option<PcbOrder>,
@@ -100,6 +108,10 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     if let Some(lost) = args.include.iter().find(|folder| !folder.is_dir()) {
         let what = format!("{} is no folder to find copy members in", lost.display());
         return Err(Failure::usage(what, "Correct the path behind -I."));
+    }
+    if (args.input.is_some() || args.output.is_some()) && args.kind != Kind::Bmp {
+        let what = "messages are there in started systems alone";
+        return Err(Failure::usage(what, "Add --type bmp, or leave out --in and --out."));
     }
     let cancel = Cancel::watch()?;
     let json = context.output.is_json();
@@ -212,6 +224,8 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
         pcb_order: args.pcb_order,
         trace: args.trace.as_deref().map(absolute).transpose()?,
         compiled: None,
+        input: args.input.as_deref().map(str::to_ascii_uppercase),
+        output: args.output.as_deref().map(str::to_ascii_uppercase),
     })
 }
 
@@ -297,6 +311,9 @@ fn play(
     cancel.over();
     let outlived = watch.and_then(Watch::over_with);
     let mut report = report?;
+    if job.input.is_some() || job.output.is_some() {
+        report.has_queues();
+    }
     if let Some(error) = &outlived {
         report.ended_because(error);
     }

@@ -84,13 +84,13 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
         let databases = Databases::for_programs(&system)?;
         let scheduled = match &system {
             AnySystem::Engine(_) => {
-                job::schedule(seam, Arc::new(NoPools), &databases, job, &terms)?
+                job::schedule(seam, Arc::new(NoPools), &databases, (job, None), &terms)?
             }
             AnySystem::Kernel(system) => {
                 let places = Some(Arc::new(system.places()));
                 let terms = Terms { authoriser: Some(system.authoriser()), places, ..terms };
                 let pools = Arc::new(KernelPools(Arc::clone(system.kernel())));
-                let scheduled = job::schedule(seam, pools, &databases, job, &terms)?;
+                let scheduled = job::schedule(seam, pools, &databases, (job, None), &terms)?;
                 register(system, &databases);
                 scheduled
             }

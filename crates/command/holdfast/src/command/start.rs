@@ -8,13 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Coded as _;
 use clap::Args;
+use control::{BatchProgram, BatchStart};
 use operations::Databases;
 use operations::selection::register_databases;
+use operations::transactions::TransactionManager;
+use otma::Name;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
 use schedule::{Catalogs, Intents, NoPools, claims_of};
 use seam::Seam;
 use seam::socket::Peer;
+use seam::sync::Mutex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use store_any::AnyStore;
@@ -28,7 +32,7 @@ use crate::failure::{Failure, Result};
 use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
 use crate::operate::any_options;
-use crate::output::warn;
+use crate::output::{say as tell, warn};
 use crate::passphrase::PassphraseArgs;
 
 /// Start a system, for programs that use it at the same time (--type bmp)
@@ -63,7 +67,11 @@ struct Regions {
     guests: Arc<Guests>,
     /// The number of the last program.
     last: AtomicU64,
+    manager: Arc<Manager>,
 }
+
+/// The transaction manager, as long as it is open.
+type Manager = Mutex<Option<TransactionManager>>;
 
 impl bmp::Schedule for Regions {
     fn schedule(&self, job: &[u8]) -> std::result::Result<Box<dyn Server>, Refusal> {
@@ -99,7 +107,8 @@ impl Regions {
         let scheduled = match &self.ground {
             Ground::Kernel(kernel, databases) => {
                 let pools = Arc::new(KernelPools(Arc::clone(kernel)));
-                job::schedule(&self.seam, pools, databases, &job, &terms)?
+                let batch = self.batch_program(&job)?;
+                job::schedule(&self.seam, pools, databases, (&job, batch), &terms)?
             }
             Ground::Engine(system) => {
                 let mut beside = system.beside()?;
@@ -109,11 +118,43 @@ impl Regions {
                     beside.claim(dbd.text(), access)?;
                 }
                 let pools = Arc::new(NoPools);
-                let scheduled = job::schedule(&self.seam, pools, &databases, &job, &terms)?;
+                let batch = self.batch_program(&job)?;
+                let of = (&job, batch);
+                let scheduled = job::schedule(&self.seam, pools, &databases, of, &terms)?;
                 scheduled.by_right_of(Some(beside))
             }
         };
         Ok(Box::new(scheduled))
+    }
+}
+
+impl Regions {
+    /// Has the transaction manager know a program, if there is one.
+    fn batch_program(&self, job: &Job) -> Result<Option<BatchProgram<AnyStore>>> {
+        let manager = self.manager.lock().clone();
+        let Some(manager) = manager else {
+            return match (&job.input, &job.output) {
+                (None, None) => Ok(None),
+                _ => Err(Failure::other(
+                    "the system processes no transactions, so there are no messages",
+                    "Define transactions with `holdfast define`, and start the system again.",
+                )),
+            };
+        };
+        let name = |text: &str| Name::new(&text.to_ascii_uppercase());
+        let of = |text: &Option<String>| text.as_deref().map_or(Some(Name::BLANK), name);
+        let (Some(input), Some(output)) = (of(&job.input), of(&job.output)) else {
+            let what = "a transaction or terminal has a name of up to 8 characters";
+            return Err(Failure::usage(what, "Correct --in or --out."));
+        };
+        let program = name(&job.psb).unwrap_or_default();
+        let step: String = job.step_name().chars().take(8).collect();
+        let begun = manager.batch_program(program, &step, BatchStart { input, output });
+        let begun = begun.map_err(|refusal| {
+            let help = "Define the transaction, or start it with /START TRAN.";
+            Failure::other(format!("the program gets no messages: {refusal}"), help)
+        });
+        begun.map(Some)
     }
 }
 
@@ -125,6 +166,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let mut signals = Signals::new(heeded).map_err(|error| {
         Failure::other(format!("signals cannot be received: {error}"), "Try again.")
     })?;
+    raise_open_files();
     let system = AnySystem::open(&context.seam, &args.system, &passphrase, any_options())?;
     system.notes().iter().for_each(warn);
     left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
@@ -133,7 +175,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     }
     let intents = Arc::default();
     let catalogs = Arc::default();
-    let door = match open_door(context, &system, (&intents, &catalogs)) {
+    let manager = Arc::<Manager>::default();
+    let door = match open_door(context, &system, (&intents, &catalogs), &manager) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -152,6 +195,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
+    *manager.lock() = online.as_ref().map(|online| online.manager().clone());
     let messages = match open_messages(&system) {
         Ok(messages) => messages,
         Err(failure) => {
@@ -165,6 +209,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
+    *manager.lock() = None;
     if let Some(messages) = messages {
         messages.close();
     }
@@ -181,6 +226,28 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     system.close()?;
     say(context, &args.system, "stopped", &[])?;
     DONE
+}
+
+/// Has this process have as many files open as it may have: each client is one.
+fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let shown = |limit: Option<u64>| limit.map_or("any number of".to_owned(), |n| n.to_string());
+    if limit.current == limit.maximum {
+        return;
+    }
+    let before = std::mem::replace(&mut limit.current, limit.maximum);
+    match setrlimit(Resource::Nofile, limit) {
+        Ok(()) => tell(format!(
+            "the system may have {} open files and connections, not {}",
+            shown(limit.current),
+            shown(before)
+        )),
+        Err(errno) => warn(format!(
+            "the system may have {} open files and connections, and cannot raise that: {errno}",
+            shown(before)
+        )),
+    }
 }
 
 /// What all programs of a started system share: their claims, and the catalog.
@@ -215,7 +282,12 @@ fn open_messages(system: &AnySystem) -> Result<Option<MessagePrograms>> {
     MessagePrograms::open(system).map(Some)
 }
 
-fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Door> {
+fn open_door(
+    context: &Context,
+    system: &AnySystem,
+    shared: Shared<'_>,
+    manager: &Arc<Manager>,
+) -> Result<Door> {
     let ground = match system {
         AnySystem::Kernel(system) => {
             let databases = Box::new(Databases::for_programs(system)?);
@@ -229,6 +301,7 @@ fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Resul
         terms: terms(system, shared),
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
+        manager: Arc::clone(manager),
     };
     Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)
 }

@@ -37,6 +37,7 @@ mod copies_that_are_not_mounted_are_not_gone;
 mod data_comes_in_ebcdic;
 mod databases_are_taken_back;
 mod definitions_are_stored_all_or_none;
+mod executables_are_programs;
 mod files_at_rest;
 mod files_at_rest_by_older_names;
 mod files_at_rest_lose_nothing;

@@ -114,11 +114,15 @@ impl Asked {
     }
 
     /// What a NAK, or a client that goes, means for a queued output: it stays where it is, unless
-    /// the client has asked that what cannot be delivered be discarded, and does not want to keep
-    /// this one.
+    /// the client has asked that what cannot be delivered be discarded, or go elsewhere, and does
+    /// not want to keep this one.
     #[must_use]
     pub fn undelivered(&self) -> Settlement {
-        let discards = self.f3 & f3::PURGE != 0 && self.f0 & f0::NAK_RETAIN == 0;
-        if discards { Settlement::Refused } else { Settlement::Kept }
+        match self.f3 {
+            _ if self.f0 & f0::NAK_RETAIN != 0 => Settlement::Kept,
+            flags if flags & f3::PURGE != 0 => Settlement::Refused,
+            flags if flags & f3::REROUTE != 0 => Settlement::Rerouted,
+            _ => Settlement::Kept,
+        }
     }
 }

@@ -18,7 +18,8 @@
 //! 1. An output that was taken is settled once: by the client's answer, or kept when the client
 //!    goes, waits no more or is too slow.
 //! 2. An input of mode 1 whose client goes before the end is abandoned, unless it has said ACK or
-//!    NAK: that word stands.
+//!    NAK: that word stands. One of mode 0 is abandoned before its output has come: it goes on,
+//!    and what becomes of the output is as the client has asked for that.
 //! 3. After `Close` comes nothing that is sent to the client.
 //! 4. The client is told that an acknowledgement was taken only when that is durable.
 

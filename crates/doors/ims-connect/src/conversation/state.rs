@@ -374,7 +374,7 @@ impl Conversation {
 
     fn acknowledge(&mut self, tpipe: Name, id: OutputId, of: Of, mut asked: Asked) {
         let taken = asked.function == Function::Ack;
-        asked.f3 |= self.asked.f3 & f3::PURGE;
+        asked.f3 |= self.asked.f3 & (f3::PURGE | f3::REROUTE);
         let settlement = if taken { Settlement::Delivered } else { asked.undelivered() };
         let waits_not = asked.waits_not() || self.asked.f1 & f1::NO_WAIT != 0;
         self.asked.timer = asked.timer;
@@ -492,7 +492,9 @@ impl Conversation {
     /// Gives back what the client leaves behind.
     fn release(&mut self) {
         match self.state {
-            State::Working { ticket, .. } | State::Confirming { ticket } => {
+            State::Working { ticket, .. }
+            | State::Confirming { ticket }
+            | State::Queued { ticket } => {
                 self.actions.push(Action::Abandon(ticket));
             }
             State::Acknowledging { tpipe, id, .. } => {

@@ -2,4 +2,5 @@
 
 mod common;
 mod exactly_once;
+mod regions;
 mod transactions;

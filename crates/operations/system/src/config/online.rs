@@ -41,6 +41,22 @@ pub struct RegionSettings {
     pub classes: Vec<u16>,
     /// How many there are.
     pub count: u16,
+    /// The program whose expedited inputs they process, in place of classes; empty: none.
+    pub program: String,
+    /// What jobs of theirs are called, with a number behind it; empty: MPP, or IFP.
+    pub name: String,
+}
+
+impl RegionSettings {
+    /// What jobs are called, without their number.
+    #[must_use]
+    pub fn job(&self) -> &str {
+        match (self.name.as_str(), self.program.is_empty()) {
+            ("", true) => "MPP",
+            ("", false) => "IFP",
+            (name, _) => name,
+        }
+    }
 }
 
 /// More classes than a region has.
@@ -52,7 +68,8 @@ const REGIONS_MAX: u32 = 999;
 
 impl Default for RegionSettings {
     fn default() -> RegionSettings {
-        RegionSettings { classes: vec![1], count: 1 }
+        let (program, name) = (String::new(), String::new());
+        RegionSettings { classes: vec![1], count: 1, program, name }
     }
 }
 
@@ -68,7 +85,11 @@ impl Default for OnlineSettings {
             metrics: String::new(),
             programs: Vec::new(),
             include: Vec::new(),
-            regions: vec![RegionSettings { classes: vec![1, 2, 3, 4], count: 2 }],
+            regions: vec![RegionSettings {
+                classes: vec![1, 2, 3, 4],
+                count: 2,
+                ..RegionSettings::default()
+            }],
         }
     }
 }
@@ -100,6 +121,11 @@ impl SystemConfig {
             }
             if !region.classes.iter().all(is_class) {
                 return Err(("regions", format!("a class is 1 to {CLASS_MAX}")));
+            }
+            let is_name = |name: &str| name.len() <= 8 && name.bytes().all(is_name);
+            if !is_name(&region.program) || !is_name(&region.name) || region.job().len() > 5 {
+                let what = "a program's name has up to 8 letters and digits, that of a job up to 5";
+                return Err(("regions", what.into()));
             }
         }
         let regions: u32 = online.regions.iter().map(|region| u32::from(region.count)).sum();
@@ -138,13 +164,26 @@ pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
     let include = (&online.include, &usual.include);
     text.set("include", include, |all| folders(all), "where their copy members lie");
     let regions = (&online.regions, &usual.regions);
-    text.set("regions", regions, |all| shown(all), "message regions by class");
+    text.set(
+        "regions",
+        regions,
+        |all| shown(all),
+        "message regions by class, or by program for expedited inputs",
+    );
 }
 
 fn shown(regions: &[RegionSettings]) -> String {
     let one = |region: &RegionSettings| {
         let classes: Vec<String> = region.classes.iter().map(ToString::to_string).collect();
-        format!("{{ classes = [{}], count = {} }}", classes.join(", "), region.count)
+        let mut text = match region.program.as_str() {
+            "" => format!("classes = [{}]", classes.join(", ")),
+            program => format!("program = {}", quoted(program)),
+        };
+        text += &format!(", count = {}", region.count);
+        if !region.name.is_empty() {
+            text += &format!(", name = {}", quoted(&region.name));
+        }
+        format!("{{ {text} }}")
     };
     format!("[{}]", regions.iter().map(one).collect::<Vec<_>>().join(", "))
 }

@@ -16,4 +16,4 @@ mod shared;
 pub(crate) use low::Rooms;
 pub(crate) use mark::Mark;
 pub(crate) use reach::Reach;
-pub(crate) use shared::{Shared, inherited};
+pub(crate) use shared::{Shared, inherited, inherited_socket};

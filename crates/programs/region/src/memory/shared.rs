@@ -35,6 +35,24 @@ pub(crate) fn inherited(number: i32) -> Result<OwnedFd, Errno> {
     }
 }
 
+/// The socket that this process was started with under a number.
+pub(crate) fn inherited_socket(number: i32) -> Result<OwnedFd, Errno> {
+    if number <= 2 {
+        return Err(Errno::BADF);
+    }
+    // SAFETY: the process that started this one opened the socket for it and said so; nothing else
+    // here knows the number.
+    let fd = unsafe { OwnedFd::from_raw_fd(number) };
+    match rustix::net::sockopt::socket_domain(&fd) {
+        Ok(_) => Ok(fd),
+        Err(errno) => {
+            // It may be somebody else's.
+            let _ = fd.into_raw_fd();
+            Err(errno)
+        }
+    }
+}
+
 /// A shared mapping with the file behind it.
 pub(crate) struct Shared {
     fd: OwnedFd,

@@ -2,6 +2,7 @@
 //!
 //! | file | is | entered at |
 //! |---|---|---|
+//! | may be executed, and begins with `#!` or is an ELF executable | an executable | its beginning |
 //! | begins with X'7F' `ELF` | a shared object | `DLITCBL`, the file's name, or `main` |
 //! | ends with `.c` | a C source | `DLITCBL`, the file's name, or `main` |
 //! | anything else | a COBOL source | PROGRAM-ID if that has USING, else `DLITCBL` if it is there |
@@ -17,6 +18,7 @@ mod cards;
 mod cobol;
 mod compiler;
 mod copies;
+mod elf;
 mod facts;
 mod foreign;
 mod kept;
@@ -55,6 +57,8 @@ pub enum Language {
     C,
     /// Unknown: a shared object.
     Object,
+    /// Unknown: an executable of its own, which calls through `libholdfast`.
+    Executable,
 }
 
 /// A program that can be run.
@@ -84,8 +88,12 @@ impl Prepared {
     /// The name of what it was compiled to, for [`Workshop::prepared_as`].
     #[must_use]
     pub fn kept_as(&self) -> Option<&str> {
-        let folder = self.object.parent().filter(|_| self.language != Language::Object);
+        let folder = self.object.parent().filter(|_| self.is_compiled());
         folder?.file_name()?.to_str()
+    }
+
+    fn is_compiled(&self) -> bool {
+        matches!(self.language, Language::Cobol | Language::C)
     }
 
     /// What it is written in.
@@ -117,7 +125,7 @@ impl Prepared {
     pub fn usual_order(&self) -> Order {
         match self.language {
             Language::Cobol | Language::Object => Order::Big,
-            Language::C => Order::Native,
+            Language::C | Language::Executable => Order::Native,
         }
     }
 
@@ -225,11 +233,12 @@ impl Workshop<'_> {
         }
         let path = std::path::absolute(path).map_err(RegionError::file(path))?;
         let source = self.read(&path)?;
-        if source.starts_with(b"\x7fELF") {
+        let is_own = elf::is_executable(&path, &source);
+        if is_own || source.starts_with(elf::MAGIC) {
             return Ok(Prepared {
                 source: path.clone(),
                 object: path,
-                language: Language::Object,
+                language: if is_own { Language::Executable } else { Language::Object },
                 facts: Facts::default(),
                 fresh: false,
                 warnings: String::new(),

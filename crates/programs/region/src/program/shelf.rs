@@ -5,6 +5,7 @@
 //! | `cbl`, `cob` | a COBOL source |
 //! | `c` | a C source |
 //! | `so` | a shared object |
+//! | none, or another | an executable, if it may be executed |
 //!
 //! Invariants:
 //! 1. A name means the first file of the first folder that has one; its case says nothing.
@@ -14,6 +15,7 @@
 //!    library. What runs goes on as it began.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -111,6 +113,16 @@ impl Shelf {
         Ok(Found { program, library, warnings })
     }
 
+    /// Whether the file of a program that was found is not what it was. Programs that were never
+    /// wanted have not changed.
+    #[must_use]
+    pub fn has_changed(&self, name: &str) -> bool {
+        let name = name.trim_end().to_ascii_uppercase();
+        let known = self.ready.lock().programs.get(&name).map(|(stamp, _)| stamp.clone());
+        let now = || self.source_of(&name).ok().map(|path| stamp_of(&path));
+        known.is_some_and(|known| now().is_some_and(|now| now != known))
+    }
+
     fn source_of(&self, name: &str) -> Result<PathBuf, RegionError> {
         for folder in &self.folders {
             let mut files = self.disk.list(folder).unwrap_or_default();
@@ -124,9 +136,22 @@ impl Shelf {
                     return Ok(folder.join(file));
                 }
             }
+            let is_it = |path: &PathBuf| {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                stem.to_ascii_uppercase() == name && may_be_executed(path)
+            };
+            if let Some(path) = files.iter().map(|file| folder.join(file)).find(is_it) {
+                return Ok(path);
+            }
         }
         Err(RegionError::InNoFolder { name: name.to_owned(), folders: self.folders.clone() })
     }
+}
+
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn may_be_executed(path: &Path) -> bool {
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system

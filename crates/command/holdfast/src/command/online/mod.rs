@@ -20,9 +20,9 @@ mod regions;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use control::{Checkpoint, DatabaseState, PoolState};
+use control::{Checkpoint, DatabaseState, PoolState, RegionId};
 use http_door::HttpServer;
 use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
 use operations::Databases;
@@ -30,6 +30,7 @@ use operations::transactions::{self, TransactionManager};
 use pool::PoolStatistics;
 use rustix::process::{Signal, getpid, kill_process};
 use seam::Seam;
+use seam::sync::Mutex;
 use store_any::AnyStore;
 use system::{Guests, OnlineSettings, System};
 use uow::Kernel;
@@ -58,7 +59,7 @@ pub(crate) struct Online {
     manager: TransactionManager,
     door: Option<ImsConnect>,
     pages: Option<HttpServer>,
-    regions: Option<Regions>,
+    regions: Option<Arc<Regions>>,
     ticker: Option<Ticker>,
 }
 
@@ -66,6 +67,15 @@ pub(crate) struct Online {
 struct Machine {
     kernel: Arc<Kernel>,
     databases: Vec<DatabaseState>,
+    /// They know the transaction manager, which knows this.
+    regions: Mutex<Weak<Regions>>,
+}
+
+impl Machine {
+    fn regions(&self) -> std::result::Result<Arc<Regions>, String> {
+        let regions = self.regions.lock().upgrade();
+        regions.ok_or_else(|| "THE SYSTEM IS STARTING, OR SHUTTING DOWN".to_owned())
+    }
 }
 
 impl control::System for Machine {
@@ -93,6 +103,17 @@ impl control::System for Machine {
         }
     }
 
+    fn start_region(&self, name: &str) -> std::result::Result<String, String> {
+        self.regions()?.add_named(name).map_err(|failure| failure.parts().1)
+    }
+
+    fn end_program(&self, region: RegionId) -> std::result::Result<(), String> {
+        match self.regions()?.end_program(region) {
+            true => Ok(()),
+            false => Err("NO PROGRAM RUNS THERE".to_owned()),
+        }
+    }
+
     fn checkpoint(&self, form: Checkpoint, _quiesce: bool) -> std::result::Result<(), String> {
         self.kernel.checkpoint_now(false).map_err(|error| error.to_string())?;
         if form != Checkpoint::Simple {
@@ -113,17 +134,20 @@ impl Online {
         if !wanted && !transactions::are_there(system)? {
             return Ok(None);
         }
-        let machine = Machine {
+        let machine = Arc::new(Machine {
             kernel: Arc::clone(system.kernel()),
             databases: transactions::database_states(&databases),
-        };
+            regions: Mutex::default(),
+        });
         let options = transactions::options(settings);
-        let manager = transactions::start(system, Arc::new(machine), options)?;
+        let manager = transactions::start(system, Arc::clone(&machine) as _, options)?;
         let hall = Hall::new(seam, system, databases, terms, manager.clone());
-        let regions = Regions::start(&Arc::new(hall), &settings.regions)?;
-        let ticking = manager.clone();
+        let regions = Regions::start(Arc::new(hall), &settings.regions)?;
+        *machine.regions.lock() = Arc::downgrade(&regions);
+        let (ticking, looking) = (manager.clone(), Arc::clone(&regions));
         let ticker = Ticker::start("ticker", move || {
             ticking.tick();
+            looking.renew();
             ticking.take_notices().iter().for_each(warn);
         })?;
         let mut online = Online {
@@ -155,6 +179,11 @@ impl Online {
         Ok(())
     }
 
+    /// The transaction manager.
+    pub(crate) fn manager(&self) -> &TransactionManager {
+        &self.manager
+    }
+
     /// Where clients come in: each door's name, and its address.
     pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
         let door = self.door.iter().flat_map(ImsConnect::addresses);
@@ -169,13 +198,13 @@ impl Online {
         }
         self.pages = None;
         self.manager.shut_down();
+        self.ticker = None;
         if let Some(regions) = self.regions.take() {
             let ended = regions.close();
             if ended > 0 {
                 warn(format!("message programs that were running are backed out: {ended}"));
             }
         }
-        self.ticker = None;
         self.manager.take_notices().iter().for_each(warn);
         transactions::stop(system);
     }

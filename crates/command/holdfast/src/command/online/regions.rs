@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use control::{AlternatePcb, Ending, Region, Scheduled};
-use definitions::resolve::{ResolvedKind, ResolvedPsb};
+use control::{Ending, Region, RegionId, Scheduled};
+use definitions::resolve::ResolvedPsb;
 use operations::Databases;
 use operations::transactions::TransactionManager;
 use otma::Name;
@@ -32,9 +32,11 @@ use uow::Kernel;
 
 use crate::command::guest;
 use crate::failure::{Failure, Result};
-use crate::job::{self, KernelPools, PROGRAMS, Place, Terms};
+use crate::job::{self, KernelPools, PROGRAMS, Place, Terms, alternates};
 use crate::output::{say, warn};
 
+/// The most regions.
+const REGIONS_MAX: usize = 999;
 /// Processes that are started ahead.
 const RESERVE: usize = 2;
 /// How long programs have for their present message when the system stops.
@@ -111,7 +113,7 @@ impl Hall {
             terms: &terms,
         };
         let options = Options {
-            kind: RegionKind::Mpp,
+            kind: if region.is_expedited() { RegionKind::Ifp } else { RegionKind::Mpp },
             transaction: scheduled.transaction.name.text(),
             mode: match scheduled.transaction.mode {
                 CommitMode::Single => Mode::Single,
@@ -161,25 +163,6 @@ fn limit_of(hundredths: u32) -> Option<Limit> {
     is_limit.then(|| Limit::Processor(Duration::from_millis(u64::from(hundredths) * 10)))
 }
 
-/// The alternate PCBs of a PSB, by their numbers.
-fn alternates(psb: &ResolvedPsb) -> Vec<AlternatePcb> {
-    let all = psb.pcbs.iter().enumerate().filter_map(|(slot, pcb)| match &pcb.kind {
-        ResolvedKind::Terminal(terminal) => Some(AlternatePcb {
-            number: slot + 1,
-            destination: terminal
-                .destination
-                .and_then(|name| Name::new(name.text()))
-                .unwrap_or_default(),
-            modifiable: terminal.modifiable,
-            express: terminal.express,
-            response: terminal.alternate_response,
-            same_terminal: terminal.same_terminal,
-        }),
-        _ => None,
-    });
-    all.collect()
-}
-
 /// How a program ended, as the transaction manager hears it; people hear of abends.
 fn ending_of(scheduled: &Scheduled<AnyStore>, report: &Report) -> Ending {
     report.notes.iter().for_each(warn);
@@ -199,14 +182,28 @@ fn ending_of(scheduled: &Scheduled<AnyStore>, report: &Report) -> Ending {
 
 /// The message regions of a started system.
 pub(super) struct Regions {
+    hall: Arc<Hall>,
+    reserve: Arc<Reserve>,
+    settings: Vec<RegionSettings>,
+    running: Mutex<Running>,
+    /// One of them has ended.
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Running {
+    /// How many are at work.
+    count: usize,
     threads: Vec<JoinHandle>,
-    stoppers: Vec<Stopper>,
-    running: Arc<(Mutex<usize>, Condvar)>,
+    stoppers: BTreeMap<RegionId, Stopper>,
+    /// The last number of jobs of each name.
+    numbers: BTreeMap<String, usize>,
+    is_closing: bool,
 }
 
 impl Regions {
     /// Starts regions as they are configured.
-    pub(super) fn start(hall: &Arc<Hall>, settings: &[RegionSettings]) -> Result<Regions> {
+    pub(super) fn start(hall: Arc<Hall>, settings: &[RegionSettings]) -> Result<Arc<Regions>> {
         let own = std::env::current_exe().map_err(|error| {
             Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
         })?;
@@ -216,50 +213,101 @@ impl Regions {
             Box::new(move || command(&own)),
             Box::new(move |process| Box::new(guests.enter(process))),
         )?;
-        let reserve = Arc::new(reserve);
-        let running = Arc::new((Mutex::new(0), Condvar::new()));
-        let mut regions = Regions { threads: Vec::new(), stoppers: Vec::new(), running };
-        let all = settings.iter().flat_map(|one| std::iter::repeat_n(one, usize::from(one.count)));
-        for (number, settings) in all.enumerate() {
-            regions.add(hall, &reserve, number + 1, settings)?;
+        let (reserve, settings) = (Arc::new(reserve), settings.to_vec());
+        let (running, ended) = (Mutex::default(), Condvar::new());
+        let regions = Arc::new(Regions { hall, reserve, settings, running, ended });
+        for settings in &regions.settings {
+            for _ in 0..settings.count {
+                regions.add(settings)?;
+            }
         }
         Ok(regions)
     }
 
-    fn add(
-        &mut self,
-        hall: &Arc<Hall>,
-        reserve: &Arc<Reserve>,
-        number: usize,
-        settings: &RegionSettings,
-    ) -> Result<()> {
-        let mut process = MessageRegion::start(reserve, &hall.seam.clock, &Files::default())?;
-        self.stoppers.push(process.stopper());
-        let region = hall.manager.region(&settings.classes, &format!("MPP{number}"), true);
-        let (hall, running) = (Arc::clone(hall), Arc::clone(&self.running));
-        *running.0.lock() += 1;
+    /// Starts one more region of a name; of the first kind if there is none. Answers its job.
+    pub(super) fn add_named(self: &Arc<Regions>, name: &str) -> Result<String> {
+        let found = self.settings.iter().find(|one| name.is_empty() || one.job() == name);
+        let settings = found.ok_or_else(|| {
+            let all: Vec<&str> = self.settings.iter().map(RegionSettings::job).collect();
+            let what = format!("NO REGION IS CALLED {name}; THERE ARE {}", all.join(", "));
+            Failure::other(what, "Correct the name, or add it to `regions` of holdfast.toml.")
+        })?;
+        self.add(settings)
+    }
+
+    /// Ends the program that runs in a region now; whether there is one.
+    pub(super) fn end_program(&self, region: RegionId) -> bool {
+        let stopper = self.running.lock().stoppers.get(&region).cloned();
+        let text = "an operator has ended it (/STOP REGION)".to_owned();
+        stopper.is_some_and(|stopper| stopper.end_program(Abend { code: "U0474".to_owned(), text }))
+    }
+
+    fn add(self: &Arc<Regions>, settings: &RegionSettings) -> Result<String> {
+        let mut running = self.running.lock();
+        if running.is_closing {
+            return Err(Failure::other("THE SYSTEM IS SHUTTING DOWN", "Start it again."));
+        }
+        if running.count >= REGIONS_MAX {
+            let what = format!("THERE ARE {REGIONS_MAX} REGIONS AT MOST");
+            return Err(Failure::other(what, "Stop others first."));
+        }
+        let hall = &self.hall;
+        let mut process = MessageRegion::start(&self.reserve, &hall.seam.clock, &Files::default())?;
+        let number = running.numbers.entry(settings.job().to_owned()).or_default();
+        *number += 1;
+        let job = format!("{}{number}", settings.job());
+        let region = match Name::new(&settings.program).filter(|name| !name.is_blank()) {
+            Some(program) => hall.manager.expedited_region(program, &job),
+            None => hall.manager.region(&settings.classes, &job, true),
+        };
+        let id = region.id();
+        running.stoppers.insert(id, process.stopper());
+        running.count += 1;
+        let regions = Arc::clone(self);
         let thread = seam::thread::spawn("region", move || {
             // A failure concerns the program that had it; the others go on.
-            while seam::thread::catch(|| hall.serve(&region, &mut process)).is_err() {}
-            drop(process);
-            *running.0.lock() -= 1;
-            running.1.notify_all();
+            while seam::thread::catch(|| regions.hall.serve(&region, &mut process)).is_err() {}
+            drop((region, process));
+            let mut running = regions.running.lock();
+            running.count -= 1;
+            running.stoppers.remove(&id);
+            drop(running);
+            regions.ended.notify_all();
         });
-        self.threads.push(thread?);
-        Ok(())
+        match thread {
+            Ok(thread) => running.threads.push(thread),
+            Err(error) => {
+                running.count -= 1;
+                running.stoppers.remove(&id);
+                return Err(error.into());
+            }
+        }
+        Ok(job)
+    }
+
+    /// Has programs that wait for input end whose files have changed, so that they are scheduled
+    /// again as they are now.
+    pub(super) fn renew(&self) {
+        for program in self.hall.manager.waiting_programs() {
+            if self.hall.programs.has_changed(&program.text()) {
+                self.hall.manager.renew(program);
+            }
+        }
     }
 
     /// Waits until all programs have ended their messages, and ends those that do not. The
     /// transaction manager is shutting down by then. Answers how many were ended.
-    pub(super) fn close(self) -> usize {
-        let (count, changed) = &*self.running;
-        let mut left = count.lock();
+    pub(super) fn close(&self) -> usize {
+        let mut running = self.running.lock();
+        running.is_closing = true;
         // As long as one after the other comes to its end.
-        while *left > 0 && changed.wait_for(&mut left, LAST_MESSAGE) {}
-        drop(left);
+        while running.count > 0 && self.ended.wait_for(&mut running, LAST_MESSAGE) {}
         let why = || Abend { code: "U0474".to_owned(), text: "the system stops".to_owned() };
-        let ended = self.stoppers.iter().filter(|stopper| stopper.end_program(why())).count();
-        self.threads.into_iter().for_each(JoinHandle::join);
+        let stoppers: Vec<Stopper> = running.stoppers.values().cloned().collect();
+        let threads = std::mem::take(&mut running.threads);
+        drop(running);
+        let ended = stoppers.iter().filter(|stopper| stopper.end_program(why())).count();
+        threads.into_iter().for_each(JoinHandle::join);
         ended
     }
 }

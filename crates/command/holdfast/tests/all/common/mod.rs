@@ -7,6 +7,7 @@ pub(crate) mod pautdb;
 pub(crate) mod place;
 pub(crate) mod postgres;
 pub(crate) mod shop;
+pub(crate) mod terminal;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
