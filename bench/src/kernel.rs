@@ -32,7 +32,7 @@ use crate::workload::{Key, Value};
 /// The kernel that is built into this program.
 pub(crate) struct BuiltIn;
 
-const SYSTEM: SystemId = SystemId(*b"holdfast-bench-1");
+pub(crate) const SYSTEM: SystemId = SystemId(*b"holdfast-bench-1");
 const SET: &str = "RECORDS";
 /// The interval size of the data set.
 const UNIT: usize = 8192;
@@ -124,6 +124,17 @@ impl Kernel for BuiltIn {
 pub(crate) fn create(setup: &StoreSetup) -> Result<KernelStore> {
     let (parts, config) = plan(setup);
     Uows::create(&parts, &config).map_err(failed)?;
+    let kernel = Uows::open(parts, config).map_err(failed)?;
+    KernelStore::new(&kernel, defaults(setup)).map_err(failed)
+}
+
+/// The same where the log waits for its archive, if there is one.
+pub(crate) fn create_archived(setup: &StoreSetup, archived: bool) -> Result<KernelStore> {
+    let (parts, mut config) = plan(setup);
+    Uows::create(&parts, &config).map_err(failed)?;
+    if archived {
+        config.archived = base::GroupNumber(1);
+    }
     let kernel = Uows::open(parts, config).map_err(failed)?;
     KernelStore::new(&kernel, defaults(setup)).map_err(failed)
 }
