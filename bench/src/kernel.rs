@@ -128,15 +128,23 @@ pub(crate) fn create(setup: &StoreSetup) -> Result<KernelStore> {
     KernelStore::new(&kernel, defaults(setup)).map_err(failed)
 }
 
-/// The same where the log waits for its archive, if there is one.
-pub(crate) fn create_archived(setup: &StoreSetup, archived: bool) -> Result<KernelStore> {
-    let (parts, mut config) = plan(setup);
+/// A new store whose log and data sets are kept in these forms, with two copies of the log;
+/// `change` says what else differs.
+pub(crate) fn create_kept(
+    folder: &Path,
+    (log, data): (Form, Form),
+    pool_bytes: u64,
+    change: impl FnOnce(&mut KernelConfig),
+) -> Result<KernelStore> {
+    let (folder, checkpoints) = (folder.to_owned(), Checkpoints::Default);
+    let setup =
+        StoreSetup { folder, form: data, copies: 2, pool_bytes, checkpoints, buffered: true };
+    let (parts, mut config) = plan(&setup);
+    config.log.format = format(log);
     Uows::create(&parts, &config).map_err(failed)?;
-    if archived {
-        config.archived = base::GroupNumber(1);
-    }
+    change(&mut config);
     let kernel = Uows::open(parts, config).map_err(failed)?;
-    KernelStore::new(&kernel, defaults(setup)).map_err(failed)
+    KernelStore::new(&kernel, defaults(&setup)).map_err(failed)
 }
 
 fn defaults(setup: &StoreSetup) -> StoreDefaults {

@@ -283,7 +283,7 @@ _LOADALT_
            05  WHAT                  PIC X(01).
            05  HOW-MANY              PIC 9(08).
            05  ALL-RECORDS           PIC 9(08).
-       01  NUMBERS COMP-5.
+       01  TALLIES COMP-5.
            05  DONE                  PIC 9(09) VALUE 0.
            05  WANTED                PIC 9(09).
            05  THERE                 PIC 9(09).

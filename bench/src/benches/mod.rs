@@ -22,6 +22,7 @@ mod log;
 mod memory;
 mod mq;
 mod mqlog;
+mod mqpage;
 mod mqput;
 mod msgqueue;
 mod openpgp;
@@ -89,6 +90,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     msgqueue::BENCHMARK,
     mqput::BENCHMARK,
     mqlog::BENCHMARK,
+    mqpage::BENCHMARK,
     syncpoint::BENCHMARK,
     engine::BENCHMARK,
     sharing::BENCHMARK,

@@ -28,7 +28,7 @@ use store_kernel::KernelStore;
 use crate::cpu::CpuScope;
 use crate::error::{BenchError, Result};
 use crate::kernel::{self, failed};
-use crate::ours::{Checkpoints, Form, StoreSetup};
+use crate::ours::Form;
 use crate::peers::brokers::{Broker, Consumer, Producer, amqp10};
 
 /// The queue of programs, and that of AMQP's clients: these ask for messages ahead.
@@ -43,14 +43,22 @@ const PERSISTENT: i32 = 1;
 /// How the queue manager's data are kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keeping {
-    /// The log and the data sets.
+    /// The data sets, which are the page sets.
     pub(super) form: Form,
+    pub(super) log: Form,
     /// Its archive in two folders, if there is one.
     pub(super) archive: Option<Form>,
     pub(super) pool_bytes: u64,
 }
 
-/// A queue manager with one queue.
+impl Keeping {
+    /// Everything sealed, not archived.
+    pub(super) fn sealed(pool_bytes: u64) -> Keeping {
+        Keeping { form: Form::Sealed, log: Form::Sealed, archive: None, pool_bytes }
+    }
+}
+
+/// A queue manager with two queues.
 pub(super) struct Site {
     pub(super) store: KernelStore,
     pub(super) manager: QueueManager<KernelStore>,
@@ -85,17 +93,13 @@ impl Site {
     /// A new one in an empty folder.
     pub(super) fn create(folder: &Path, keeping: Keeping) -> Result<Site> {
         std::fs::create_dir_all(folder).map_err(BenchError::system("create", folder))?;
-        let Keeping { form, pool_bytes, .. } = keeping;
-        let setup = StoreSetup {
-            folder: folder.to_owned(),
-            form,
-            copies: 2,
-            pool_bytes,
-            checkpoints: Checkpoints::Default,
-            buffered: true,
-        };
+        let Keeping { form, log, pool_bytes, .. } = keeping;
         let archive = keeping.archive.map(|form| catalog(folder, form)).transpose()?;
-        let store = kernel::create_archived(&setup, archive.is_some())?;
+        let store = kernel::create_kept(folder, (log, form), pool_bytes, |config| {
+            if archive.is_some() {
+                config.archived = base::GroupNumber(1);
+            }
+        })?;
         let log = Arc::clone(store.kernel().log());
         let archiver = archive.map(|catalog| Archiver::start(catalog, log, Arc::new(NoRegistry)));
         let archiver = archiver.transpose().map_err(failed)?;

@@ -52,7 +52,7 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     let pool_bytes = context.settings.pick(POOL_BYTES, 64 << 20);
     let mut sites = Vec::new();
     for (name, form, archive) in STEPS {
-        let keeping = Keeping { form, archive, pool_bytes };
+        let keeping = Keeping { form, log: form, archive, pool_bytes };
         sites.push((name, Site::create(&context.folder.join(name), keeping)?));
     }
     let mut message = vec![0; MESSAGE_BYTES];
@@ -209,7 +209,7 @@ mod tests {
     fn every_step_of_the_table_moves_its_messages() {
         let context = super::super::tests::context("mqlog");
         for (name, form, archive) in STEPS {
-            let keeping = Keeping { form, archive, pool_bytes: 16 << 20 };
+            let keeping = Keeping { form, log: form, archive, pool_bytes: 16 << 20 };
             let site = Site::create(&context.folder.join(name), keeping).unwrap();
             let message = vec![1; MESSAGE_BYTES];
             let work = embedded(&site, &message, Duration::from_millis(20)).unwrap();

@@ -15,7 +15,6 @@ use crate::document::{Check, Document, Figure, Shape};
 use crate::error::{BenchError, Result};
 use crate::harness::{Entry, Sample, Track, Work, interleave, ratio};
 use crate::kernel::failed;
-use crate::ours::Form;
 use crate::peers::brokers::artemis::Artemis;
 use crate::peers::brokers::nats::Nats;
 use crate::peers::brokers::rabbitmq::Node;
@@ -54,7 +53,7 @@ const AMQP: &str = "Holdfast, AMQP";
 
 fn run(context: &Context, document: &mut Document) -> Result<()> {
     let pool_bytes = context.settings.pick(POOL_BYTES, 64 << 20);
-    let keeping = Keeping { form: Form::Sealed, archive: None, pool_bytes };
+    let keeping = Keeping::sealed(pool_bytes);
     let site = Site::create(&context.folder.join("holdfast"), keeping)?;
     {
         let peers = Peers::start(context, document)?;
@@ -195,7 +194,7 @@ fn judge(document: &mut Document, tracks: &[Track], what: &str, rate_limit: f64)
 /// Messages by their correlation identifier, while none and while many others wait.
 fn deep(context: &Context, document: &mut Document) -> Result<()> {
     let (count, pool_bytes) = context.settings.pick((DEEP, POOL_BYTES), (10_000, 32 << 20));
-    let keeping = Keeping { form: Form::Sealed, archive: None, pool_bytes };
+    let keeping = Keeping::sealed(pool_bytes);
     let empty = Site::create(&context.folder.join("empty"), keeping)?;
     let full = Site::create(&context.folder.join("deep"), keeping)?;
     eprintln!("  {count} messages that wait");
@@ -321,7 +320,7 @@ mod tests {
     use super::*;
 
     fn site(context: &Context) -> Site {
-        let keeping = Keeping { form: Form::Sealed, archive: None, pool_bytes: 8 << 20 };
+        let keeping = Keeping::sealed(8 << 20);
         Site::create(&context.folder.join("site"), keeping).unwrap()
     }
 
