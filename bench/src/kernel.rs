@@ -32,7 +32,7 @@ use crate::workload::{Key, Value};
 /// The kernel that is built into this program.
 pub(crate) struct BuiltIn;
 
-const SYSTEM: SystemId = SystemId(*b"holdfast-bench-1");
+pub(crate) const SYSTEM: SystemId = SystemId(*b"holdfast-bench-1");
 const SET: &str = "RECORDS";
 /// The interval size of the data set.
 const UNIT: usize = 8192;
@@ -126,6 +126,25 @@ pub(crate) fn create(setup: &StoreSetup) -> Result<KernelStore> {
     Uows::create(&parts, &config).map_err(failed)?;
     let kernel = Uows::open(parts, config).map_err(failed)?;
     KernelStore::new(&kernel, defaults(setup)).map_err(failed)
+}
+
+/// A new store whose log and data sets are kept in these forms, with two copies of the log;
+/// `change` says what else differs.
+pub(crate) fn create_kept(
+    folder: &Path,
+    (log, data): (Form, Form),
+    pool_bytes: u64,
+    change: impl FnOnce(&mut KernelConfig),
+) -> Result<KernelStore> {
+    let (folder, checkpoints) = (folder.to_owned(), Checkpoints::Default);
+    let setup =
+        StoreSetup { folder, form: data, copies: 2, pool_bytes, checkpoints, buffered: true };
+    let (parts, mut config) = plan(&setup);
+    config.log.format = format(log);
+    Uows::create(&parts, &config).map_err(failed)?;
+    change(&mut config);
+    let kernel = Uows::open(parts, config).map_err(failed)?;
+    KernelStore::new(&kernel, defaults(&setup)).map_err(failed)
 }
 
 fn defaults(setup: &StoreSetup) -> StoreDefaults {

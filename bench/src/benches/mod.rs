@@ -15,10 +15,15 @@ mod commit;
 mod device;
 mod dli;
 mod engine;
+mod extfh;
 mod fullfunction;
 mod ims_connect;
 mod log;
 mod memory;
+mod mq;
+mod mqlog;
+mod mqpage;
+mod mqput;
 mod msgqueue;
 mod openpgp;
 mod openpgp_async;
@@ -29,9 +34,11 @@ mod rekey;
 mod restart;
 mod scan;
 mod seal;
+mod sharing;
 mod started;
 mod syncpoint;
 mod tls;
+mod vsam;
 mod wads;
 
 use std::collections::BTreeMap;
@@ -76,11 +83,17 @@ pub(crate) const ALL: &[Benchmark] = &[
     dli::BENCHMARK,
     bmp::BENCHMARK,
     cobol::BENCHMARK,
+    vsam::BENCHMARK,
+    extfh::BENCHMARK,
     fullfunction::BENCHMARK,
     ims_connect::BENCHMARK,
     msgqueue::BENCHMARK,
+    mqput::BENCHMARK,
+    mqlog::BENCHMARK,
+    mqpage::BENCHMARK,
     syncpoint::BENCHMARK,
     engine::BENCHMARK,
+    sharing::BENCHMARK,
     openpgp::BENCHMARK,
     openpgp_async::BENCHMARK,
     tls::BENCHMARK,

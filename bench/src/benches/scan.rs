@@ -155,16 +155,16 @@ fn beyond_memory(
     Ok(())
 }
 
-const LARGE: &str = "Holdfast, beyond the pool";
-const MEMORY: &str = "Holdfast, in memory";
-const READERS: [usize; 3] = [1, 2, 4];
+pub(super) const LARGE: &str = "Holdfast, beyond the pool";
+pub(super) const MEMORY: &str = "Holdfast, in memory";
+pub(super) const READERS: [usize; 3] = [1, 2, 4];
 
-fn reader_name(readers: usize) -> String {
+pub(super) fn reader_name(readers: usize) -> String {
     format!("device, {readers} outstanding")
 }
 
 /// In each round: the large scan over min(scan in memory, best sequential read).
-fn share_of_lower(tracks: &[Track]) -> Option<Spread> {
+pub(super) fn share_of_lower(tracks: &[Track]) -> Option<Spread> {
     let (large, memory) = (track(tracks, LARGE)?, track(tracks, MEMORY)?);
     let readers: Vec<&Track> =
         READERS.iter().filter_map(|readers| track(tracks, &reader_name(*readers))).collect();

@@ -9,6 +9,7 @@
 //! 4. None of them encrypts.
 //! 5. [`KeyedPeer::total`] shows that no update was lost and none was only pretended.
 
+pub(crate) mod brokers;
 mod lmdb;
 pub(crate) mod openssl;
 pub(crate) mod paths;

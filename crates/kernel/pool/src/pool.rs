@@ -52,6 +52,10 @@ pub struct PoolStatistics {
     pub reads: u64,
     /// Intervals written.
     pub writes: u64,
+    /// Of these, because too many frames held changes.
+    pub writes_crowded: u64,
+    /// Of these, because somebody waited for a frame.
+    pub writes_pressed: u64,
     /// Frames taken from an interval for another.
     pub steals: u64,
     /// Times that somebody waited for a frame or for another's read.
@@ -69,6 +73,8 @@ pub(crate) struct Counters {
     pub(crate) hits: Striped,
     pub(crate) reads: Counter,
     pub(crate) writes: Counter,
+    pub(crate) writes_crowded: Counter,
+    pub(crate) writes_pressed: Counter,
     pub(crate) steals: Counter,
     pub(crate) waits: Counter,
     pub(crate) multi_reads: Counter,
@@ -431,6 +437,8 @@ impl Pool {
             hits: counters.hits.get(),
             reads: counters.reads.get(),
             writes: counters.writes.get(),
+            writes_crowded: counters.writes_crowded.get(),
+            writes_pressed: counters.writes_pressed.get(),
             steals: counters.steals.get(),
             waits: counters.waits.get(),
             multi_block_reads: counters.multi_reads.get(),

@@ -213,7 +213,7 @@ impl PageWriter {
     /// [`PoolError::Stopped`].
     pub fn write_again(&self, pins: &[Pinned<'_>]) -> Result<usize, PoolError> {
         assert!(pins.len() <= BATCH_INTERVALS_MAX, "a batch has its bounds");
-        self.write(Which::Again(pins))
+        self.write(Which::Again(pins), Cause::Redo)
     }
 
     /// Returns when the batch in flight, if there is one, is on disk.
@@ -302,8 +302,8 @@ impl PageWriter {
     fn run(&self) {
         loop {
             let wanted = self.wanted();
-            if let Some(pool) = wanted {
-                match self.write_batch(pool) {
+            if let Some((pool, cause)) = wanted {
+                match self.write(Which::Dirty(pool), cause) {
                     Ok(written) if written > 0 => continue,
                     Ok(_) => {}
                     Err(error) => {
@@ -325,24 +325,27 @@ impl PageWriter {
     }
 
     /// Whether there is work: for a pool that lacks clean frames, or for the redo point.
-    fn wanted(&self) -> Option<Option<u32>> {
+    fn wanted(&self) -> Option<(Option<u32>, Cause)> {
         for pool in self.pools.all() {
             let dirty = self.dirty.len_of(pool.index) as f64;
             let crowded = dirty > pool.frames() as f64 * self.config.dirty_share_max;
-            if crowded || (pool.pressed.load(Relaxed) && dirty > 0.0) {
-                return Some(Some(pool.index));
+            if pool.pressed.load(Relaxed) && dirty > 0.0 {
+                return Some((Some(pool.index), Cause::Pressed));
+            }
+            if crowded {
+                return Some((Some(pool.index), Cause::Crowded));
             }
         }
         let distance = self.journal.next_lsn().0.saturating_sub(self.dirty.head()?.0);
-        (distance > self.config.redo_bytes_max).then_some(None)
+        (distance > self.config.redo_bytes_max).then_some((None, Cause::Redo))
     }
 
     /// Writes one batch of dirty frames; returns how many intervals it had.
     fn write_batch(&self, pool: Option<u32>) -> Result<usize, PoolError> {
-        self.write(Which::Dirty(pool))
+        self.write(Which::Dirty(pool), Cause::Redo)
     }
 
-    fn write(&self, which: Which<'_>) -> Result<usize, PoolError> {
+    fn write(&self, which: Which<'_>, cause: Cause) -> Result<usize, PoolError> {
         latches::assert_none_held("a batch of writes");
         let mut batch = self.batch.lock();
         self.stop.check()?;
@@ -361,7 +364,7 @@ impl PageWriter {
         self.journal.end_batch(batch.number)?;
         let written = batch.items.len();
         for item in batch.items.drain(..) {
-            item.pool.counters.writes.one();
+            item.pool.count_write(cause);
             self.let_go(&item);
         }
         self.dirty.landed();
@@ -543,6 +546,28 @@ enum Which<'a> {
     Dirty(Option<u32>),
     /// These frames, dirty or not.
     Again(&'a [Pinned<'a>]),
+}
+
+/// Why a batch is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// So that a restart has less to redo: by itself, or for a checkpoint.
+    Redo,
+    /// Too large a share of a pool holds changes.
+    Crowded,
+    /// Somebody waits for a frame.
+    Pressed,
+}
+
+impl Pool {
+    fn count_write(&self, cause: Cause) {
+        self.counters.writes.one();
+        match cause {
+            Cause::Redo => {}
+            Cause::Crowded => self.counters.writes_crowded.one(),
+            Cause::Pressed => self.counters.writes_pressed.one(),
+        }
+    }
 }
 
 enum Chosen {
