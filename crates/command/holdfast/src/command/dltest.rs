@@ -419,5 +419,7 @@ fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
         pcb_order: None,
         trace: None,
         compiled: None,
+        input: None,
+        output: None,
     })
 }

@@ -56,6 +56,7 @@ mod pools_change_while_the_bank_runs;
 mod programs_run_as_job_steps;
 mod programs_send_messages;
 mod recon_says_who_has_what_open;
+mod regions_take_what_they_are_for;
 mod secrets_come_from_elsewhere;
 mod tellers_work_over_the_network;
 mod the_bank_runs;

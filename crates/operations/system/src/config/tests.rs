@@ -42,7 +42,14 @@ fn what_differs_from_the_defaults_is_written_and_read() {
     };
     config.read_ahead.threads = 0;
     config.online.ims_connect = vec!["127.0.0.1:9999".into()];
-    config.online.regions = vec![RegionSettings { classes: vec![7], count: 3 }];
+    config.online.regions = vec![
+        RegionSettings { classes: vec![7], count: 3, ..RegionSettings::default() },
+        RegionSettings {
+            program: "QUICK".into(),
+            name: "FAST".into(),
+            ..RegionSettings::default()
+        },
+    ];
     config.pools.insert(
         "large".into(),
         PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30), data_sets: Vec::new() },
