@@ -15,7 +15,8 @@
 //! Invariants:
 //! 1. A frame is never longer than [`FRAME_BYTES_MAX`], its fields never more than
 //!    [`FIELDS_BYTES_MAX`].
-//! 2. Memory for a frame is taken as its bytes come in, not because a header claims them.
+//! 2. Memory for a frame is used as its bytes come in. Because a header claims them, no more is set
+//!    aside than [`SET_ASIDE_BYTES`].
 //! 3. Message data is not copied into a frame to be sent, and is read to where it is wanted.
 
 use std::io::{self, IoSlice, Read, Write};
@@ -33,6 +34,8 @@ pub const HEADER_BYTES: usize = 12;
 
 /// How much is read at once, and how much memory is taken ahead of what has come.
 const PIECE_BYTES: usize = 64 * 1024;
+/// How much memory is set aside for data before it has come; none of it is touched before.
+const SET_ASIDE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The beginning of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,13 +155,25 @@ impl<R: Read> Incoming<R> {
     /// # Errors
     /// What the connection says.
     pub fn append(&mut self, len: usize, into: &mut Vec<u8>) -> io::Result<()> {
+        into.reserve(len.min(SET_ASIDE_BYTES));
         let mut left = len;
         while left > 0 {
-            let piece = left.min(into.len().max(PIECE_BYTES));
-            let from = into.len();
-            into.resize(from + piece, 0);
-            self.fill(into.get_mut(from..).unwrap_or_default())?;
-            left -= piece;
+            let ready = self.ahead.get(self.at..).unwrap_or_default();
+            let ready = ready.get(..left).unwrap_or(ready);
+            if !ready.is_empty() {
+                into.extend_from_slice(ready);
+                self.at += ready.len();
+                left -= ready.len();
+            } else if left >= PIECE_BYTES {
+                // Into memory that nobody has to clear first.
+                let got = self.from.by_ref().take(left as u64).read_to_end(into)?;
+                if got < left {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                left = 0;
+            } else if self.refill()? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
         Ok(())
     }
@@ -187,7 +202,9 @@ impl<R: Read> Incoming<R> {
             let ready = self.ahead.get(self.at..).unwrap_or_default();
             if !ready.is_empty() {
                 let step = ready.len().min(rest.len());
-                rest.iter_mut().zip(ready).take(step).for_each(|(to, from)| *to = *from);
+                if let (Some(to), Some(from)) = (rest.get_mut(..step), ready.get(..step)) {
+                    to.copy_from_slice(from);
+                }
                 self.at += step;
                 done += step;
             } else if rest.len() >= PIECE_BYTES {

@@ -141,7 +141,7 @@ fn get_open<S: Store>(
     let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
     let delivery = Delivery::of(&core, queue, (options, room), (&found, &segments), handle);
     let outcome = delivery.fit(options, room);
-    delivery.tell(&core, options, &local, descriptor, room, buffer);
+    delivery.tell(&core, options, &local, descriptor, room);
     let data_length = delivery.message.data.len();
     if browses {
         call.browsed(queue, options, &found)?;
@@ -149,6 +149,7 @@ fn get_open<S: Store>(
         for one in segments.iter().chain([&found]) {
             local.give_back(one.at, one.before);
         }
+        hand_over(delivery.message, room, buffer);
         return Ok(Got { outcome, data_length });
     } else {
         queue.cursor = queue.cursor.filter(|at| *at != found.at);
@@ -164,7 +165,28 @@ fn get_open<S: Store>(
     }
     let last = segments.last().unwrap_or(&found);
     follow(queue, asked, &last.message, in_unit.certainly);
+    drop((found, segments));
+    hand_over(delivery.message, room, buffer);
     Ok(Got { outcome, data_length })
+}
+
+/// Data that is handed over rather than copied, if nobody else has the message: so much takes
+/// longer to copy than the caller's memory is worth to be kept.
+const HANDED_OVER_BYTES: usize = 64 << 10;
+
+/// Gives the caller the data, as far as there is room for it.
+fn hand_over(message: Arc<Message>, room: usize, buffer: &mut Vec<u8>) {
+    let fits = (HANDED_OVER_BYTES..=room).contains(&message.data.len());
+    match Arc::try_unwrap(message) {
+        Ok(own) if fits => *buffer = own.data,
+        Ok(own) => fill(&own.data, room, buffer),
+        Err(shared) => fill(&shared.data, room, buffer),
+    }
+}
+
+fn fill(data: &[u8], room: usize, buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.extend_from_slice(&data[..data.len().min(room)]);
 }
 
 /// Gives back the message that the handle has locked.
@@ -540,11 +562,8 @@ impl Delivery {
         queue: &Queue,
         descriptor: &mut MessageDescriptor,
         room: usize,
-        buffer: &mut Vec<u8>,
     ) {
         let returned = self.message.data.len().min(room);
-        buffer.clear();
-        buffer.extend_from_slice(&self.message.data[..returned]);
         *descriptor = self.message.descriptor.clone();
         descriptor.backout_count = i32::try_from(self.backouts).unwrap_or(i32::MAX);
         descriptor.expiry = self.message.expiry_at(core.now_ms());
