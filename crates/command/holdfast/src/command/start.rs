@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Coded as _;
 use clap::Args;
-use operations::Databases;
 use operations::selection::register_databases;
+use operations::{Databases, clusters};
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
 use schedule::{Catalogs, Intents, NoPools, claims_of};
@@ -132,7 +132,10 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
         register_databases(system);
     }
     let intents = Arc::default();
-    let catalogs = Arc::default();
+    let catalogs: Arc<Catalogs<AnyStore>> = Arc::default();
+    if let AnySystem::Kernel(system) = &system {
+        clusters::attach(system, &catalogs);
+    }
     let door = match open_door(context, &system, (&intents, &catalogs)) {
         Ok(door) => door,
         Err(failure) => {
