@@ -262,6 +262,18 @@ impl<'a> AcbAnswer<'a> {
     }
 }
 
+/// Refuses a request for a reason, with return code 8.
+pub fn refuse(reason: u8, out: &mut Vec<u8>) {
+    out.clear();
+    AcbAnswer { return_code: 8, reason, ..AcbAnswer::default() }.front(out);
+}
+
+/// Answers that something has failed beneath, with return code 12.
+pub fn fail(out: &mut Vec<u8>) {
+    out.clear();
+    AcbAnswer { return_code: 12, reason: 4, ..AcbAnswer::default() }.front(out);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

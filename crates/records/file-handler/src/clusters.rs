@@ -23,7 +23,7 @@ use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
 use crate::feedback::{of_failure, of_open};
 use crate::opcode::Relation;
 use crate::status::FileStatus;
-use crate::wire::{Batch, Holder, Request, answer, plain_answer, push_answer};
+use crate::wire::{Batch, Holder, Request, answer, plain_answer, push_answer, refuse};
 
 /// The most files that a program has open at once.
 const FILES_MAX: usize = 4096;
@@ -144,7 +144,7 @@ impl<S: Store> Clusters<S> {
         };
         match outcome {
             Ok((status, number)) => answer(status, number, out),
-            Err(status) => plain_answer(status, 0, out),
+            Err(status) => refuse(request, status, out),
         }
         Ok(())
     }

@@ -42,6 +42,8 @@ use crate::status::FileStatus;
 const KEYS_MAX: usize = 254;
 /// What an answer has in front of its record.
 const ANSWER: usize = 10;
+/// The kind of a read ahead.
+const AHEAD: u8 = 9;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,7 +153,7 @@ impl Request<'_> {
                 put_which(*which, out);
             }
             Request::Ahead(file, batch) => {
-                begin(out, 9, *file);
+                begin(out, AHEAD, *file);
                 out.push(u8::from(batch.previous));
                 for number in [batch.back, batch.records, batch.bytes] {
                     out.extend_from_slice(&number.to_le_bytes());
@@ -189,7 +191,7 @@ impl<'a> Request<'a> {
                 Request::Rewrite(file, which, reader.rest())
             }
             8 => Request::Delete(file, read_which(&mut reader)?),
-            9 => {
+            AHEAD => {
                 let previous = reader.u8()? != 0;
                 let (back, records, bytes) = (reader.u32()?, reader.u32()?, reader.u32()?);
                 Request::Ahead(file, Batch { previous, back, records, bytes })
@@ -298,6 +300,15 @@ pub fn first_answer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((reader.take(len)?, reader.rest()))
 }
 
+/// Refuses a request for a file, in the form that it is answered in.
+pub fn refuse(request: &[u8], status: FileStatus, out: &mut Vec<u8>) {
+    plain_answer(status, 0, out);
+    if request.first() == Some(&AHEAD) {
+        let one = std::mem::take(out);
+        push_answer(&one, out);
+    }
+}
+
 /// What a request is to whoever has a unit of work for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
@@ -325,7 +336,7 @@ pub fn nature(bytes: &[u8]) -> Option<Nature> {
     match reader.u8()? {
         1 => Some(Nature::Opens(Holder::File(0))),
         2 => Some(Nature::Opens(Holder::File(reader.u32()?))),
-        3 | 4 | 5 | 9 => Some(Nature::Looks(Holder::File(reader.u32()?))),
+        3 | 4 | 5 | AHEAD => Some(Nature::Looks(Holder::File(reader.u32()?))),
         6..=8 => Some(Nature::Changes(Holder::File(reader.u32()?))),
         kind if kind >= crate::acb_wire::FIRST => crate::acb_wire::nature(bytes),
         _ => None,

@@ -33,6 +33,7 @@ mod pgp;
 mod pool;
 mod protect;
 mod recon;
+mod records;
 mod recover;
 mod repair;
 mod restart;

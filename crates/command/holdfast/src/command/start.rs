@@ -23,6 +23,7 @@ use uow::Kernel;
 
 use super::messages::MessagePrograms;
 use super::online::{self, Online};
+use super::records::RecordPrograms;
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
@@ -165,9 +166,26 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    let records = match open_records(&system, online.as_ref(), &catalogs) {
+        Ok(records) => records,
+        Err(failure) => {
+            if let Some(messages) = messages {
+                messages.close();
+            }
+            door.close();
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            return Err(failure);
+        }
+    };
+    let mut addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    addresses.extend(records.iter().flat_map(RecordPrograms::addresses));
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
+    if let Some(records) = records {
+        records.close();
+    }
     if let Some(messages) = messages {
         messages.close();
     }
@@ -216,6 +234,16 @@ fn open_online(
 fn open_messages(system: &AnySystem) -> Result<Option<MessagePrograms>> {
     let AnySystem::Kernel(system) = system else { return Ok(None) };
     MessagePrograms::open(system).map(Some)
+}
+
+/// Files are used from outside where the kernel keeps the databases.
+fn open_records(
+    system: &AnySystem,
+    online: Option<&Online>,
+    catalogs: &Arc<Catalogs<AnyStore>>,
+) -> Result<Option<RecordPrograms>> {
+    let AnySystem::Kernel(system) = system else { return Ok(None) };
+    RecordPrograms::open(system, online.map(Online::manager), catalogs).map(Some)
 }
 
 fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Door> {

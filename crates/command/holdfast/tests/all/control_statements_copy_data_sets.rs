@@ -71,7 +71,8 @@ fn a_started_system_executes_statements_and_the_command_has_the_files() {
     let (input, output) = (folder.join("in.txt"), folder.join("out.txt"));
     fs::write(&input, &lines).unwrap();
     let given = format!("IN={},text", input.display());
-    let define = "  DEFINE CLUSTER (NAME(BANK.ACCT) INDEXED KEYS(8 0) RECORDSIZE(40 80) REUSE)\n  \
+    let define = "  DEFINE CLUSTER (NAME(BANK.ACCT) INDEXED KEYS(8 0) -\n  \
+                  RECORDSIZE(40 80))\n  \
                   REPRO INFILE(IN) OUTDATASET(BANK.ACCT)\n";
     let made = idcams(&dir, &["--dd", &given], define);
     let taken = format!("OUT={},text", output.display());
