@@ -9,6 +9,7 @@ use control::ControlError;
 use definitions::DbdName;
 use hierarchy::HierarchyError;
 use hierarchy::repository::RepositoryError;
+use idcams::IdcamsError;
 use queue_manager::AdminError;
 use recon::ReconError;
 use recovery::RecoveryError;
@@ -16,6 +17,7 @@ use store::StoreError;
 use system::SystemError;
 use system::operator::Refusal;
 use uow::UowError;
+use vsam::CatalogError;
 
 use crate::moment::utc;
 use crate::move_error::MoveError;
@@ -67,6 +69,21 @@ pub enum OperationsError {
     /// The queue manager.
     #[error(transparent)]
     Messages(#[from] AdminError),
+    /// The catalog of clusters.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// Control statements.
+    #[error(transparent)]
+    Idcams(#[from] IdcamsError),
+    /// The process that has the system open is no system for programs.
+    #[error("the process that has the system open works on it alone, and executes no statements")]
+    NoCatalog,
+    /// An operand that names no file.
+    #[error("{0} is no DD")]
+    NoDd(String),
+    /// Statements that whoever gave them does not hand over.
+    #[error("the control statements cannot be had: {0}")]
+    Statements(String),
     /// A name that no user can have.
     #[error("\"{0}\" is no name for a user")]
     UserName(String),
@@ -148,6 +165,7 @@ impl OperationsError {
             OperationsError::Advised { error, .. } => error.code(),
             OperationsError::TornApart { .. } => TORN_APART.to_string(),
             OperationsError::UserName(_) => USER_NAME.to_string(),
+            OperationsError::NoCatalog => NO_CATALOG.to_string(),
             OperationsError::NoBaseCopy => NO_COPY.to_string(),
             OperationsError::Future { .. } => BAD_POINT.to_string(),
             other => other.layer().map_or(FAILED, Coded::code).to_string(),
@@ -163,6 +181,13 @@ impl OperationsError {
                 "Correct the name, or compile its source with `holdfast gen`.".into()
             }
             OperationsError::UserName(_) => "Give a name of up to 8 letters and digits.".into(),
+            OperationsError::NoCatalog => {
+                "Wait until it has ended, or start the system with `holdfast start`.".into()
+            }
+            OperationsError::NoDd(_) => {
+                "Write it as in --dd IN=accounts.txt,text or --dd IN=BANK.ACCT.".into()
+            }
+            OperationsError::Statements(_) => "Give the command again, with text in UTF-8.".into(),
             OperationsError::NoBaseCopy => {
                 "Make a full copy first: leave out --incremental.".into()
             }
@@ -222,6 +247,8 @@ impl OperationsError {
             OperationsError::Move(error) => error,
             OperationsError::Control(error) => error,
             OperationsError::Messages(error) => error,
+            OperationsError::Catalog(error) => error,
+            OperationsError::Idcams(error) => error,
             _ => return None,
         })
     }
@@ -229,6 +256,8 @@ impl OperationsError {
 
 /// Data sets of one database at different times.
 const TORN_APART: Code = Code("HFV014");
+/// Statements for a process that has no catalog for programs.
+const NO_CATALOG: Code = Code("HFY041");
 /// A user's name that is none.
 const USER_NAME: Code = Code("HFY039");
 

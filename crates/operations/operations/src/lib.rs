@@ -11,6 +11,7 @@
 //!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
 //!   moving             a database that goes to another system
+//!   clusters           the catalog, control statements, which data sets a cluster is
 //!   transactions       the transaction manager, commands, resources, users
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
@@ -23,6 +24,7 @@
 //! 3. Everything outside is reached through `seam`, but for a pipe that another process made.
 
 pub mod backout;
+pub mod clusters;
 pub mod database_report;
 pub mod databases;
 pub mod dry_run;

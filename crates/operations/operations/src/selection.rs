@@ -4,7 +4,9 @@
 //! Invariants:
 //! 1. A database stands for all of its data sets: partitions, indexes, and the relations of its
 //!    logical children and parents. Whatever an operator has done to it is done to all of them.
-//! 2. RECON knows what a database consisted of when it was named last, image copies were made, a
+//! 2. A cluster is named as a database is, and stands for its records and its alternate indexes; so
+//!    does each of these, and each path.
+//! 3. RECON knows what a database consisted of when it was named last, image copies were made, a
 //!    command or a program worked on databases or the system was started for programs, for the time
 //!    when it cannot be opened.
 
@@ -17,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use store_any::AnyStore;
 use system::System;
 
-use crate::{Databases, Result};
+use crate::{Databases, Result, clusters};
 
 /// Which data sets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,7 +36,7 @@ pub struct Selection {
 /// The names of the data sets that are meant, each once.
 ///
 /// # Errors
-/// If a database is named that there is not.
+/// If a database or cluster is named that there is not.
 pub fn names(system: &System, which: &Selection) -> Result<Vec<String>> {
     let kernel = system.kernel();
     let mut names: BTreeSet<String> = which.sets.iter().cloned().collect();
@@ -108,6 +110,9 @@ fn groups(system: &System) -> Vec<Database> {
             groups.insert(name.clone(), Database { name, sets });
         }
     }
+    for (name, sets) in clusters::all(system).unwrap_or_default() {
+        groups.insert(name.clone(), Database { name, sets });
+    }
     groups.into_values().collect()
 }
 
@@ -165,6 +170,13 @@ pub fn register(system: &System, databases: &Databases<AnyStore>) {
             news.push(Record::Database(group));
         }
     }
+    // A catalog that cannot be read is told of by whoever needs it.
+    for (name, sets) in clusters::all(system).unwrap_or_default() {
+        let group = Database { name, sets };
+        if system.recon().state().databases.get(&group.name) != Some(&group) {
+            news.push(Record::Database(group));
+        }
+    }
     if let Err(error) = system.recon().add(news) {
         system.notice(&format!("RECON does not know of databases: {error}"));
     }
@@ -172,5 +184,8 @@ pub fn register(system: &System, databases: &Databases<AnyStore>) {
 
 fn defined(system: &System, name: &str) -> Result<Vec<String>> {
     let databases = Databases::of(system)?;
-    databases.sets_of(databases.named(name)?)
+    match databases.named(name) {
+        Ok(database) => databases.sets_of(database),
+        Err(failure) => clusters::sets_of(system, name)?.ok_or(failure),
+    }
 }

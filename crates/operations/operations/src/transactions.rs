@@ -248,6 +248,15 @@ pub fn user(system: &System, asked: &UserRequest) -> Result<bool> {
     })
 }
 
+/// Whether a user may use a system's files from another machine. Only a system that processes
+/// transactions has users.
+#[must_use]
+pub fn knows_user(manager: &TransactionManager, user: &str, password: &[u8]) -> bool {
+    use otma::Manager as _;
+    let name = Name::new(&user.to_ascii_uppercase()).filter(|name| !name.is_blank());
+    name.is_some_and(|name| manager.authenticate(name, Name::BLANK, password).is_ok())
+}
+
 /// A definition file says what is to be, whatever was.
 fn replacing(change: Change) -> Change {
     match change {

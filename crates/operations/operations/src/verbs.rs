@@ -17,6 +17,7 @@ use system::{
 };
 
 use crate::backout::{BackoutRequest, ListRequest};
+use crate::clusters::{self, IdcamsRequest};
 use crate::database_report::DatabaseRequest;
 use crate::image_copy::CopyRequest;
 use crate::messages::{self, MqscRequest};
@@ -86,6 +87,9 @@ pub enum Operation {
     /// Carries out a command of the queue manager.
     #[serde(rename = "mqsc")]
     Mqsc(MqscRequest),
+    /// Executes control statements of access method services.
+    #[serde(rename = "idcams")]
+    Idcams(IdcamsRequest),
 }
 
 /// What an operation answers. As JSON it is the answer alone: who asked knows which it is.
@@ -124,6 +128,8 @@ pub enum Answer {
     User(bool),
     /// Of [`Operation::Mqsc`].
     Mqsc(mqsc::session::Answer),
+    /// Of [`Operation::Idcams`].
+    Idcams(clusters::Executed),
 }
 
 impl Operation {
@@ -166,6 +172,7 @@ impl Operation {
             Operation::Define(asked) => Answer::Define(transactions::define(system, asked)?),
             Operation::User(asked) => Answer::User(transactions::user(system, asked)?),
             Operation::Mqsc(asked) => Answer::Mqsc(messages::mqsc(system, asked)?),
+            Operation::Idcams(asked) => Answer::Idcams(clusters::idcams(system, asked, talk)?),
         })
     }
 
@@ -216,6 +223,7 @@ const VERBS: &[Verb] = &[
     verb("define"),
     verb("user"),
     verb("mqsc"),
+    verb("idcams"),
 ];
 
 /// The verbs that work on databases alone, in a system on an engine.

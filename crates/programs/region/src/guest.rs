@@ -557,7 +557,10 @@ impl file_handler::Carrier for ToServer {
 
 /// Has the program's files handled: those of the machine here, data sets by its server.
 pub(crate) fn handle_files() {
-    let data_sets = Box::new(file_handler::Remote::new(Box::new(ToServer)));
+    let own = Box::new(file_handler::Remote::new(Box::new(ToServer)));
+    // Files of other systems are those systems', in units of work of their own.
+    let complain = |text: &str| eprintln!("holdfast: {text}");
+    let data_sets = Box::new(owner::Owners::new(Some(own), owner::Places::of_process(), complain));
     let names = Box::new(file_handler::name::Environment);
     file_handler::abi::install(file_handler::Handler::new(names, Some(data_sets)));
 }

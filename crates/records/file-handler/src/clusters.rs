@@ -1,20 +1,5 @@
 //! Whoever has the catalog: requests of programs become those of VSAM, its feedback statuses.
 //!
-//! | feedback | status |
-//! |---|---|
-//! | 4 end of data | 10 |
-//! | 8 duplicate | 22 |
-//! | 12 out of sequence, 96 prime key changed | 21 |
-//! | 16 not found, 112 length of a generic key, 192 record number | 23; 24 at a WRITE |
-//! | 20 held by another, 64 no string | 93 |
-//! | 28 no space | 34; 24 of keyed and relative files |
-//! | 32 address, 144 no base record | 90 |
-//! | 88 no position | 46 |
-//! | 92 not read for update | 43 |
-//! | 100, 108 length | 44 |
-//! | 104, 116 and others | 92 |
-//! | 8 with return code 0: a duplicate alternate key | 02 |
-//!
 //! Invariants:
 //! 1. The unit of work is the caller's: a file's changes are committed and backed out with
 //!    whatever else it has changed.
@@ -29,12 +14,16 @@ use vsam::{
     Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
 };
 
+use crate::acb_wire;
+use crate::acbs::Acbs;
+use crate::ahead::Marks;
 use crate::body::{Done, Which};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
+use crate::feedback::{of_failure, of_open};
 use crate::opcode::Relation;
 use crate::status::FileStatus;
-use crate::wire::{Request, answer, plain_answer};
+use crate::wire::{Batch, Holder, Request, answer, plain_answer, push_answer, refuse};
 
 /// The most files that a program has open at once.
 const FILES_MAX: usize = 4096;
@@ -43,6 +32,8 @@ const FILES_MAX: usize = 4096;
 pub struct Clusters<S: Store> {
     catalog: Catalog<S>,
     files: Vec<Option<Cluster<S>>>,
+    acbs: Acbs<S>,
+    record_level: bool,
 }
 
 /// A way to the records of a cluster: its own, or a path.
@@ -65,6 +56,8 @@ struct Cluster<S: Store> {
     prime: Option<KeyDefinition>,
     /// The prime key or number of the record that was read last.
     current: Option<Current>,
+    /// Where each record of the last batch stands.
+    marks: Marks,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +84,38 @@ impl<S: Store> Clusters<S> {
     /// Over a catalog.
     #[must_use]
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
-        Clusters { catalog, files: Vec::new() }
+        let acbs = Acbs::new(catalog.clone(), false);
+        Clusters { catalog, files: Vec::new(), acbs, record_level: false }
+    }
+
+    /// The same for programs that share by record locks with all others who do, whatever the share
+    /// options of clusters say.
+    #[must_use]
+    pub fn sharing_records(catalog: Catalog<S>) -> Clusters<S> {
+        let acbs = Acbs::new(catalog.clone(), true);
+        Clusters { acbs, record_level: true, ..Clusters::new(catalog) }
+    }
+
+    /// Whether a record that was read for update is to stay locked until the next request.
+    #[must_use]
+    pub fn holds(&self, holder: Holder) -> bool {
+        match holder {
+            Holder::String(acb, string) => self.acbs.holds(acb, string),
+            Holder::File(file) => {
+                let slot = (file as usize).checked_sub(1).and_then(|at| self.files.get(at));
+                slot.and_then(Option::as_ref).is_some_and(|cluster| {
+                    cluster.mode == OpenMode::InputOutput && cluster.current.is_some()
+                })
+            }
+        }
+    }
+
+    /// Whether a file is being loaded: nobody else sees what was written before it is closed.
+    #[must_use]
+    pub fn loads(&self, holder: Holder) -> bool {
+        let Holder::File(file) = holder else { return false };
+        let slot = (file as usize).checked_sub(1).and_then(|at| self.files.get(at));
+        slot.and_then(Option::as_ref).is_some_and(|cluster| cluster.mode == OpenMode::Output)
     }
 
     /// Carries out a request in a unit of work, and replaces `out` by the answer.
@@ -105,15 +129,22 @@ impl<S: Store> Clusters<S> {
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         out.clear();
+        if request.first().is_some_and(|kind| *kind >= acb_wire::FIRST) {
+            return self.acbs.serve(unit, request, out);
+        }
         let outcome = match Request::read(request) {
             None => Err(FileStatus::LOGIC),
             Some(Request::Open(opening)) => self.open(unit, &opening)?,
             Some(Request::Close(file)) => self.close(file),
+            Some(Request::Ahead(file, batch)) => match self.cluster(file) {
+                Ok(cluster) => return cluster.ahead(unit, &batch, out),
+                Err(status) => Err(status),
+            },
             Some(request) => self.on_file(unit, &request, out)?,
         };
         match outcome {
             Ok((status, number)) => answer(status, number, out),
-            Err(status) => plain_answer(status, 0, out),
+            Err(status) => refuse(request, status, out),
         }
         Ok(())
     }
@@ -121,6 +152,12 @@ impl<S: Store> Clusters<S> {
     /// Closes all files.
     pub fn close_all(&mut self) {
         self.files.clear();
+        self.acbs.close_all();
+    }
+
+    fn cluster(&mut self, file: u32) -> Done<&mut Cluster<S>> {
+        let slot = (file as usize).checked_sub(1).and_then(|at| self.files.get_mut(at));
+        slot.and_then(Option::as_mut).ok_or(FileStatus::NOT_OPEN)
     }
 
     fn close(&mut self, file: u32) -> Done<(FileStatus, u64)> {
@@ -169,7 +206,7 @@ impl<S: Store> Clusters<S> {
         }
         let paths = done!(self.paths_of(&name, opening));
         // Several ways to one cluster are one opener: they share by record locks.
-        let record_level = paths.iter().any(Option::is_some);
+        let record_level = self.record_level || paths.iter().any(Option::is_some);
         let base = done!(self.base_of(&name, opening, record_level));
         done!(fits(&base, opening));
         let mut ways = Vec::new();
@@ -188,6 +225,7 @@ impl<S: Store> Clusters<S> {
             key: 0,
             prime: opening.keys.first().cloned(),
             current: None,
+            marks: Marks::default(),
         };
         let mut status = FileStatus::DONE;
         if opening.mode != OpenMode::Output && cluster.never_loaded(unit, &self.catalog)? {
@@ -297,13 +335,12 @@ impl<S: Store> Clusters<S> {
             | Request::Write { file, .. }
             | Request::Rewrite(file, ..)
             | Request::Delete(file, _)
+            | Request::Ahead(file, _)
             | Request::Close(file) => *file,
             Request::Open(_) => 0,
         };
-        let slot = (number as usize).checked_sub(1).and_then(|at| self.files.get_mut(at));
-        let Some(cluster) = slot.and_then(Option::as_mut) else {
-            return Ok(Err(FileStatus::NOT_OPEN));
-        };
+        let cluster = done!(self.cluster(number));
+        cluster.marks.clear();
         let found = match request {
             Request::Start(_, relation, which) => cluster.start(unit, *relation, *which),
             Request::Next(_, previous) => cluster.next(unit, *previous, out),
@@ -313,22 +350,29 @@ impl<S: Store> Clusters<S> {
             }
             Request::Rewrite(_, which, record) => cluster.rewrite(unit, *which, record),
             Request::Delete(_, which) => cluster.delete(unit, *which),
-            Request::Open(_) | Request::Close(_) => return Ok(Err(FileStatus::LOGIC)),
+            Request::Open(_) | Request::Close(_) | Request::Ahead(..) => {
+                return Ok(Err(FileStatus::LOGIC));
+            }
         };
         let keyed = cluster.organization != Organization::Sequential;
         let is_write = matches!(request, Request::Write { .. });
-        match found {
-            Ok(feedback) => {
-                let number = feedback.number.map_or(0, |number| u64::from(number.0));
-                let duplicate = feedback.condition == Condition::DuplicateKey;
-                let status = if duplicate { FileStatus::DUPLICATE } else { FileStatus::DONE };
-                Ok(Ok((status, number)))
-            }
-            Err(Refusal::Status(status)) => Ok(Err(status)),
-            Err(Refusal::Failure(Failure::Store(error))) if error.dooms_unit() => Err(error),
-            Err(Refusal::Failure(Failure::InPart(error))) => Err(error),
-            Err(Refusal::Failure(failure)) => Ok(Err(of_failure(&failure, is_write && keyed))),
+        outcome_of(found, is_write && keyed)
+    }
+}
+
+/// What a program is told; `boundary`: of a WRITE to a keyed or relative file.
+fn outcome_of(answered: Answered, boundary: bool) -> Outcome<(FileStatus, u64)> {
+    match answered {
+        Ok(feedback) => {
+            let number = feedback.number.map_or(0, |number| u64::from(number.0));
+            let duplicate = feedback.condition == Condition::DuplicateKey;
+            let status = if duplicate { FileStatus::DUPLICATE } else { FileStatus::DONE };
+            Ok(Ok((status, number)))
         }
+        Err(Refusal::Status(status)) => Ok(Err(status)),
+        Err(Refusal::Failure(Failure::Store(error))) if error.dooms_unit() => Err(error),
+        Err(Refusal::Failure(Failure::InPart(error))) => Err(error),
+        Err(Refusal::Failure(failure)) => Ok(Err(of_failure(&failure, boundary))),
     }
 }
 
@@ -464,6 +508,45 @@ impl<S: Store> Cluster<S> {
         };
         let found = self.lock_base(unit, key, found, &mut record);
         self.give(found, &record, out)
+    }
+
+    /// Reads a batch: several answers, one behind the other.
+    fn ahead(
+        &mut self,
+        unit: &mut S::Unit,
+        batch: &Batch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let (mut marks, mut one) = (std::mem::take(&mut self.marks), Vec::new());
+        let key = self.key;
+        if let Ok(way) = self.way(key)
+            && !marks.go_back(&mut way.position, batch.back)
+        {
+            plain_answer(FileStatus::LOGIC, 0, &mut one);
+            push_answer(&one, out);
+            return Ok(());
+        }
+        marks.clear();
+        for _ in 0..batch.records.max(1) {
+            let found = self.next(unit, batch.previous, &mut one);
+            let outcome = outcome_of(found, false)?;
+            match outcome {
+                Ok((status, number)) => answer(status, number, &mut one),
+                Err(status) => plain_answer(status, 0, &mut one),
+            }
+            push_answer(&one, out);
+            if outcome.is_err() {
+                break;
+            }
+            if let Ok(way) = self.way(key) {
+                marks.note(&way.position);
+            }
+            if out.len() >= batch.bytes as usize {
+                break;
+            }
+        }
+        self.marks = marks;
+        Ok(())
     }
 
     fn read(&mut self, unit: &mut S::Unit, which: Which<'_>, out: &mut Vec<u8>) -> Answered {
@@ -607,40 +690,4 @@ fn fits<S: Store>(file: &File<S>, opening: &Opening) -> Done<()> {
     let same_key = prime.is_none() || own.map(|key| (key.offset, key.bytes)) == prime;
     let same_length = opening.shape.most == attributes.record_bytes_max as usize;
     if same && same_key && same_length { Ok(()) } else { Err(FileStatus::ATTRIBUTES) }
-}
-
-fn of_open(error: &OpenError) -> FileStatus {
-    use vsam::CatalogError;
-    match error {
-        OpenError::Shared(_) => FileStatus::RESOURCE,
-        OpenError::Mode { .. } | OpenError::NotEmpty(_) => FileStatus::MODE,
-        OpenError::NotBuilt(_) => FileStatus::INVALID,
-        OpenError::Catalog(CatalogError::NotFound(_)) => FileStatus::NO_FILE,
-        OpenError::Catalog(CatalogError::InUse(_)) => FileStatus::RESOURCE,
-        OpenError::Catalog(CatalogError::Store(StoreError::NoSpace(_))) => FileStatus::NO_SPACE,
-        OpenError::Catalog(CatalogError::Store(_)) => FileStatus::ERROR,
-        OpenError::Catalog(_) => FileStatus::INVALID,
-        _ => FileStatus::UNREACHABLE,
-    }
-}
-
-/// The status of a failure; `boundary`: at a WRITE to a keyed or relative file.
-fn of_failure(failure: &Failure, boundary: bool) -> FileStatus {
-    use LogicalReason as Reason;
-    let Some(reason) = failure.reason() else { return FileStatus::ERROR };
-    match reason {
-        Reason::EndOfData => FileStatus::END,
-        Reason::Duplicate => FileStatus::KEY_EXISTS,
-        Reason::OutOfSequence | Reason::KeyChanged => FileStatus::SEQUENCE,
-        Reason::BadNumber if boundary => FileStatus::KEY_BOUNDARY,
-        Reason::NotFound | Reason::BadKeyLength | Reason::BadNumber => FileStatus::NOT_FOUND,
-        Reason::HeldByAnother | Reason::NoString => FileStatus::RESOURCE,
-        Reason::NoSpace if boundary => FileStatus::KEY_BOUNDARY,
-        Reason::NoSpace => FileStatus::NO_SPACE,
-        Reason::BadAddress | Reason::NoBaseRecord => FileStatus::UNREACHABLE,
-        Reason::NoPosition => FileStatus::NO_NEXT,
-        Reason::NotReadForUpdate => FileStatus::NO_READ,
-        Reason::LengthChanged | Reason::BadLength => FileStatus::RECORD_LENGTH,
-        _ => FileStatus::LOGIC,
-    }
 }

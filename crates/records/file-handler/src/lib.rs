@@ -16,6 +16,7 @@
 //! | which file a name means | [`name`] |
 //! | the bytes of sequential, line, printer and relative files | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
+//! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs` |
 //! | memory of the program, and the run time's own files | [`abi`] |
 //!
 //! Invariants:
@@ -23,10 +24,14 @@
 //! 2. An error of a device is never lost: it comes back at the WRITE or at the CLOSE.
 
 pub mod abi;
+pub mod acb_wire;
+mod acbs;
+mod ahead;
 pub mod body;
 pub mod clusters;
 pub mod data_set;
 pub mod fcd;
+mod feedback;
 pub mod handler;
 pub mod machine;
 pub mod name;

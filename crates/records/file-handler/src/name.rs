@@ -3,6 +3,7 @@
 //! | the value of `DD_NAME`, `dd_NAME` or `NAME` | is |
 //! |---|---|
 //! | `//BANK.ACCOUNT` | a cluster or path of the system's catalog |
+//! | `//#VSAM.#CICS.BANK/ACCOUNT` | a file that the system BANK owns |
 //! | `/data/account` | a file of the machine |
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
 //!
@@ -32,11 +33,25 @@ pub enum Target {
 /// Stands in front of the name of a data set.
 pub const DATA_SET: &str = "//";
 
+/// Stands in front of the name of a system that owns files.
+pub const VIRTUAL: &str = "#VSAM.#CICS.";
+
 /// The data set that a DD names, if it names one: `//` and what can be its name.
 #[must_use]
 pub fn data_set(value: &str) -> Option<&str> {
     let name = value.strip_prefix(DATA_SET)?;
-    DataSetName::parse(name).is_ok().then_some(name)
+    (is_virtual(name) || DataSetName::parse(name).is_ok()).then_some(name)
+}
+
+/// Whether a name is that of a file that another system owns.
+#[must_use]
+pub fn is_virtual(name: &str) -> bool {
+    let Some(front) = name.get(..VIRTUAL.len()) else { return false };
+    let rest = name[VIRTUAL.len()..].split_once('/');
+    front.eq_ignore_ascii_case(VIRTUAL)
+        && rest.is_some_and(|(system, file)| {
+            DataSetName::parse(system).is_ok() && DataSetName::parse(file).is_ok()
+        })
 }
 
 /// Variables by which names are mapped.
@@ -189,6 +204,12 @@ mod tests {
         assert_eq!(path(&some, b"K"), "data set BANK.ACCOUNT");
         assert_eq!(path(&some, b"L"), "//a/b");
         assert_eq!(path(&some, b"M"), "//");
+        let name = "//#vsam.#CICS.BANK/account";
+        assert_eq!(
+            path(&BTreeMap::from([("DD_N", name)]), b"N"),
+            "data set #VSAM.#CICS.BANK/ACCOUNT"
+        );
+        assert!(!is_virtual("#VSAM.#CICS.BANK") && !is_virtual("#VSAM.#CICS.BANK/a/b"));
         assert_eq!(path_name(b"ACCOUNT", 1), b"ACCOUNT1");
         assert_eq!(path_name(b"ACCOUNTS", 12), b"ACCOUN12");
     }

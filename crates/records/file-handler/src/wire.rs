@@ -4,12 +4,15 @@
 //!
 //! | offset | bytes | of a request |
 //! |---|---|---|
-//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete |
+//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead |
 //! | 1 | 4 | the file's number; not of an open |
 //! | | | start: relation 1, which; read next: 1 for previous; read, delete: which |
 //! | | | write: 1 in sequence, number 8, record; rewrite: which, record |
+//! | | | read ahead: 1 for previous, records to step back before 4, records 4 and bytes 4 at most |
 //! | | | open: mode 1, organization 1, access 1, optional 1, least 4, most 4, name, keys 1, each |
 //! | | | key: offset 4, bytes 4, 1 for duplicates, the path's name, empty for none |
+//!
+//! Kinds from 32 on are requests of [`crate::acb_wire`].
 //!
 //! Which: 0 current; 1, key 2, value; 2, number 8. Names and values have 2 bytes of length in
 //! front.
@@ -19,6 +22,9 @@
 //! | 0 | 2 | file status |
 //! | 2 | 8 | the record's number, or the file's; 0 for none |
 //! | 10 | | the record |
+//!
+//! What answers a read ahead is any number of answers, each behind its length in 4 bytes; the last
+//! one may be of a read that failed.
 //!
 //! Invariants:
 //! 1. Both sides treat what arrives as bytes from outside.
@@ -36,6 +42,8 @@ use crate::status::FileStatus;
 const KEYS_MAX: usize = 254;
 /// What an answer has in front of its record.
 const ANSWER: usize = 10;
+/// The kind of a read ahead.
+const AHEAD: u8 = 9;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +73,21 @@ pub enum Request<'a> {
     Rewrite(u32, Which<'a>, &'a [u8]),
     /// Removes a record.
     Delete(u32, Which<'a>),
+    /// Reads several records at once.
+    Ahead(u32, Batch),
+}
+
+/// What is read ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Backward.
+    pub previous: bool,
+    /// So many records of the batch before were not wanted: it begins in front of them.
+    pub back: u32,
+    /// Records at most.
+    pub records: u32,
+    /// No further record is read when there are so many bytes.
+    pub bytes: u32,
 }
 
 const RELATIONS: [Relation; 7] = [
@@ -129,6 +152,13 @@ impl Request<'_> {
                 begin(out, 8, *file);
                 put_which(*which, out);
             }
+            Request::Ahead(file, batch) => {
+                begin(out, AHEAD, *file);
+                out.push(u8::from(batch.previous));
+                for number in [batch.back, batch.records, batch.bytes] {
+                    out.extend_from_slice(&number.to_le_bytes());
+                }
+            }
         }
     }
 }
@@ -161,6 +191,11 @@ impl<'a> Request<'a> {
                 Request::Rewrite(file, which, reader.rest())
             }
             8 => Request::Delete(file, read_which(&mut reader)?),
+            AHEAD => {
+                let previous = reader.u8()? != 0;
+                let (back, records, bytes) = (reader.u32()?, reader.u32()?, reader.u32()?);
+                Request::Ahead(file, Batch { previous, back, records, bytes })
+            }
             _ => return None,
         })
     }
@@ -251,6 +286,63 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// Puts one of several answers behind the others.
+pub(crate) fn push_answer(answer: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&u32::try_from(answer.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(answer);
+}
+
+/// The first of several answers, and what follows it; `None` if the bytes are none.
+#[must_use]
+pub fn first_answer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut reader = Reader::new(bytes);
+    let len = reader.u32()? as usize;
+    Some((reader.take(len)?, reader.rest()))
+}
+
+/// Refuses a request for a file, in the form that it is answered in.
+pub fn refuse(request: &[u8], status: FileStatus, out: &mut Vec<u8>) {
+    plain_answer(status, 0, out);
+    if request.first() == Some(&AHEAD) {
+        let one = std::mem::take(out);
+        push_answer(&one, out);
+    }
+}
+
+/// What a request is to whoever has a unit of work for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// It opens or closes; a record that was read through this is not held any more.
+    Opens(Holder),
+    /// It reads.
+    Looks(Holder),
+    /// It changes records.
+    Changes(Holder),
+}
+
+/// What holds a record that was read for update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holder {
+    /// A file of a program.
+    File(u32),
+    /// A string of an access control block.
+    String(u32, u16),
+}
+
+/// What a request is; `None` if the bytes are none.
+#[must_use]
+pub fn nature(bytes: &[u8]) -> Option<Nature> {
+    let mut reader = Reader::new(bytes);
+    match reader.u8()? {
+        1 => Some(Nature::Opens(Holder::File(0))),
+        2 => Some(Nature::Opens(Holder::File(reader.u32()?))),
+        3 | 4 | 5 | AHEAD => Some(Nature::Looks(Holder::File(reader.u32()?))),
+        6..=8 => Some(Nature::Changes(Holder::File(reader.u32()?))),
+        kind if kind >= crate::acb_wire::FIRST => crate::acb_wire::nature(bytes),
+        _ => None,
+    }
+}
+
 /// Writes an answer in place: the record is put behind what stands in front of it.
 pub(crate) fn answer(status: FileStatus, number: u64, out: &mut Vec<u8>) {
     if out.len() < ANSWER {
@@ -305,6 +397,7 @@ mod tests {
             Request::Write { file: 4, in_sequence: true, number: 5, record: b"record" },
             Request::Rewrite(5, Which::Current, b"another"),
             Request::Delete(6, key),
+            Request::Ahead(7, Batch { previous: true, back: 3, records: 9, bytes: 1 << 16 }),
         ];
         let mut bytes = Vec::new();
         for request in requests {

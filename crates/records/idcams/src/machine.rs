@@ -55,8 +55,12 @@ pub trait Machine {
     fn now_us(&self) -> u64;
 
     /// Long work goes on: so many records of `what` are done. Nothing has to be done with it.
-    fn progress(&mut self, what: &str, records: u64) {
+    ///
+    /// # Errors
+    /// If nobody wants the work any more: it ends.
+    fn progress(&mut self, what: &str, records: u64) -> io::Result<()> {
         let _ = (what, records);
+        Ok(())
     }
 }
 

@@ -61,7 +61,10 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let mut count = 0;
     if done.is_ok() {
         let machine = &mut *session.machine;
-        let mut progress = |name: &str, count| machine.progress(name, count);
+        let mut progress = |name: &str, count| {
+            let told = machine.progress(name, count);
+            told.map_err(|error| Refusal::of_end(&error))
+        };
         let counted = (&mut unit, &mut count);
         done = match &mut file {
             None => shown.all(&mut session.print, &mut source, counted, &mut progress),
@@ -111,14 +114,14 @@ impl Shown {
         out: &mut Sysprint<'_>,
         source: &mut Source<S>,
         (unit, count): (&mut S::Unit, &mut u64),
-        progress: &mut dyn FnMut(&str, u64),
+        progress: &mut dyn FnMut(&str, u64) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         let mut record = Vec::new();
         out.line(&format!("LISTING OF DATA SET -{}", source.name));
         while let Some(feedback) = source.next_record(unit, &mut record)? {
             *count += 1;
             if count.is_multiple_of(RENEW_RECORDS) {
-                progress(&source.name, *count);
+                progress(&source.name, *count)?;
                 out.check().map_err(|error| sysprint_failed(&error))?;
             }
             out.line("");

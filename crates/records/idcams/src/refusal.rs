@@ -55,6 +55,11 @@ impl Refusal {
         Refusal::severe("IDC3300I", format!("ERROR OPENING {name}: {error}"))
     }
 
+    /// Statements that nobody wants to go on.
+    pub(crate) fn of_end(error: &io::Error) -> Refusal {
+        Refusal::new(TERMINATE, "IDC3351I", format!("PROCESSING WAS ENDED: {error}"))
+    }
+
     /// A request that failed.
     pub(crate) fn of_request(name: impl Display, failure: &Failure) -> Refusal {
         match failure {

@@ -134,7 +134,8 @@ impl<S: Store> Copy<S> {
             };
             self.tally.read += 1;
             if self.tally.read.is_multiple_of(PROGRESS_RECORDS) {
-                session.machine.progress(&self.target.name, self.tally.read);
+                let told = session.machine.progress(&self.target.name, self.tally.read);
+                told.map_err(|error| Refusal::of_end(&error))?;
             }
             match self.one(&mut record, &feedback)? {
                 Put::Done => {

@@ -73,5 +73,5 @@ pub use feedback::{Component, Condition, Failure, Feedback, LogicalReason, Rba, 
 pub use name::{DataSetName, Filter, NameError};
 pub use open::{File, OpenMode, OpenOptions};
 pub use position::{Access, Direction, Intent, Match, Position, Search, Target};
-pub use rows::{LOCK_WAIT, unit_options};
+pub use rows::{LOCK_WAIT, SET as CATALOG_SET, unit_options};
 pub use snap::{Snapped, Synonyms};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use store::Store;
+use store::{Cursor as _, Position as At, Store};
 
 use crate::feedback::{Rba, RecordNumber};
 use crate::share::{Counts, Sphere};
@@ -177,6 +177,21 @@ impl<S: Store> Position<S> {
     #[must_use]
     pub fn holds_record(&self) -> bool {
         self.held
+    }
+
+    /// Notes in place of what `mark` has where it stands, for [`Position::go_back`]; `false` if
+    /// it stands on no record.
+    pub fn mark(&self, mark: &mut Vec<u8>) -> bool {
+        mark.clear();
+        mark.extend_from_slice(self.cursor.key().unwrap_or_default());
+        self.cursor.key().is_some()
+    }
+
+    /// Stands where it stood when a mark was made through the same file: sequential requests go on
+    /// from there, in either direction. What was read for update is not any more.
+    pub fn go_back(&mut self, mark: &[u8]) {
+        self.cursor.seek(At::On(mark));
+        (self.placed, self.held) = (true, false);
     }
 
     /// Forgets the place and what was read for update.

@@ -18,7 +18,7 @@ use crate::error::CatalogError;
 use crate::name::DataSetName;
 
 /// The set of all catalogs of a system.
-pub(crate) const SET: &str = "HOLDFAST.CATALOG";
+pub const SET: &str = "HOLDFAST.CATALOG";
 
 /// How long a unit of work waits for a record that another one holds, unless it says otherwise.
 /// Then the request ends with reason 20.

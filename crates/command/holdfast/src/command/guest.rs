@@ -88,6 +88,7 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
             }
             AnySystem::Kernel(system) => {
                 let places = Some(Arc::new(system.places()));
+                operations::clusters::attach(system, &terms.catalogs);
                 let terms = Terms { authoriser: Some(system.authoriser()), places, ..terms };
                 let pools = Arc::new(KernelPools(Arc::clone(system.kernel())));
                 let scheduled = job::schedule(seam, pools, &databases, (job, None), &terms)?;

@@ -7,9 +7,13 @@ use std::process::ExitCode;
 
 use base::Coded;
 use clap::Args;
-use idcams::{Dd, Executed, Machine, Output as OutputFile, Summary, execute};
+use idcams::{Dd, IdcamsError, Machine, Output as OutputFile, execute};
+use operations::clusters::files::Answerer;
+use operations::clusters::{Executed, IdcamsRequest};
+use operations::verbs::{Operation, answer_of};
 use seam::Seam;
-use serde_json::{Value, json};
+use serde_json::Value;
+use system::operator;
 use vsam::Catalog;
 
 use super::Context;
@@ -28,7 +32,8 @@ const SUCCESS_MAX: u32 = 4;
 ///
 /// Statements come from standard input, or from --dd SYSIN=PATH; what they answer goes to standard
 /// output, or to --dd SYSPRINT=PATH. Columns 2 to 72 are read; - or + at the end of a line goes on
-/// in the next. The system must be stopped: `holdfast stop -s DIR`.
+/// in the next. A system that is started executes them beside its programs; files are this
+/// command's all the same.
 ///
 /// Exit codes: 0 if the greatest condition code is 0 or 4, 1 if it is more, 2 for wrong usage.
 #[derive(Args, Debug)]
@@ -53,44 +58,95 @@ pub(super) fn run(context: &mut Context, args: &IdcamsArgs) -> Result<ExitCode> 
     let mut dds = dds_of(&args.dds)?;
     let statements = statements(take(&mut dds, "SYSIN").as_deref())?;
     let sysprint = take(&mut dds, "SYSPRINT");
+    if let Some(code) = in_use(context, args, &dds, &statements, sysprint.as_deref())? {
+        return Ok(code);
+    }
     with(context, &args.system, |context, _, databases| {
-        let guarded = Guarded::of(&context.seam, &args.system.system, context.output.is_json())?;
         let catalog = Catalog::open(databases.store.clone(), context.seam.clock.clone());
         let catalog = catalog.map_err(failed)?;
-        let progress = Progress::new(&context.seam);
-        let mut machine = Files { seam: &context.seam, guarded, progress };
-        let summary;
-        let mut lines = Vec::new();
-        match &sysprint {
-            Some(path) => {
-                let mut file =
-                    machine.write(path, false).map_err(|error| unusable(path, &error))?;
-                let mut out = BufWriter::new(&mut file);
-                summary =
-                    execute(&catalog, &statements, &dds, &mut machine, &mut out).map_err(failed)?;
-                drop(out);
-                file.finish().map_err(|error| unusable(path, &error))?;
-            }
-            None if context.output.is_json() => {
-                let mut text = Vec::new();
-                summary = execute(&catalog, &statements, &dds, &mut machine, &mut text)
-                    .map_err(failed)?;
-                lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
-            }
-            None => {
-                let mut out = Lines { output: &mut context.output, rest: Vec::new() };
-                summary =
-                    execute(&catalog, &statements, &dds, &mut machine, &mut out).map_err(failed)?;
-            }
-        }
-        machine.progress.clear();
-        if context.output.is_json() {
-            context.output.document(&report(&summary, &lines))?;
-        }
-        Ok(match summary.code <= SUCCESS_MAX {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
+        let dds: Vec<Dd> = dds.into_iter().map(|given| given.dd).collect();
+        printed(context, &args.system.system, sysprint.as_deref(), |machine, out| {
+            let done = execute(&catalog, &statements, &dds, machine, out).map_err(failed)?;
+            Ok(Some(Executed::from(done)))
         })
+        .map(|code| code.unwrap_or(ExitCode::FAILURE))
+    })
+}
+
+/// Has `work` done with the machine's files and SYSPRINT, and tells what came of it; `None` if
+/// nothing was done.
+fn printed(
+    context: &mut Context,
+    dir: &Path,
+    sysprint: Option<&Path>,
+    work: impl FnOnce(&mut Files<'_>, &mut dyn Write) -> Result<Option<Executed>>,
+) -> Result<Option<ExitCode>> {
+    let seam = context.seam.clone();
+    let guarded = Guarded::of(&seam, dir, context.output.is_json())?;
+    let mut machine = Files { seam: &seam, guarded, progress: Progress::new(&seam) };
+    let mut lines = Vec::new();
+    let done = match sysprint {
+        Some(path) => {
+            let mut file = machine.write(path, false).map_err(|error| unusable(path, &error))?;
+            let mut out = BufWriter::new(&mut file);
+            let done = work(&mut machine, &mut out)?;
+            out.flush().map_err(|error| unusable(path, &error))?;
+            drop(out);
+            file.finish().map_err(|error| unusable(path, &error))?;
+            done
+        }
+        None if context.output.is_json() => {
+            let mut text = Vec::new();
+            let done = work(&mut machine, &mut text)?;
+            lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+            done
+        }
+        None => {
+            let mut out = Lines { output: &mut context.output, rest: Vec::new() };
+            work(&mut machine, &mut out)?
+        }
+    };
+    machine.progress.clear();
+    let Some(done) = done else { return Ok(None) };
+    if context.output.is_json() {
+        context.output.document(&report(&done, &lines)?)?;
+    }
+    Ok(Some(match done.condition_code <= SUCCESS_MAX {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }))
+}
+
+/// Has the process that has the system open execute the statements; `None` if there is none.
+fn in_use(
+    context: &mut Context,
+    args: &IdcamsArgs,
+    dds: &[Given],
+    statements: &str,
+    sysprint: Option<&Path>,
+) -> Result<Option<ExitCode>> {
+    let (dir, passphrase) = (&args.system.system, &args.system.passphrase);
+    let dds = dds.iter().map(|given| given.operand.clone()).collect();
+    let request = Operation::Idcams(IdcamsRequest { dds }).request()?;
+    let seam = context.seam.clone();
+    printed(context, dir, sysprint, |machine, out| {
+        let mut progress = Progress::new(&seam);
+        let mut tell = |at: &operator::Progress| {
+            progress.show(&at.object, at.done, at.total, &at.unit);
+        };
+        let mut client = Answerer::new(statements, machine, out);
+        let mut respond = |question: &Value, given: &[u8], back: &mut Vec<u8>| {
+            client.answer(question, given, back)
+        };
+        let talk: (&mut dyn FnMut(&operator::Progress), operator::Respond<'_>) =
+            (&mut tell, &mut respond);
+        let mut passphrase = || passphrase.get();
+        let answer = operator::call_and_answer(&seam, dir, &request, &mut passphrase, talk);
+        progress.clear();
+        if let Some(error) = client.failure() {
+            return Err(failed(IdcamsError::Sysprint(error)));
+        }
+        Ok(answer?.map(|answer| answer_of(dir, answer)).transpose()?)
     })
 }
 
@@ -98,43 +154,39 @@ fn failed(error: impl Coded + 'static) -> Failure {
     Failure::Error(Box::new(error))
 }
 
-fn report(summary: &Summary, lines: &[String]) -> Value {
-    let command = |done: &Executed| {
-        let messages = done.messages.iter();
-        let messages: Vec<Value> =
-            messages.map(|one| json!({ "id": one.id, "text": one.text })).collect();
-        json!({
-            "line": done.line,
-            "command": done.command,
-            "condition_code": done.code,
-            "messages": messages,
-        })
-    };
-    let commands: Vec<Value> = summary.commands.iter().map(command).collect();
-    json!({ "condition_code": summary.code, "commands": commands, "sysprint": lines })
+fn report(done: &Executed, lines: &[String]) -> Result<Value> {
+    let mut report = serde_json::to_value(done).map_err(io::Error::from)?;
+    report["sysprint"] = lines.into();
+    Ok(report)
 }
 
-fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {
-    let mut dds: Vec<Dd> = Vec::new();
+/// A DD, and how it was written.
+struct Given {
+    dd: Dd,
+    operand: String,
+}
+
+fn dds_of(operands: &[String]) -> Result<Vec<Given>> {
+    let mut dds: Vec<Given> = Vec::new();
     for operand in operands {
         let Some(dd) = Dd::parse(operand) else {
             let what = format!("{operand} is no DD");
             let remedy = "Write it as in --dd IN=accounts.txt,text or --dd IN=BANK.ACCT.";
             return Err(Failure::usage(what, remedy));
         };
-        if dds.iter().any(|other| other.name == dd.name) {
+        if dds.iter().any(|other| other.dd.name == dd.name) {
             let what = format!("there are two files for DD {}", dd.name);
             return Err(Failure::usage(what, "Give each name once."));
         }
-        dds.push(dd);
+        dds.push(Given { dd, operand: operand.clone() });
     }
     Ok(dds)
 }
 
 /// Takes a DD of this command's own out.
-fn take(dds: &mut Vec<Dd>, name: &str) -> Option<PathBuf> {
-    let at = dds.iter().position(|dd| dd.name == name)?;
-    Some(dds.swap_remove(at).target)
+fn take(dds: &mut Vec<Given>, name: &str) -> Option<PathBuf> {
+    let at = dds.iter().position(|given| given.dd.name == name)?;
+    Some(dds.swap_remove(at).dd.target)
 }
 
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
@@ -250,7 +302,8 @@ impl Machine for Files<'_> {
         self.seam.clock.utc_us()
     }
 
-    fn progress(&mut self, what: &str, records: u64) {
+    fn progress(&mut self, what: &str, records: u64) -> io::Result<()> {
         self.progress.show(what, records, 0, "records");
+        Ok(())
     }
 }

@@ -3,33 +3,17 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Coded as _;
 use clap::Args;
-use control::{BatchProgram, BatchStart};
-use operations::Databases;
 use operations::selection::register_databases;
-use operations::transactions::TransactionManager;
-use otma::Name;
-use region::bmp::{self, Door};
-use region::{Failure as Refusal, Server};
-use schedule::{Catalogs, Intents, NoPools, claims_of};
-use seam::Seam;
-use seam::socket::Peer;
-use seam::sync::Mutex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use store_any::AnyStore;
-use system::{AnySystem, EngineSystem, Guests, Home as _};
-use uow::Kernel;
+use system::AnySystem;
 
-use super::messages::MessagePrograms;
-use super::online::{self, Online};
+use super::doors::{Doors, Shared};
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
 use crate::operate::any_options;
 use crate::output::{say as tell, warn};
@@ -51,113 +35,6 @@ pub(crate) struct StartArgs {
     passphrase: PassphraseArgs,
 }
 
-/// What programs work on.
-enum Ground {
-    /// Databases that nobody else has: they are opened once.
-    Kernel(Arc<Kernel>, Box<Databases<AnyStore>>),
-    /// Databases that others share, and whose definitions they may change between programs.
-    Engine(EngineSystem),
-}
-
-/// Schedules PSBs for programs that come.
-struct Regions {
-    seam: Seam,
-    ground: Ground,
-    terms: Terms,
-    guests: Arc<Guests>,
-    /// The number of the last program.
-    last: AtomicU64,
-    manager: Arc<Manager>,
-}
-
-/// The transaction manager, as long as it is open.
-type Manager = Mutex<Option<TransactionManager>>;
-
-impl bmp::Schedule for Regions {
-    fn schedule(&self, job: &[u8]) -> std::result::Result<Box<dyn Server>, Refusal> {
-        self.serve(job).map_err(|failure| {
-            let (code, text, remedy) = failure.parts();
-            Refusal { code, text, remedy }
-        })
-    }
-
-    fn step(&self, job: &[u8]) -> Vec<u8> {
-        Job::from_text(job).map(|job| job.step().into_bytes()).unwrap_or_default()
-    }
-
-    fn admit(&self, peer: &Peer) -> std::result::Result<Box<dyn Send>, Refusal> {
-        if let Some(other) = self.guests.above(peer) {
-            let text = format!(
-                "programs of a started system start no others: process {other} is one, or was \
-                 started by one, or has ended"
-            );
-            let remedy = "Start it from a shell, or from a job that no program starts.".to_owned();
-            return Err(Refusal { code: "HFR015".to_owned(), text, remedy });
-        }
-        Ok(Box::new(self.guests.enter(peer.process)))
-    }
-}
-
-impl Regions {
-    fn serve(&self, job: &[u8]) -> Result<Box<dyn Server>> {
-        let mut job = Job::from_text(job)?;
-        job.kind = Kind::Bmp;
-        let owner = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let terms = Terms { owner, ..self.terms.clone() };
-        let scheduled = match &self.ground {
-            Ground::Kernel(kernel, databases) => {
-                let pools = Arc::new(KernelPools(Arc::clone(kernel)));
-                let batch = self.batch_program(&job)?;
-                job::schedule(&self.seam, pools, databases, (&job, batch), &terms)?
-            }
-            Ground::Engine(system) => {
-                let mut beside = system.beside()?;
-                // Somebody may have changed the definitions since the last program.
-                let databases = Databases::for_programs(system)?;
-                for (dbd, access) in claims_of(&job::psb_of(&databases, &job.psb)?) {
-                    beside.claim(dbd.text(), access)?;
-                }
-                let pools = Arc::new(NoPools);
-                let batch = self.batch_program(&job)?;
-                let of = (&job, batch);
-                let scheduled = job::schedule(&self.seam, pools, &databases, of, &terms)?;
-                scheduled.by_right_of(Some(beside))
-            }
-        };
-        Ok(Box::new(scheduled))
-    }
-}
-
-impl Regions {
-    /// Has the transaction manager know a program, if there is one.
-    fn batch_program(&self, job: &Job) -> Result<Option<BatchProgram<AnyStore>>> {
-        let manager = self.manager.lock().clone();
-        let Some(manager) = manager else {
-            return match (&job.input, &job.output) {
-                (None, None) => Ok(None),
-                _ => Err(Failure::other(
-                    "the system processes no transactions, so there are no messages",
-                    "Define transactions with `holdfast define`, and start the system again.",
-                )),
-            };
-        };
-        let name = |text: &str| Name::new(&text.to_ascii_uppercase());
-        let of = |text: &Option<String>| text.as_deref().map_or(Some(Name::BLANK), name);
-        let (Some(input), Some(output)) = (of(&job.input), of(&job.output)) else {
-            let what = "a transaction or terminal has a name of up to 8 characters";
-            return Err(Failure::usage(what, "Correct --in or --out."));
-        };
-        let program = name(&job.psb).unwrap_or_default();
-        let step: String = job.step_name().chars().take(8).collect();
-        let begun = manager.batch_program(program, &step, BatchStart { input, output });
-        let begun = begun.map_err(|refusal| {
-            let help = "Define the transaction, or start it with /START TRAN.";
-            Failure::other(format!("the program gets no messages: {refusal}"), help)
-        });
-        begun.map(Some)
-    }
-}
-
 pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let passphrase = args.passphrase.get()?;
     // Taken before the system is open: no signal may end it out of order.
@@ -173,11 +50,9 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     if let AnySystem::Kernel(system) = &system {
         register_databases(system);
     }
-    let intents = Arc::default();
-    let catalogs = Arc::default();
-    let manager = Arc::<Manager>::default();
-    let door = match open_door(context, &system, (&intents, &catalogs), &manager) {
-        Ok(door) => door,
+    let shared = Shared::of(&system);
+    let doors = match Doors::open(context, &system, &shared) {
+        Ok(doors) => doors,
         Err(failure) => {
             if let Err(error) = system.close() {
                 warn(format!("{error} ({})", error.code()));
@@ -185,41 +60,9 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let online = match open_online(context, &system, (&intents, &catalogs)) {
-        Ok(online) => online,
-        Err(failure) => {
-            door.close();
-            if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
-            }
-            return Err(failure);
-        }
-    };
-    *manager.lock() = online.as_ref().map(|online| online.manager().clone());
-    let messages = match open_messages(&system) {
-        Ok(messages) => messages,
-        Err(failure) => {
-            door.close();
-            if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
-            }
-            return Err(failure);
-        }
-    };
-    let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
-    say(context, &args.system, "started", &addresses)?;
+    say(context, &args.system, "started", &doors.addresses())?;
     let _ = signals.forever().next();
-    *manager.lock() = None;
-    if let Some(messages) = messages {
-        messages.close();
-    }
-    if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
-        online.close(system);
-    }
-    if let AnySystem::Kernel(system) = &system {
-        system.detach();
-    }
-    let programs = door.close();
+    let programs = doors.close(&system, &shared);
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
     }
@@ -248,62 +91,6 @@ fn raise_open_files() {
             shown(before)
         )),
     }
-}
-
-/// What all programs of a started system share: their claims, and the catalog.
-type Shared<'a> = (&'a Arc<Intents>, &'a Arc<Catalogs<AnyStore>>);
-
-/// The terms on which all programs of a started system run.
-fn terms(system: &AnySystem, (intents, catalogs): Shared<'_>) -> Terms {
-    let compat = system.config().placement_settings().compat;
-    let (intents, catalogs) = (Arc::clone(intents), Arc::clone(catalogs));
-    let (authoriser, places) = match system {
-        AnySystem::Kernel(system) => (Some(system.authoriser()), Some(Arc::new(system.places()))),
-        AnySystem::Engine(_) => (None, None),
-    };
-    Terms { compat, authoriser, intents, catalogs, places, owner: 0 }
-}
-
-/// Transactions are processed where the kernel keeps the databases.
-fn open_online(
-    context: &Context,
-    system: &AnySystem,
-    shared: Shared<'_>,
-) -> Result<Option<Online>> {
-    let terms = terms(system, shared);
-    let AnySystem::Kernel(system) = system else { return Ok(None) };
-    let databases = Databases::for_programs(system)?;
-    Online::open(online::Parts { seam: &context.seam, system, databases, terms })
-}
-
-/// Messages are kept where the kernel keeps the databases.
-fn open_messages(system: &AnySystem) -> Result<Option<MessagePrograms>> {
-    let AnySystem::Kernel(system) = system else { return Ok(None) };
-    MessagePrograms::open(system).map(Some)
-}
-
-fn open_door(
-    context: &Context,
-    system: &AnySystem,
-    shared: Shared<'_>,
-    manager: &Arc<Manager>,
-) -> Result<Door> {
-    let ground = match system {
-        AnySystem::Kernel(system) => {
-            let databases = Box::new(Databases::for_programs(system)?);
-            Ground::Kernel(Arc::clone(system.kernel()), databases)
-        }
-        AnySystem::Engine(system) => Ground::Engine(system.share()),
-    };
-    let regions = Regions {
-        seam: context.seam.clone(),
-        ground,
-        terms: terms(system, shared),
-        guests: Arc::clone(system.guests()),
-        last: AtomicU64::new(0),
-        manager: Arc::clone(manager),
-    };
-    Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)
 }
 
 /// Says what the system does now, at once: somebody may wait for it.

@@ -62,15 +62,38 @@ fn control_statements_copy_data_sets() {
 }
 
 #[test]
-fn a_started_system_has_its_data_sets_alone() {
+fn a_started_system_executes_statements_and_the_command_has_the_files() {
     let folder = Folder::new("idcams-started");
     let dir = folder.join("system");
     init(&dir, &[]);
     let mut started = start(&dir);
-    let refused = idcams(&dir, &[], "  LISTCAT\n");
+    let lines: String = (1..=3000).map(|number| format!("{number:08} name {number}\n")).collect();
+    let (input, output) = (folder.join("in.txt"), folder.join("out.txt"));
+    fs::write(&input, &lines).unwrap();
+    let given = format!("IN={},text", input.display());
+    let define = "  DEFINE CLUSTER (NAME(BANK.ACCT) INDEXED KEYS(8 0) -\n  \
+                  RECORDSIZE(40 80))\n  \
+                  REPRO INFILE(IN) OUTDATASET(BANK.ACCT)\n";
+    let made = idcams(&dir, &["--dd", &given], define);
+    let taken = format!("OUT={},text", output.display());
+    let copy = "  REPRO INDATASET(BANK.ACCT) OUTFILE(OUT)\n";
+    let copied = idcams(&dir, &["--json", "--dd", &taken], copy);
+    let worse = idcams(&dir, &["--dd", &given], "  DELETE BANK.NONE\n  LISTCAT\n");
+    let own = format!("OUT={}", dir.join("holdfast.toml").display());
+    let refused = idcams(&dir, &["--dd", &own], copy);
+    let mut stranger = command(Some("not the passphrase"));
+    stranger.arg("idcams").arg("-s").arg(&dir).stdin(Stdio::null());
+    let stranger = Ended::of(&stranger.output().unwrap());
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     started.wait_in_time().unwrap();
-    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
-    assert!(refused.err.contains("stop"), "{}", refused.err);
-    idcams(&dir, &[], "  LISTCAT\n").done();
+    assert!(made.out.contains("NUMBER OF RECORDS PROCESSED WAS 3000"), "{}{}", made.out, made.err);
+    assert_eq!(fs::read_to_string(&output).unwrap(), lines);
+    assert_eq!(copied.done().json()["condition_code"], 0);
+    assert!(worse.code == 1 && worse.out.contains("BANK.ACCT"), "{}{}", worse.out, worse.err);
+    assert!(refused.code == 1 && refused.out.contains("IDC3300I"), "{}", refused.out);
+    assert!(fs::read_to_string(dir.join("holdfast.toml")).unwrap().contains("[data]"));
+    assert!(stranger.code == 1 && !stranger.err.is_empty(), "{}{}", stranger.out, stranger.err);
+    // What it has made is there when it is stopped.
+    let list = idcams(&dir, &[], "  LISTCAT ENTRIES(BANK.ACCT) ALL\n").done();
+    assert!(list.out.contains("3000"), "{}", list.out);
 }

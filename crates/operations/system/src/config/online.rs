@@ -1,5 +1,6 @@
 //! The section `[online]`: how a started system processes transactions.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -25,6 +26,13 @@ pub struct OnlineSettings {
     pub anonymous: bool,
     /// The address at which metrics are served over HTTP; empty: nowhere.
     pub metrics: String,
+    /// Addresses at which programs of other machines use this system's clusters; none: only
+    /// processes of this machine do.
+    pub records: Vec<String>,
+    /// The name by which they ask for this system; empty: that of its folder.
+    pub applid: String,
+    /// Names of their own for its clusters and paths.
+    pub files: BTreeMap<String, String>,
     /// Folders with the programs of transactions: `NAME.cbl`, `NAME.c` or `NAME.so`.
     pub programs: Vec<PathBuf>,
     /// Folders with copy members for their compilation.
@@ -83,6 +91,9 @@ impl Default for OnlineSettings {
             tls_clients: PathBuf::new(),
             anonymous: false,
             metrics: String::new(),
+            records: Vec::new(),
+            applid: String::new(),
+            files: BTreeMap::new(),
             programs: Vec::new(),
             include: Vec::new(),
             regions: vec![RegionSettings {
@@ -110,6 +121,19 @@ impl SystemConfig {
         let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
         if name.is_empty() || name.len() > 8 || !name.bytes().all(is_name) {
             return Err(("data_store", "it is a name of up to 8 letters and digits".into()));
+        }
+        let is_file = |name: &String| {
+            let mut bytes = name.bytes();
+            let first = bytes.next().is_some_and(|byte| byte.is_ascii_uppercase());
+            first && name.len() <= 8 && bytes.all(is_name)
+        };
+        if !online.applid.is_empty() && !is_file(&online.applid) {
+            let what = "it is a letter and up to 7 letters and digits, in upper case";
+            return Err(("applid", what.into()));
+        }
+        if let Some(name) = online.files.keys().find(|name| !is_file(name)) {
+            let what = format!("{name} is no letter and up to 7 letters and digits, in upper case");
+            return Err(("files", what));
         }
         if online.tls_certificate.as_os_str().is_empty() != online.tls_key.as_os_str().is_empty() {
             return Err(("tls_certificate", "a certificate and its key go together".into()));
@@ -159,6 +183,12 @@ pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
     text.set("anonymous", anonymous, plain, "true: others than this machine need no user");
     let metrics = (&online.metrics, &usual.metrics);
     text.set("metrics", metrics, |one| quoted(one), "address of metrics over HTTP");
+    let records = (&online.records, &usual.records);
+    text.set("records", records, list, "where other machines use clusters of this system");
+    let applid = (&online.applid, &usual.applid);
+    text.set("applid", applid, |name| quoted(name), "as their programs call it; else the folder");
+    let files = (&online.files, &usual.files);
+    text.set("files", files, names, "clusters by short names: { ACCOUNT = \"BANK.ACCOUNT\" }");
     let programs = (&online.programs, &usual.programs);
     text.set("programs", programs, |all| folders(all), "where NAME.cbl, NAME.c, NAME.so lie");
     let include = (&online.include, &usual.include);
@@ -170,6 +200,11 @@ pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
         |all| shown(all),
         "message regions by class, or by program for expedited inputs",
     );
+}
+
+fn names(files: &BTreeMap<String, String>) -> String {
+    let one = |(name, data_set): (&String, &String)| format!("{name} = {}", quoted(data_set));
+    format!("{{ {} }}", files.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 fn shown(regions: &[RegionSettings]) -> String {

@@ -10,6 +10,7 @@ use seal::{KeyRing, Passphrase};
 use seam::Seam;
 use serde_json::Value;
 
+use super::exchange::{self, Respond};
 use super::line::{self, Answer, LINE_BYTES_MAX, Proven};
 use super::{OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::SystemError;
@@ -33,9 +34,28 @@ pub fn call<E: From<Refusal>>(
     passphrase: &mut dyn FnMut() -> Result<Passphrase, E>,
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<Option<Value>, E> {
+    call_and_answer(seam, dir, request, passphrase, (tell, &mut no_answer))
+}
+
+/// What a client answers that no verb has questions for.
+fn no_answer(_: &Value, _: &[u8], _: &mut Vec<u8>) -> io::Result<Value> {
+    Ok(Value::Null)
+}
+
+/// The same for a verb that has questions: they are answered by `respond`.
+///
+/// # Errors
+/// As [`call`].
+pub fn call_and_answer<E: From<Refusal>>(
+    seam: &Seam,
+    dir: &Path,
+    request: &Request,
+    passphrase: &mut dyn FnMut() -> Result<Passphrase, E>,
+    (tell, respond): (&mut dyn FnMut(&Progress), Respond<'_>),
+) -> Result<Option<Value>, E> {
     let found = || reach(dir).map_err(|error| Refusal::from(unanswered(dir, error)));
     let Some(stream) = found()? else { return Ok(None) };
-    let said = converse(&stream, request, None, tell)?;
+    let said = converse(&stream, request, None, (&mut *tell, &mut *respond))?;
     if let Said::Done(answer) = said {
         return Ok(Some(answer));
     }
@@ -43,7 +63,7 @@ pub fn call<E: From<Refusal>>(
     // A person who types, and the stretching, take longer than the system waits for a proof.
     let keys = crate::look_at_key_ring(seam, dir, &passphrase()?).map_err(Refusal::from)?;
     let Some(stream) = found()? else { return Ok(None) };
-    match converse(&stream, request, Some(&keys), tell)? {
+    match converse(&stream, request, Some(&keys), (tell, respond))? {
         Said::Done(answer) => Ok(Some(answer)),
         Said::Prove => {
             Err(Refusal::from(OperatorError::Unproven { verb: request.verb.clone() }).into())
@@ -106,7 +126,8 @@ pub(crate) fn understood<T: DeserializeOwned>(status: Value) -> io::Result<T> {
 pub(crate) fn asked(dir: &Path) -> io::Result<Option<Value>> {
     let Some(stream) = reach(dir)? else { return Ok(None) };
     stream.set_read_timeout(Some(PATIENCE))?;
-    match converse(&stream, &Request::new("status"), None, &mut |_| {}) {
+    let tell = &mut |_: &Progress| {};
+    match converse(&stream, &Request::new("status"), None, (tell, &mut no_answer)) {
         Ok(Said::Done(status)) => Ok(Some(status)),
         Ok(Said::Prove) => Err(invalid("it wants the passphrase to say how it is".into())),
         Err(refusal) => Err(invalid(refusal.message)),
@@ -118,7 +139,7 @@ fn converse(
     stream: &UnixStream,
     request: &Request,
     keys: Option<&KeyRing>,
-    tell: &mut dyn FnMut(&Progress),
+    (tell, answer_to): (&mut dyn FnMut(&Progress), Respond<'_>),
 ) -> Result<Said, Refusal> {
     let broken = |error: io::Error| OperatorError::Broken { why: error.to_string() };
     let line = line::write(request).map_err(broken)?;
@@ -130,6 +151,9 @@ fn converse(
         let answer = line::read_answer(&line).map_err(|why| OperatorError::Broken { why })?;
         match answer {
             Answer::Progress(progress) => tell(&progress),
+            Answer::Ask(ask) => {
+                exchange::respond(stream, &mut reader, &ask, &mut *answer_to).map_err(broken)?;
+            }
             Answer::Done(result) => return Ok(Said::Done(result)),
             Answer::Prove(challenge) => {
                 let Some(keys) = keys else { return Ok(Said::Prove) };

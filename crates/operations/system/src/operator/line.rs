@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Progress, Refusal, Request};
+use super::{Ask, Progress, Refusal, Request};
 
 /// The longest request.
 pub const REQUEST_BYTES_MAX: u64 = 64 << 10;
@@ -21,6 +21,8 @@ pub const LINE_BYTES_MAX: u64 = 256 << 20;
 pub enum Answer {
     /// How far it is.
     Progress(Progress),
+    /// A question of the verb; what goes with it follows the line.
+    Ask(Ask),
     /// Only for whoever knows the keys: what to prove that with, in hexadecimal digits.
     Prove(String),
     /// The result.

@@ -11,6 +11,7 @@
 //! | `{"prove": "..."}` | server | only for verbs that need it: a challenge, drawn for this one time |
 //! | `{"proof": "..."}` | client | the challenge and the request, authenticated under the keys |
 //! | `{"progress": {...}}` | server | any number: how far it is |
+//! | `{"ask": {...}}` | server | a question of the verb, see `exchange` |
 //! | `{"done": {...}}` | server | the result; the end |
 //! | `{"error": {"code", "message", "advice"}}` | server | why there is none; the end |
 //!
@@ -34,6 +35,7 @@
 mod archive;
 mod client;
 mod error;
+mod exchange;
 pub mod forms;
 pub mod keys;
 mod line;
@@ -56,9 +58,10 @@ use serde_json::Value;
 use crate::System;
 pub use archive::{DeletedArchives, Merge, accumulate};
 pub(crate) use client::unanswered;
-pub use client::{ask, call, holder};
+pub use client::{ask, call, call_and_answer, holder};
 pub(crate) use client::{asked, understood};
 pub use error::{OperatorError, Refusal};
+pub use exchange::{Ask, Asker, PAYLOAD_BYTES_MAX, Respond};
 pub use line::{Answer, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};
 pub use line::{read_answer, read_proof, read_request};
 pub use logs::{CopyBack, LogCopy};
@@ -153,6 +156,11 @@ pub trait Listener {
     /// # Errors
     /// As for [`Listener::hear`].
     fn check(&mut self) -> Result<(), OperatorError>;
+
+    /// The way to ask the client; `None` for somebody in this process.
+    fn asker(&self) -> Option<Asker> {
+        None
+    }
 }
 
 /// What a verb has besides the system: somebody who listens.
@@ -189,6 +197,14 @@ impl<'a> Talk<'a> {
         let (object, unit) = (object.to_owned(), unit.to_owned());
         self.listener.hear(&Progress { object, done, total, unit })?;
         self.check()
+    }
+
+    /// The way to ask the client for what only it may touch.
+    ///
+    /// # Errors
+    /// If nobody who could answer has asked for the verb.
+    pub fn asker(&self) -> Result<Asker, Refusal> {
+        self.listener.asker().ok_or_else(|| OperatorError::Gone.into())
     }
 
     /// Whether the verb shall go on, for one that has nothing to say.

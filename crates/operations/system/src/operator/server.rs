@@ -13,7 +13,7 @@ use seam::socket::{InTime, Peer};
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
-use super::{Listener, OperatorError, Progress, Refusal, Request, SOCKET, verbs};
+use super::{Asker, Listener, OperatorError, Progress, Refusal, Request, SOCKET, verbs};
 use crate::{Guests, System, SystemError};
 use seal::KeyRing;
 use seam::Seam;
@@ -167,7 +167,7 @@ fn attend(
     stream: &UnixStream,
     peer: &Peer,
     system: &dyn Served,
-    ended: &AtomicBool,
+    ended: &Arc<AtomicBool>,
 ) -> io::Result<()> {
     let asked = request(stream).and_then(|(line, request)| {
         authorise((stream, peer), system, &line, &request).map(|()| request).map_err(Some)
@@ -243,7 +243,7 @@ fn tell_in(stream: &UnixStream, answer: &Answer, limit: Duration) -> io::Result<
 /// The client, for a verb at work.
 struct Line<'a> {
     stream: &'a UnixStream,
-    ended: &'a AtomicBool,
+    ended: &'a Arc<AtomicBool>,
 }
 
 impl Listener for Line<'_> {
@@ -262,5 +262,9 @@ impl Listener for Line<'_> {
             Ok((0, _)) => Err(OperatorError::Gone),
             _ => Ok(()),
         }
+    }
+
+    fn asker(&self) -> Option<Asker> {
+        Asker::new(self.stream, self.ended).ok()
     }
 }

@@ -180,8 +180,8 @@ impl Online {
     }
 
     /// The transaction manager.
-    pub(crate) fn manager(&self) -> &TransactionManager {
-        &self.manager
+    pub(crate) fn manager(&self) -> TransactionManager {
+        self.manager.clone()
     }
 
     /// Where clients come in: each door's name, and its address.
@@ -234,7 +234,7 @@ fn door_options(dir: &Path, settings: &OnlineSettings) -> Result<DoorOptions> {
 
 /// A file of the door's TLS.
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-fn pem(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn pem(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| {
         let what = format!("{} cannot be read: {error}", path.display());
         Failure::other(what, "Correct the section [online] of holdfast.toml.")

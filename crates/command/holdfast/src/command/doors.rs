@@ -1,0 +1,118 @@
+//! All ways into a started system: they are opened together or not at all, and closed in order.
+//!
+//! 1. A door that cannot be opened closes those that were opened before it.
+//! 2. Clients are sent away first; regions end next; what regions work with ends last.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use operations::transactions::TransactionManager;
+use operations::{Databases, clusters};
+use region::bmp::Door;
+use schedule::{Catalogs, Intents};
+use seam::sync::Mutex;
+use store_any::AnyStore;
+use system::{AnySystem, Home as _};
+
+use super::messages::MessagePrograms;
+use super::online::{self, Online};
+use super::records::RecordPrograms;
+use super::{Context, regions};
+use crate::failure::Result;
+use crate::job::Terms;
+
+/// The transaction manager, as long as it is open.
+pub(super) type Manager = Mutex<Option<TransactionManager>>;
+
+/// What all programs of a started system share: their claims, the catalogs, the managers.
+pub(super) struct Shared {
+    intents: Arc<Intents>,
+    catalogs: Arc<Catalogs<AnyStore>>,
+    pub(super) manager: Arc<Manager>,
+}
+
+impl Shared {
+    pub(super) fn of(system: &AnySystem) -> Shared {
+        let catalogs = Arc::default();
+        if let AnySystem::Kernel(system) = system {
+            clusters::attach(system, &catalogs);
+        }
+        Shared { intents: Arc::default(), catalogs, manager: Arc::default() }
+    }
+
+    /// The terms on which all programs of a started system run.
+    pub(super) fn terms(&self, system: &AnySystem) -> Terms {
+        let compat = system.config().placement_settings().compat;
+        let (intents, catalogs) = (Arc::clone(&self.intents), Arc::clone(&self.catalogs));
+        let (authoriser, places) = match system {
+            AnySystem::Kernel(system) => {
+                (Some(system.authoriser()), Some(Arc::new(system.places())))
+            }
+            AnySystem::Engine(_) => (None, None),
+        };
+        Terms { compat, authoriser, intents, catalogs, places, owner: 0 }
+    }
+}
+
+/// The doors that are open.
+#[derive(Default)]
+pub(super) struct Doors {
+    door: Option<Door>,
+    online: Option<Online>,
+    messages: Option<MessagePrograms>,
+    records: Option<RecordPrograms>,
+}
+
+impl Doors {
+    /// Opens them all, or none.
+    pub(super) fn open(context: &Context, system: &AnySystem, shared: &Shared) -> Result<Doors> {
+        let mut doors = Doors::default();
+        match doors.open_each(context, system, shared) {
+            Ok(()) => Ok(doors),
+            Err(failure) => {
+                doors.close(system, shared);
+                Err(failure)
+            }
+        }
+    }
+
+    fn open_each(&mut self, context: &Context, system: &AnySystem, shared: &Shared) -> Result<()> {
+        self.door = Some(regions::open_door(context, system, shared)?);
+        // Transactions, messages and files are where the kernel keeps the databases.
+        let AnySystem::Kernel(kernel) = system else { return Ok(()) };
+        let databases = Databases::for_programs(kernel)?;
+        let terms = shared.terms(system);
+        let parts = online::Parts { seam: &context.seam, system: kernel, databases, terms };
+        self.online = Online::open(parts)?;
+        let manager = self.online.as_ref().map(Online::manager);
+        shared.manager.lock().clone_from(&manager);
+        self.messages = Some(MessagePrograms::open(kernel)?);
+        self.records = Some(RecordPrograms::open(kernel, manager, &shared.catalogs)?);
+        Ok(())
+    }
+
+    /// Where clients of other machines come in.
+    pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let online = self.online.as_ref().map(Online::addresses).unwrap_or_default();
+        let records = self.records.as_ref().map(RecordPrograms::addresses).unwrap_or_default();
+        online.into_iter().chain(records).collect()
+    }
+
+    /// Closes them (2); answers how many programs were running.
+    pub(super) fn close(self, system: &AnySystem, shared: &Shared) -> usize {
+        *shared.manager.lock() = None;
+        if let Some(records) = self.records {
+            records.close();
+        }
+        if let Some(messages) = self.messages {
+            messages.close();
+        }
+        if let (Some(online), AnySystem::Kernel(system)) = (self.online, system) {
+            online.close(system);
+        }
+        if let AnySystem::Kernel(system) = system {
+            system.detach();
+        }
+        self.door.map(Door::close).unwrap_or_default()
+    }
+}

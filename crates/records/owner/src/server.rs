@@ -1,0 +1,406 @@
+//! The owner's door: sockets of this machine and ports of others, a thread for each connection.
+//!
+//! Invariants:
+//! 1. At the socket the kernel says who comes; at a port a client says it, and proves it unless
+//!    [`Admission`] lets anybody in.
+//! 2. An address that other machines reach is listened at with TLS alone.
+//! 3. Whoever connects has [`GREETING`] to say who it is. Passwords are checked one at a time.
+//! 4. Closed, the server has ended every session, and so backed out what was not committed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Code, Coded};
+use seam::socket::Peer;
+use seam::sync::{Condvar, Mutex};
+use seam::thread::{self, JoinHandle};
+use store::Store;
+use thiserror::Error;
+use vsam::Catalog;
+
+use crate::frame::{FRAME_BYTES_MAX, Frames};
+use crate::greeting::{GREETING_BYTES_MAX, Hello, Refused, answer};
+use crate::name::Files;
+use crate::session::Session;
+use crate::stream::{Ender, Stream, prepare};
+use crate::tls::Acceptor;
+
+/// How long a client may take to say who it is.
+pub const GREETING: Duration = Duration::from_secs(10);
+/// How long it may take to take an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What loads have written is committed after this.
+const TICK: Duration = Duration::from_secs(1);
+/// How long nobody is let in after that could not be done.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How many clients there may be at once.
+const CONNECTIONS_MAX: usize = 4096;
+
+/// Who wants to come in.
+pub enum Who<'a> {
+    /// A process of this machine.
+    Local(&'a Peer),
+    /// A client at a port.
+    Remote {
+        /// The user; empty: none.
+        user: &'a str,
+        /// The user's password.
+        password: &'a [u8],
+    },
+}
+
+/// Who may come in.
+pub trait Admission: Send + Sync {
+    /// Whether somebody may. It may take long.
+    fn admits(&self, who: &Who<'_>) -> bool;
+}
+
+/// What is served.
+pub struct Service<S: Store> {
+    /// The system's name, and those of its files.
+    pub files: Arc<Files>,
+    /// The catalog, opened when the first client comes.
+    pub catalog: Box<dyn Fn() -> Option<Catalog<S>> + Send + Sync>,
+    /// Who may come in.
+    pub admission: Box<dyn Admission>,
+}
+
+/// Where.
+#[derive(Default)]
+pub struct Options {
+    /// The socket, for processes of this machine.
+    pub socket: PathBuf,
+    /// Ports.
+    pub addresses: Vec<SocketAddr>,
+    /// TLS of the ports; without it they are this machine's alone.
+    pub tls: Option<Acceptor>,
+}
+
+/// Why an owner does not listen.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The socket cannot be made.
+    #[error("{path} cannot be listened at: {source}")]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A port cannot be listened at.
+    #[error("the port {address} for files cannot be listened at: {source}")]
+    Port {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// Other machines reach the port, and it has no TLS.
+    #[error("the port {address} for files can be reached by other machines, and has no TLS")]
+    Unsecured {
+        /// The address.
+        address: SocketAddr,
+    },
+}
+
+impl Coded for ServerError {
+    fn code(&self) -> Code {
+        match self {
+            ServerError::Socket { .. } => Code("HFY921"),
+            ServerError::Port { .. } => Code("HFY922"),
+            ServerError::Unsecured { .. } => Code("HFY923"),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            ServerError::Socket { .. } => "Make the folder writable, and its path shorter.".into(),
+            ServerError::Port { .. } => "Choose a free port, or end who has it.".into(),
+            ServerError::Unsecured { .. } => {
+                "Set tls_certificate and tls_key in the section [online], or listen at 127.0.0.1."
+                    .into()
+            }
+        }
+    }
+}
+
+/// A door where connections are let in.
+enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+/// A connection, not greeted yet.
+enum Coming {
+    Unix(std::os::unix::net::UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Listener {
+    fn accept(&self) -> io::Result<Coming> {
+        Ok(match self {
+            Listener::Unix(listener) => Coming::Unix(listener.accept()?.0),
+            Listener::Tcp(listener) => Coming::Tcp(listener.accept()?.0),
+        })
+    }
+
+    /// Wakes whoever waits in `accept`.
+    fn end(&self) {
+        let how = rustix::net::Shutdown::Both;
+        let _ = match self {
+            Listener::Unix(listener) => rustix::net::shutdown(listener, how),
+            Listener::Tcp(listener) => rustix::net::shutdown(listener, how),
+        };
+    }
+}
+
+struct Shared<S: Store> {
+    service: Service<S>,
+    tls: Option<Acceptor>,
+    sessions: Mutex<Sessions>,
+    /// Nobody signals it: it is for waits with a limit.
+    pause: Condvar,
+    /// Passwords are checked one at a time.
+    checks: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    closed: bool,
+    next: u64,
+    open: BTreeMap<u64, Ender>,
+    threads: BTreeMap<u64, JoinHandle>,
+    ended: Vec<u64>,
+}
+
+/// A server that runs until it is closed or dropped.
+pub struct Server<S: Store> {
+    shared: Arc<Shared<S>>,
+    doors: Vec<Arc<Listener>>,
+    threads: Vec<JoinHandle>,
+    addresses: Vec<SocketAddr>,
+    socket: PathBuf,
+}
+
+impl<S: Store> Server<S> {
+    /// Starts to listen. The folder of the socket is the system's: one that a crash left there
+    /// goes.
+    ///
+    /// # Errors
+    /// If the socket or a port cannot be listened at.
+    pub fn start(options: Options, service: Service<S>) -> Result<Server<S>, ServerError> {
+        let Options { socket, addresses: wanted, tls } = options;
+        let (mut doors, mut addresses) = (Vec::new(), Vec::new());
+        for address in wanted {
+            let failed = |source| ServerError::Port { address, source };
+            if tls.is_none() && !address.ip().is_loopback() {
+                return Err(ServerError::Unsecured { address });
+            }
+            let listener = TcpListener::bind(address).map_err(failed)?;
+            addresses.push(listener.local_addr().map_err(failed)?);
+            doors.push(Arc::new(Listener::Tcp(listener)));
+        }
+        let failed = |source| ServerError::Socket { path: socket.clone(), source };
+        let listener = seam::socket::listen(&socket).map_err(failed)?;
+        doors.push(Arc::new(Listener::Unix(listener)));
+        let shared = Arc::new(Shared {
+            service,
+            tls,
+            sessions: Mutex::default(),
+            pause: Condvar::new(),
+            checks: Mutex::default(),
+        });
+        let threads = Vec::new();
+        let mut server = Server { shared, doors, threads, addresses, socket: socket.clone() };
+        for door in server.doors.clone() {
+            let shared = Arc::clone(&server.shared);
+            let thread = thread::spawn("owner-accept", move || shared.accept_all(&door));
+            server.threads.push(thread.map_err(failed)?);
+        }
+        Ok(server)
+    }
+
+    /// The ports that are listened at.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// The socket.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Lets nobody in any more, and ends every session.
+    pub fn close(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let threads = {
+            let mut sessions = self.shared.sessions.lock();
+            sessions.closed = true;
+            sessions.open.values().for_each(Ender::end);
+            std::mem::take(&mut sessions.threads)
+        };
+        self.doors.iter().for_each(|door| door.end());
+        self.threads.drain(..).for_each(JoinHandle::join);
+        threads.into_values().for_each(JoinHandle::join);
+    }
+}
+
+impl<S: Store> Drop for Server<S> {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            self.end();
+        }
+        let _ = rustix::fs::unlink(&self.socket);
+    }
+}
+
+impl<S: Store> Shared<S> {
+    fn accept_all(self: Arc<Self>, door: &Listener) {
+        loop {
+            match door.accept() {
+                Ok(coming) => self.let_in(coming),
+                Err(_) if self.sessions.lock().closed => return,
+                // One that went before it was let in, or no descriptor is left for the moment.
+                Err(_) => {
+                    let mut sessions = self.sessions.lock();
+                    reap(&mut sessions);
+                    self.pause.wait_for(&mut sessions, PAUSE);
+                }
+            }
+        }
+    }
+
+    fn let_in(self: &Arc<Self>, coming: Coming) {
+        let second = match &coming {
+            Coming::Unix(stream) => stream.try_clone().map(Ender::Unix),
+            Coming::Tcp(stream) => stream.try_clone().map(Ender::Tcp),
+        };
+        let Ok(second) = second else { return };
+        let mut sessions = self.sessions.lock();
+        reap(&mut sessions);
+        if sessions.closed || sessions.open.len() >= CONNECTIONS_MAX {
+            return;
+        }
+        let number = sessions.next;
+        sessions.next += 1;
+        sessions.open.insert(number, second);
+        let shared = Arc::clone(self);
+        let serves = thread::spawn("owner-session", move || {
+            let ended = thread::catch(|| shared.serve(coming));
+            // A session that failed ends; its connection is dropped, and so backed out.
+            drop(ended);
+            let mut sessions = shared.sessions.lock();
+            if let Some(ender) = sessions.open.remove(&number) {
+                ender.end();
+            }
+            sessions.ended.push(number);
+        });
+        match serves {
+            Ok(handle) => {
+                sessions.threads.insert(number, handle);
+            }
+            Err(_) => {
+                sessions.open.remove(&number);
+            }
+        }
+    }
+
+    fn serve(&self, coming: Coming) -> io::Result<()> {
+        let (stream, peer) = match coming {
+            Coming::Unix(stream) => {
+                let peer = Peer::of(&stream)?;
+                (Stream::Unix(stream), Some(peer))
+            }
+            Coming::Tcp(stream) => {
+                prepare(&stream);
+                match &self.tls {
+                    None => (Stream::Tcp(stream), None),
+                    Some(tls) => {
+                        let secured = tls.accept(stream).map_err(io::Error::other)?;
+                        (Stream::Served(secured), None)
+                    }
+                }
+            }
+        };
+        stream.set_patience(Some(GREETING))?;
+        let mut frames = Frames::new(stream);
+        let mut body = Vec::new();
+        if !frames.receive(GREETING_BYTES_MAX, &mut body)? {
+            return Ok(());
+        }
+        let hello = Hello::read(&body);
+        // A password does not stay in memory.
+        drop(zeroize::Zeroizing::new(std::mem::take(&mut body)));
+        let admitted = hello.and_then(|hello| self.admit(&hello, peer.as_ref()));
+        let applid = self.service.files.applid.text();
+        let catalog = admitted.and_then(|()| (self.service.catalog)().ok_or(Refused::Catalog));
+        frames.send(&answer(applid, catalog.as_ref().err().copied()))?;
+        let Ok(catalog) = catalog else { return Ok(()) };
+        frames.stream().set_patience(Some(PATIENCE))?;
+        self.converse(&mut frames, Session::new(catalog, Arc::clone(&self.service.files)))
+    }
+
+    fn admit(&self, hello: &Hello, peer: Option<&Peer>) -> Result<(), Refused> {
+        let applid = self.service.files.applid.text();
+        let who = match peer {
+            Some(peer) => Who::Local(peer),
+            None => Who::Remote { user: &hello.user, password: &hello.password },
+        };
+        let _turn = self.checks.lock();
+        if !self.service.admission.admits(&who) {
+            return Err(Refused::User);
+        }
+        match hello.applid.is_empty() || hello.applid == applid {
+            true => Ok(()),
+            false => Err(Refused::OtherSystem),
+        }
+    }
+
+    fn converse(&self, frames: &mut Frames<Stream>, mut session: Session<S>) -> io::Result<()> {
+        let (mut request, mut answer) = (Vec::new(), Vec::new());
+        let mut waits = None;
+        loop {
+            let wait = session.is_loading().then_some(TICK);
+            if waits != Some(wait) {
+                frames.stream().set_read_patience(wait)?;
+                waits = Some(wait);
+            }
+            match frames.receive(FRAME_BYTES_MAX, &mut request) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                    ) =>
+                {
+                    session.tick();
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            session.serve(&request, &mut answer);
+            frames.send(&answer)?;
+        }
+    }
+}
+
+/// Joins the threads that have ended.
+fn reap(sessions: &mut Sessions) {
+    for number in std::mem::take(&mut sessions.ended) {
+        if let Some(handle) = sessions.threads.remove(&number) {
+            handle.join();
+        }
+    }
+}
