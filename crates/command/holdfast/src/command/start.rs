@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::Coded as _;
 use clap::Args;
 use operations::Databases;
+use operations::messages::Messages;
 use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
@@ -133,7 +134,9 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     }
     let intents = Arc::default();
     let catalogs = Arc::default();
-    let door = match open_door(context, &system, (&intents, &catalogs)) {
+    let queues = queues_of(&system);
+    let shared = (&intents, &catalogs, queues.as_ref());
+    let door = match open_door(context, &system, shared) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -142,7 +145,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let online = match open_online(context, &system, (&intents, &catalogs)) {
+    let online = match open_online(context, &system, shared) {
         Ok(online) => online,
         Err(failure) => {
             door.close();
@@ -152,7 +155,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let messages = match open_messages(&system) {
+    let mut messages = match open_messages(&system, queues.as_ref()) {
         Ok(messages) => messages,
         Err(failure) => {
             door.close();
@@ -165,36 +168,48 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
-    if let Some(messages) = messages {
-        messages.close();
+    if let Some(messages) = &mut messages {
+        messages.send_away();
     }
     if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
         online.close(system);
     }
-    if let AnySystem::Kernel(system) = &system {
-        system.detach();
-    }
     let programs = door.close();
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
+    }
+    if let Some(messages) = messages {
+        messages.close();
+    }
+    if let AnySystem::Kernel(system) = &system {
+        system.detach();
     }
     system.close()?;
     say(context, &args.system, "stopped", &[])?;
     DONE
 }
 
-/// What all programs of a started system share: their claims, and the catalog.
-type Shared<'a> = (&'a Arc<Intents>, &'a Arc<Catalogs<AnyStore>>);
+/// What all programs of a started system share: their claims, the catalog, the queue manager.
+type Shared<'a> = (&'a Arc<Intents>, &'a Arc<Catalogs<AnyStore>>, Option<&'a Arc<Messages>>);
+
+/// The queue manager, which nobody opens before somebody needs it.
+fn queues_of(system: &AnySystem) -> Option<Arc<Messages>> {
+    match system {
+        AnySystem::Kernel(system) => Some(Arc::new(Messages::new(system))),
+        AnySystem::Engine(_) => None,
+    }
+}
 
 /// The terms on which all programs of a started system run.
-fn terms(system: &AnySystem, (intents, catalogs): Shared<'_>) -> Terms {
+fn terms(system: &AnySystem, (intents, catalogs, messages): Shared<'_>) -> Terms {
     let compat = system.config().placement_settings().compat;
     let (intents, catalogs) = (Arc::clone(intents), Arc::clone(catalogs));
     let (authoriser, places) = match system {
         AnySystem::Kernel(system) => (Some(system.authoriser()), Some(Arc::new(system.places()))),
         AnySystem::Engine(_) => (None, None),
     };
-    Terms { compat, authoriser, intents, catalogs, places, owner: 0 }
+    let messages = messages.cloned();
+    Terms { compat, authoriser, intents, catalogs, messages, places, owner: 0 }
 }
 
 /// Transactions are processed where the kernel keeps the databases.
@@ -210,9 +225,12 @@ fn open_online(
 }
 
 /// Messages are kept where the kernel keeps the databases.
-fn open_messages(system: &AnySystem) -> Result<Option<MessagePrograms>> {
-    let AnySystem::Kernel(system) = system else { return Ok(None) };
-    MessagePrograms::open(system).map(Some)
+fn open_messages(
+    system: &AnySystem,
+    queues: Option<&Arc<Messages>>,
+) -> Result<Option<MessagePrograms>> {
+    let (AnySystem::Kernel(system), Some(queues)) = (system, queues) else { return Ok(None) };
+    MessagePrograms::open(system, queues).map(Some)
 }
 
 fn open_door(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Door> {
