@@ -19,6 +19,7 @@ use definitions::PsbName;
 use definitions::resolve::{Definitions as _, ResolvedKind, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
 use operations::Databases;
+use operations::messages::Messages;
 use otma::Name;
 use placement::{Compat, ProgramUser};
 use region::encoding::Converted;
@@ -235,6 +236,8 @@ pub(crate) struct Terms {
     pub(crate) intents: Arc<Intents>,
     /// The catalog of their clusters.
     pub(crate) catalogs: Arc<Catalogs<AnyStore>>,
+    /// Their queue manager, if the system has one.
+    pub(crate) messages: Option<Arc<Messages>>,
     /// Who tells RECON what they have open.
     pub(crate) authoriser: Option<Authoriser>,
     /// Where no program may write: the system's own files.
@@ -288,6 +291,10 @@ impl Server for Scheduled {
             return Err(Abend { code: "U0844".to_owned(), text: text.to_owned() });
         }
         self.schedule.file(request, answer)
+    }
+
+    fn messages(&mut self, request: &[u8], answer: &mut Vec<u8>) -> std::result::Result<(), Abend> {
+        self.schedule.messages(request, answer)
     }
 
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
@@ -393,7 +400,15 @@ impl Place<'_> {
             intents: &self.terms.intents,
             catalogs: &self.terms.catalogs,
         };
-        Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
+        let schedule = Schedule::new(environment, options);
+        let schedule = schedule.map_err(|error| Failure::Error(Box::new(error)))?;
+        Ok(match &self.terms.messages {
+            Some(messages) => {
+                let messages = Arc::clone(messages);
+                schedule.with_queues(messages, &seam::user::own().name)
+            }
+            None => schedule,
+        })
     }
 
     /// The same with its data converted where databases are in another code page.
@@ -503,6 +518,10 @@ impl Server for Alone {
 
     fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> std::result::Result<(), Abend> {
         self.schedule.file(request, answer)
+    }
+
+    fn messages(&mut self, request: &[u8], answer: &mut Vec<u8>) -> std::result::Result<(), Abend> {
+        self.schedule.messages(request, answer)
     }
 
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {

@@ -347,6 +347,12 @@ impl<S: Store> Session<S> {
         Ok(self.unit.insert(unit))
     }
 
+    /// Lends the unit of work, if one has begun; whoever gets it may begin one. What is there
+    /// behind `body` is the unit of work of the calls.
+    pub fn lend_unit<T>(&mut self, body: impl FnOnce(&mut Option<S::Unit>) -> T) -> T {
+        body(&mut self.unit)
+    }
+
     fn new_unit(&self) -> hierarchy::Result<S::Unit> {
         let owner = self.options.owner;
         Ok(self.store.begin(UnitOptions { owner, ..UnitOptions::default() })?)

@@ -1,16 +1,17 @@
-//! The program's side of a connection: calls that go over the wire.
+//! The program's side of a connection: calls that go over the wire, or the way of the calls of the
+//! region that the program is in.
 //!
 //! Invariants:
 //! 1. A connection that failed in the middle of a call is broken from then on: what would be read
 //!    next might be half an answer.
 
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use queue_manager::properties::PropertyValue;
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
 
+use crate::stream::{Carrier, Stream};
 use crate::structures::{Md, Sd, Sts};
 use crate::table::Structure as _;
 use crate::wire::codec::Reader;
@@ -20,7 +21,7 @@ use crate::wire::{Credentials, Object, Posting, Request, Wanted, property};
 /// A connection to a queue manager.
 #[derive(Debug)]
 pub struct Client {
-    incoming: Incoming<UnixStream>,
+    incoming: Incoming<Stream>,
     broken: bool,
     name: String,
     number: i64,
@@ -55,6 +56,30 @@ impl Client {
     ) -> Result<Client, Outcome> {
         let stream = seam::socket::connect(path)
             .map_err(|_| Outcome::failed(Reason::Q_MGR_NOT_AVAILABLE))?;
+        Client::begin(Stream::Socket(stream), manager, program, thread, proof)
+    }
+
+    /// Connects to the queue manager of the region that this process is a program of.
+    ///
+    /// # Errors
+    /// The outcome that the program is told: `Q_MGR_NOT_AVAILABLE` if there is none.
+    pub fn carried(
+        carrier: Box<dyn Carrier>,
+        manager: ObjectName,
+        program: [u8; 28],
+        thread: i32,
+        proof: Option<Credentials>,
+    ) -> Result<Client, Outcome> {
+        Client::begin(Stream::carried(carrier), manager, program, thread, proof)
+    }
+
+    fn begin(
+        stream: Stream,
+        manager: ObjectName,
+        program: [u8; 28],
+        thread: i32,
+        proof: Option<Credentials>,
+    ) -> Result<Client, Outcome> {
         let incoming = Incoming::new(stream);
         let mut client = Client { incoming, broken: false, name: String::new(), number: 0 };
         let request = Request::Connect { manager, program, thread, proof };
@@ -79,6 +104,18 @@ impl Client {
     #[must_use]
     pub fn number(&self) -> i64 {
         self.number
+    }
+
+    /// Whether the connection goes through a region: its unit of work is the region's.
+    #[must_use]
+    pub fn is_carried(&self) -> bool {
+        self.incoming.get_ref().is_carried()
+    }
+
+    /// Whether the connection is still there: a region may have ended it at a sync point.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        !self.broken && self.incoming.get_ref().is_there()
     }
 
     /// Disconnects: commits.
@@ -320,7 +357,11 @@ impl Client {
         }
         let answer = self.exchange(request, data, sink);
         self.broken = answer.is_err();
-        answer.map_err(|_| BROKEN)
+        answer.map_err(|error| match error.kind() {
+            io::ErrorKind::NotConnected => Outcome::failed(Reason::HCONN_ERROR),
+            io::ErrorKind::AddrNotAvailable => Outcome::failed(Reason::Q_MGR_NOT_AVAILABLE),
+            _ => BROKEN,
+        })
     }
 
     fn exchange(&mut self, request: &Request, data: &[u8], sink: Sink<'_>) -> io::Result<Answer> {

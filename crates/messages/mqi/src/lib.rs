@@ -10,7 +10,7 @@
 //! | how does a structure stand in memory, by its versions? | [`table`], [`structures`] |
 //! | what do calls look like between a program and a system? | [`wire`] |
 //! | how does a system serve programs? | [`server`] |
-//! | how does a program's side call? | [`client`] |
+//! | how does a program's side call? | [`client`]; what its calls go over: [`stream`] |
 //! | what does a structure mean to the queue manager? | [`convert`] |
 //! | where does a program find its queue manager? | [`place`] |
 //! | how are headers and copybooks made? | [`header`], [`copybook`] |
@@ -29,5 +29,6 @@ pub mod copybook;
 pub mod header;
 pub mod place;
 pub mod server;
+pub mod stream;
 pub mod structures;
 pub mod wire;

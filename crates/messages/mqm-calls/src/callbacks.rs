@@ -224,6 +224,10 @@ pub unsafe fn ctl(
 }
 
 fn start(connection: &Arc<Connection>, area: u64, waits: bool) -> Result<Outcome, Reason> {
+    if connection.client()?.is_carried() {
+        // A region makes one call after the other, in one unit of work.
+        return Err(Reason::ENVIRONMENT_ERROR);
+    }
     let mut consumers = connection.consumers.lock();
     match consumers.phase {
         Phase::Started => return Err(HCONN_ASYNC_ACTIVE),

@@ -14,6 +14,7 @@ use queue_manager::{Completion, ObjectName, Outcome, Reason};
 use crate::callbacks;
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
+use crate::region;
 use crate::state::{self, Sharing};
 
 const HANDLE_SHARE_NONE: i32 = 0x20;
@@ -109,18 +110,24 @@ unsafe fn connect(
     let sharing = sharing(cno.options)?;
     let name = unpadded(&name);
     let wanted = name.trim_start_matches('*');
-    if let Some(known) = (sharing == Sharing::None).then(|| state::own(wanted)).flatten() {
+    let known = (sharing == Sharing::None).then(|| state::own(wanted)).flatten();
+    if let Some(known) = known.filter(|known| is_there(known)) {
         // SAFETY: as promised to this function.
         unsafe { memory::set(hconn, known.handle) };
         let number = known.client().map(|client| client.number()).unwrap_or_default();
         let outcome = Outcome::warning(Reason::ALREADY_CONNECTED);
         return Ok((outcome, known.manager.clone(), number));
     }
-    let program = match unpadded(&cno.appl_name) {
-        given if given.is_empty() => program_name(),
-        given => padded(&given),
+    let client = match in_region(wanted, cno.appl_name, proof)? {
+        Some(client) => client,
+        None => {
+            let program = match unpadded(&cno.appl_name) {
+                given if given.is_empty() => program_name(),
+                given => padded(&given),
+            };
+            find(wanted, program, proof)?
+        }
     };
-    let client = find(wanted, program, proof)?;
     let number = client.number();
     let kept = state::keep(client, sharing)?;
     // SAFETY: as promised to this function.
@@ -134,6 +141,33 @@ fn sharing(options: i32) -> Result<Sharing, Reason> {
         HANDLE_SHARE_BLOCK => Ok(Sharing::Block),
         HANDLE_SHARE_NO_BLOCK => Ok(Sharing::NoBlock),
         _ => Err(Reason::OPTIONS_ERROR),
+    }
+}
+
+/// Whether a connection can be used again; one that has ended is forgotten.
+fn is_there(known: &state::Connection) -> bool {
+    let there = known.client().is_ok_and(|client| client.is_there());
+    if !there {
+        state::forget(known.handle);
+    }
+    there
+}
+
+/// Connects to the queue manager of the region that the program is in; none if it is in none, or
+/// wants another one.
+fn in_region(
+    name: &str,
+    program: [u8; 28],
+    proof: Option<&Credentials>,
+) -> Result<Option<Client>, Reason> {
+    let Some(carrier) = region::carrier() else { return Ok(None) };
+    let (manager, thread) = (ObjectName::from(name), state::this_thread());
+    match Client::carried(carrier, manager, program, thread, proof.cloned()) {
+        Ok(client) => Ok(Some(client)),
+        Err(outcome) => match outcome.reason {
+            Reason::Q_MGR_NAME_ERROR | Reason::Q_MGR_NOT_AVAILABLE => Ok(None),
+            reason => Err(reason),
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! The calls under their names, for the libraries that export them.
 
-/// Defines every call: `calls!(c)` with values, `calls!(cobol)` with everything by reference.
+/// Defines every call: `calls!(c)` with values, `calls!(cobol)` with everything by reference,
+/// `calls!(either)` as [`region`](crate::region) tells.
 ///
 /// An argument is a `number`, a `handle` of a message, or an address: of a structure or a buffer
 /// (`data`), of a number that the call sets (`back`), of a message handle that it sets (`message`).
@@ -75,10 +76,62 @@ macro_rules! call {
             $($argument: $crate::argument!(cobol $kind),)*
             completion: *mut i32,
             reason: *mut i32,
-        ) {
+        ) -> i32 {
             // SAFETY: the arguments are what the interface says.
-            unsafe { $crate::calls::$call($($crate::value!($argument $kind),)* completion, reason) }
+            unsafe {
+                $crate::calls::$call($($crate::value!($argument $kind),)* completion, reason);
+            }
+            // It becomes the RETURN-CODE.
+            0
         }
+    };
+    (either $name:ident $call:ident($first:ident: $its:ident
+        $(, $argument:ident: $kind:ident)*)) => {
+        #[allow(missing_docs, non_snake_case, clippy::missing_safety_doc)]
+        #[allow(clippy::too_many_arguments)] // the interface's own
+        // SAFETY: no other function of an executable has the name of a call of the interface.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $first: *mut std::ffi::c_void,
+            $($argument: *mut std::ffi::c_void,)*
+            completion: *mut i32,
+            reason: *mut i32,
+        ) -> i32 {
+            let referred = $crate::region::is_by_reference($first);
+            // SAFETY: the arguments are what the interface says, in one of its two forms.
+            unsafe {
+                $crate::calls::$call(
+                    $crate::either!(referred $first $its),
+                    $($crate::either!(referred $argument $kind),)*
+                    completion,
+                    reason,
+                );
+            }
+            0
+        }
+    };
+}
+
+/// An argument of a program in either language, as the call takes it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! either {
+    ($referred:ident $argument:ident number) => {
+        if $referred {
+            $crate::by_reference($argument.cast::<i32>())
+        } else {
+            $argument.addr() as i32
+        }
+    };
+    ($referred:ident $argument:ident handle) => {
+        if $referred {
+            $crate::by_reference($argument.cast::<i64>())
+        } else {
+            $argument.addr() as i64
+        }
+    };
+    ($referred:ident $argument:ident $kind:ident) => {
+        $argument.cast()
     };
 }
 

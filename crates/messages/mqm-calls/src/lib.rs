@@ -13,6 +13,7 @@
 //! | MQCRTMH, MQDLTMH, MQSETMP, MQINQMP, MQDLTMP, MQBUFMH, MQMHBUF | `properties` |
 //! | MQCB, MQCTL | `callbacks` |
 //! | MQXCNVC, and conversion of what is got | `conversion` |
+//! | all of them in a region of a system | [`region`] |
 //!
 //! Invariants:
 //! 1. No argument makes a call crash that the interface lets it check: null pointers, wrong
@@ -32,6 +33,7 @@ mod memory;
 mod messages;
 mod objects;
 mod properties;
+pub mod region;
 mod state;
 mod subscribe;
 mod units;

@@ -30,7 +30,7 @@ pub mod status;
 mod topic;
 
 pub use connection::Connection;
-pub use core::{Authority, Options, Wish};
+pub use core::{Authority, Options, Point, Wish};
 pub use descriptor::MessageDescriptor;
 pub use error::AdminError;
 pub use manager::QueueManager;

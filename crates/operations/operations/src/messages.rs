@@ -12,7 +12,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mqi::server::{Calls, Manager};
+use mqi::server::{Calls, Managed, Manager};
 use mqsc::Console;
 use mqsc::session::Answer;
 use queue_manager::options::ConnectOptions;
@@ -135,12 +135,22 @@ impl Manager for Messages {
     }
 
     fn connect(&self, who: ConnectOptions) -> queue_manager::reason::Answer<Box<dyn Calls>> {
+        Manager::connect(&Managed::manager(self)?, who)
+    }
+}
+
+/// Programs of regions use it in the unit of work of their calls.
+impl Managed<AnyStore> for Messages {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn manager(&self) -> queue_manager::reason::Answer<QueueManager<AnyStore>> {
         if self.state.lock().is_stopping {
             return Err(Failed(Reason::Q_MGR_STOPPING));
         }
         // Operators are told why, by any command.
-        let manager = self.manager().map_err(|_| Failed(Reason::Q_MGR_NOT_AVAILABLE))?;
-        Manager::connect(&manager, who)
+        Messages::manager(self).map_err(|_| Failed(Reason::Q_MGR_NOT_AVAILABLE))
     }
 }
 

@@ -255,6 +255,10 @@ impl<S: Server> Server for Converted<S> {
         self.inner.file(request, answer)
     }
 
+    fn messages(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), crate::Abend> {
+        self.inner.messages(request, answer)
+    }
+
     fn end(&mut self, ending: Ending) -> Result<(), Failure> {
         self.inner.end(ending)
     }

@@ -103,6 +103,7 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     match start(&interface, &program, entry.as_deref(), parm.as_deref()) {
         Ok((entry, cobol, pcbs)) => {
             handle_files();
+            mqm_calls::region::program_is_cobol(cobol.is_some());
             interface.ledger().set_state(State::Running);
             *CALLER.lock() = Some(Caller { interface, cobol, commands });
             PROCESS.store(std::process::id(), SeqCst);
@@ -206,6 +207,7 @@ pub(crate) fn fence_in(is_far: bool) {
 pub(crate) fn enter(caller: Caller, entry: abi::Entry, tidy: impl FnOnce(&Caller)) -> Caller {
     let pcbs = caller.interface.pcb_addresses();
     handle_files();
+    mqm_calls::region::program_is_cobol(caller.cobol.is_some());
     caller.interface.ledger().set_state(State::Running);
     *CALLER.lock() = Some(caller);
     PROCESS.store(std::process::id(), SeqCst);
@@ -553,6 +555,20 @@ impl file_handler::Carrier for ToServer {
             true
         })
     }
+}
+
+/// Carries a request of the message queue interface to the program's server; `false` if no program
+/// runs here, or it is over.
+pub(crate) fn messages(request: &[u8], answer: &mut Vec<u8>) -> bool {
+    if PROCESS.load(SeqCst) == 0 {
+        return false;
+    }
+    let mut carried = false;
+    during_a_call(|caller| {
+        carried = caller.interface.messages(request, answer)?;
+        Ok(())
+    });
+    carried
 }
 
 /// Has the program's files handled: those of the machine here, data sets by its server.

@@ -304,6 +304,20 @@ impl Interface {
             return Ok(false);
         }
         Writer::file(&mut self.message, request);
+        self.ask(answer).map(|()| true)
+    }
+
+    /// Makes a call of the message queue interface; says whether there is an answer.
+    pub(crate) fn messages(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<bool, Abend> {
+        if request.len() > FILE_REQUEST_BYTES_MAX {
+            return Ok(false);
+        }
+        Writer::messages(&mut self.message, request);
+        self.ask(answer).map(|()| true)
+    }
+
+    /// Sends a request that is no call, and gives back what its answer brings.
+    fn ask(&mut self, answer: &mut Vec<u8>) -> Result<(), Abend> {
         let sent = self.link.exchange(&self.message, &mut self.answer);
         self.message.clear();
         sent.map_err(|error| lost(&error))?;
@@ -313,7 +327,7 @@ impl Interface {
         }
         answer.clear();
         answer.extend_from_slice(said.area);
-        Ok(true)
+        Ok(())
     }
 
     /// A call that waits for the next one is done as far as the program can see.

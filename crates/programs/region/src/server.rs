@@ -28,6 +28,17 @@ pub trait Server: Send {
         file_handler::wire::plain_answer(file_handler::FileStatus::NO_DD, 0, answer);
         Ok(())
     }
+    /// Answers a request of the message queue interface, both as [`mqi::wire::carried`] has them. A
+    /// server without a queue manager says so.
+    ///
+    /// # Errors
+    /// The end that the request puts to the program: its unit of work cannot go on.
+    fn messages(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
+        let _ = request;
+        mqi::server::nowhere(answer);
+        Ok(())
+    }
+
     /// The program is over: commits or backs out. An error says why there was no commit.
     ///
     /// # Errors

@@ -10,7 +10,8 @@
 //! | 8 | 2 | PCB, X'FFFF' for none |
 //! | 10 | 1 | 1 AIB follows, 2 an area was passed, 4 needs no answer, 8 normal end, 16 abend, |
 //! | | | 32 it carries out an EXEC DLI command, 64 it is a request for a file's records: |
-//! | | | what follows the header is it ([`file_handler::wire`]), and so is the answer's area |
+//! | | | what follows the header is it ([`file_handler::wire`]), and so is the answer's area, |
+//! | | | 128 the same for messages ([`mqi::wire::carried`]) |
 //! | 11 | 1 | search arguments |
 //! | 12 | 1 | further parameters |
 //! | 13 | 3 | zero |
@@ -53,6 +54,9 @@ pub const MORE_MAX: usize = 18;
 /// What stands in place of a function where a file's records are asked for.
 pub(crate) const FILES: Function = Function::of(*b"FILE");
 
+/// What stands in place of a function where a call of the message queue interface is made.
+pub(crate) const MESSAGES: Function = Function::of(*b"MQI ");
+
 /// What stands in place of a function where a program ends.
 pub(crate) const ENDS: Function = Function::of(*b"    ");
 
@@ -64,6 +68,7 @@ const END_NORMAL: u8 = 8;
 const END_ABEND: u8 = 16;
 const OF_COMMAND: u8 = 32;
 const FOR_FILE: u8 = 64;
+const FOR_MESSAGES: u8 = 128;
 const NO_PCB: u16 = u16::MAX;
 const HAS_ABEND: u8 = 1;
 const HAS_MORE: u8 = 2;
@@ -115,8 +120,17 @@ impl<'a> Writer<'a> {
 
     /// A request for a file's records in place of a call.
     pub(crate) fn file(out: &'a mut Vec<u8>, request: &[u8]) {
-        let writer = Writer::call(out, FILES, None, None);
-        writer.out[writer.start + 10] |= FOR_FILE;
+        Writer::request(out, (FILES, FOR_FILE), request);
+    }
+
+    /// A call of the message queue interface in place of one.
+    pub(crate) fn messages(out: &'a mut Vec<u8>, request: &[u8]) {
+        Writer::request(out, (MESSAGES, FOR_MESSAGES), request);
+    }
+
+    fn request(out: &'a mut Vec<u8>, (function, flag): (Function, u8), request: &[u8]) {
+        let writer = Writer::call(out, function, None, None);
+        writer.out[writer.start + 10] |= flag;
         writer.out.extend_from_slice(request);
         writer.finish();
     }
@@ -214,8 +228,8 @@ pub fn serve(
             put_end(server.end(ending), out);
             return if rest.is_empty() { Ok(Served::End) } else { Err(Malformed) };
         }
-        if call[10] & FOR_FILE != 0 {
-            serve_file(&call[HEADER..], work, server);
+        if call[10] & (FOR_FILE | FOR_MESSAGES) != 0 {
+            serve_request(call, work, server);
             put_answer(&work.reply, &work.area, &[], 0, out);
             return if rest.is_empty() { Ok(Served::Call) } else { Err(Malformed) };
         }
@@ -227,9 +241,14 @@ pub fn serve(
     }
 }
 
-/// Has a file's records asked for; the answer stands in the area then.
-fn serve_file(request: &[u8], work: &mut Work, server: &mut dyn Server) {
-    match server.file(request, &mut work.area) {
+/// Has a file's records asked for, or messages; the answer stands in the area then.
+fn serve_request(call: &[u8], work: &mut Work, server: &mut dyn Server) {
+    let request = call.get(HEADER..).unwrap_or_default();
+    let served = match call[10] & FOR_FILE != 0 {
+        true => server.file(request, &mut work.area),
+        false => server.messages(request, &mut work.area),
+    };
+    match served {
         Ok(()) => work.reply.filled = work.area.len(),
         Err(Abend { code, text }) => work.reply.abend(&code, text),
     }

@@ -9,6 +9,7 @@
 //!                              \---GSAM PCB-----> gsam::Gsam ----> file
 //!                               \--I/O PCB, AIB-> here ----------> both, in one unit of work
 //!  a file's request -> file_handler::Clusters -> vsam -> store, in the same unit of work
+//!  a call of MQI -> mqi::server::Carried -> queue_manager -> store, in the same one
 //! ```
 //!
 //! | to understand | look at |
@@ -28,6 +29,7 @@
 //! | what is converted over EBCDIC data | [`encoding`] |
 //! | STAT | `statistics` |
 //! | records of clusters and paths | `records` |
+//! | the message queue interface | `queues` |
 //!
 //! Invariants:
 //! 1. A checkpoint's record, and everything that the program changed before it, are committed in
@@ -51,6 +53,7 @@ pub mod messages;
 mod moment;
 mod offline;
 mod points;
+mod queues;
 mod records;
 mod schedule;
 mod search;

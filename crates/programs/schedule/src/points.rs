@@ -23,6 +23,8 @@ struct Point {
     savepoint: Savepoint,
     /// Where the outputs stood.
     mark: Option<u64>,
+    /// Where puts and gets stood.
+    queues: mqi::server::Points,
     /// User data that ROLS gives back.
     data: Vec<u8>,
 }
@@ -93,7 +95,8 @@ impl<S: Store> Schedule<S> {
             Err(failure) => return Err(ended(failure)),
         };
         let data = area.map_or_else(Vec::new, |area| area.to_vec());
-        self.points.points.push(Point { token, savepoint, mark, data });
+        let queues = self.queue_points();
+        self.points.points.push(Point { token, savepoint, mark, queues, data });
         Ok(*b"  ")
     }
 
@@ -118,6 +121,8 @@ impl<S: Store> Schedule<S> {
         };
         let savepoint = self.points.points[at].savepoint;
         self.session.rollback_to(savepoint).map_err(ended)?;
+        let queues = self.points.points[at].queues.clone();
+        self.return_queues_to(&queues);
         if let (Some(messages), Some(mark)) = (&mut self.messages, self.points.points[at].mark) {
             messages.return_to(mark);
         }

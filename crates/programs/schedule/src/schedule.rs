@@ -9,6 +9,7 @@
 //! | I/O, or none with an AIB | INIT, INQY, LOG, DEQ, GSCD | `service` |
 //! | I/O, alternate | GU, GN, ISRT, PURG, CHNG, SETO, AUTH | `terminal`; without messages `service` |
 //! | I/O or database | STAT | `statistics` |
+//! | none | data sets; the message queue interface | `records`; `queues` |
 //!
 //! Invariants:
 //! 1. PCB number n of the program is slot n - 1 of the call engine's session.
@@ -26,6 +27,7 @@ use dli::{Session, SessionOptions};
 use file_handler::FileStatus;
 use gsam::{FileSpec, Gsam};
 use hierarchy::Database;
+use mqi::server::Carried;
 use placement::BatchLog;
 use region::shape::{Name, PcbShape};
 use region::{Abend, Ending, Failure, Feedback, Reply, Request, Server};
@@ -222,11 +224,13 @@ pub struct Schedule<S: Store> {
     /// Its messages, if it has any.
     pub(crate) messages: Option<Box<dyn Messages<S>>>,
     pub(crate) terminals: Terminals,
+    /// Its message queues, if it has a queue manager.
+    pub(crate) queues: Option<Carried<S>>,
     /// The subpool that the next STAT of a function and form tells of.
     pub(crate) subpools: BTreeMap<([u8; 4], u8), usize>,
     tally: Tally,
     _claimed: Claimed,
-    is_over: bool,
+    pub(crate) is_over: bool,
 }
 
 impl<S: Store> Schedule<S> {
@@ -294,6 +298,7 @@ impl<S: Store> Schedule<S> {
             limits: Limits::of(source.as_deref(), online, has_files),
             messages: None,
             terminals: Terminals::of(psb),
+            queues: None,
             subpools: BTreeMap::new(),
             tally: Tally::default(),
             _claimed: claimed,
@@ -383,13 +388,15 @@ impl<S: Store> Schedule<S> {
         self.data_sets.close();
         self.put_end()?;
         self.commit_all()?;
+        self.disconnect_queues();
         self.loads.end(&self.store)
     }
 
     fn abnormal_end(&mut self, is_there: bool) -> Result<(), Abend> {
         self.data_sets.close();
-        let backed_out = self.session.backout().map_err(crate::error::ended);
+        let backed_out = self.back_out_with_queues();
         self.messages_backed_out(false);
+        self.disconnect_queues();
         for file in self.files() {
             match is_there {
                 // What a sequential file holds beyond the checkpoint is cut at the restart
@@ -426,6 +433,15 @@ impl<S: Store> Server for Schedule<S> {
         }
         let place = (&self.store, &self.clock);
         let served = self.data_sets.serve(&mut self.session, place, request, answer);
+        served.inspect_err(|abend| {
+            if let Some(messages) = &mut self.messages {
+                messages.abends(abend);
+            }
+        })
+    }
+
+    fn messages(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
+        let served = self.queue_call(request, answer);
         served.inspect_err(|abend| {
             if let Some(messages) = &mut self.messages {
                 messages.abends(abend);

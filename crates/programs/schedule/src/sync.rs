@@ -132,7 +132,7 @@ impl<S: Store> Schedule<S> {
 
     /// Goes back to the last sync point; files stay as they are.
     pub(crate) fn back_out(&mut self) -> Result<(), Abend> {
-        self.session.backout().map_err(ended)?;
+        self.back_out_with_queues()?;
         self.messages_backed_out(true);
         self.points.clear();
         self.limits.sync();
@@ -145,6 +145,9 @@ impl<S: Store> Schedule<S> {
 
     pub(crate) fn commit(&mut self) -> Result<(), Abend> {
         self.commit_all()?;
+        if self.is_message_driven() {
+            self.disconnect_queues();
+        }
         self.points.clear();
         self.limits.sync();
         self.loads.committed();

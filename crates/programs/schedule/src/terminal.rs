@@ -228,7 +228,7 @@ impl<S: Store> Schedule<S> {
     }
 
     fn is_untouched(&self) -> bool {
-        self.session.is_idle() && !self.terminals.touched
+        self.session.is_idle() && !self.terminals.touched && !self.has_queue_work()
     }
 
     /// Puts what the messages owe into the unit of work; answers who hears of the commit if the
@@ -237,12 +237,14 @@ impl<S: Store> Schedule<S> {
         if self.messages.is_none() || self.is_untouched() {
             return Ok(None);
         }
+        // What others are to see at once has to be durable before.
+        let waits = self.has_queue_work();
         let Schedule { session, messages: Some(messages), .. } = self else { return Ok(None) };
         messages.prepare(session.unit().map_err(ended)?)?;
-        Ok(messages.queue())
+        Ok(if waits { None } else { messages.queue() })
     }
 
-    /// Commits databases and messages in one unit of work.
+    /// Commits databases, messages and queues in one unit of work.
     pub(crate) fn commit_all(&mut self) -> Result<(), Abend> {
         let has_work = !self.is_untouched();
         match self.prepare_messages()? {
@@ -250,7 +252,7 @@ impl<S: Store> Schedule<S> {
                 self.session.commit_queued(&sink, token).map_err(ended)?;
             }
             None => {
-                self.session.commit().map_err(ended)?;
+                self.commit_with_queues()?;
                 if let Some(messages) = self.messages.as_mut().filter(|_| has_work) {
                     messages.committed();
                 }

@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use operations::messages::Messages;
 use operations::transactions::TransactionManager;
 use operations::{Databases, clusters};
 use region::bmp::Door;
@@ -28,16 +29,22 @@ pub(super) type Manager = Mutex<Option<TransactionManager>>;
 pub(super) struct Shared {
     intents: Arc<Intents>,
     catalogs: Arc<Catalogs<AnyStore>>,
+    /// The queue manager, which nobody opens before somebody needs it.
+    queues: Option<Arc<Messages>>,
     pub(super) manager: Arc<Manager>,
 }
 
 impl Shared {
     pub(super) fn of(system: &AnySystem) -> Shared {
         let catalogs = Arc::default();
-        if let AnySystem::Kernel(system) = system {
-            clusters::attach(system, &catalogs);
-        }
-        Shared { intents: Arc::default(), catalogs, manager: Arc::default() }
+        let queues = match system {
+            AnySystem::Kernel(system) => {
+                clusters::attach(system, &catalogs);
+                Some(Arc::new(Messages::new(system)))
+            }
+            AnySystem::Engine(_) => None,
+        };
+        Shared { intents: Arc::default(), catalogs, queues, manager: Arc::default() }
     }
 
     /// The terms on which all programs of a started system run.
@@ -50,7 +57,8 @@ impl Shared {
             }
             AnySystem::Engine(_) => (None, None),
         };
-        Terms { compat, authoriser, intents, catalogs, places, owner: 0 }
+        let messages = self.queues.clone();
+        Terms { compat, authoriser, intents, catalogs, messages, places, owner: 0 }
     }
 }
 
@@ -86,7 +94,8 @@ impl Doors {
         self.online = Online::open(parts)?;
         let manager = self.online.as_ref().map(Online::manager);
         shared.manager.lock().clone_from(&manager);
-        self.messages = Some(MessagePrograms::open(kernel)?);
+        let queues = shared.queues.as_ref();
+        self.messages = queues.map(|queues| MessagePrograms::open(kernel, queues)).transpose()?;
         self.records = Some(RecordPrograms::open(kernel, manager, &shared.catalogs)?);
         Ok(())
     }
@@ -99,20 +108,24 @@ impl Doors {
     }
 
     /// Closes them (2); answers how many programs were running.
-    pub(super) fn close(self, system: &AnySystem, shared: &Shared) -> usize {
+    pub(super) fn close(mut self, system: &AnySystem, shared: &Shared) -> usize {
         *shared.manager.lock() = None;
         if let Some(records) = self.records {
             records.close();
         }
-        if let Some(messages) = self.messages {
-            messages.close();
+        if let Some(messages) = &mut self.messages {
+            messages.send_away();
         }
         if let (Some(online), AnySystem::Kernel(system)) = (self.online, system) {
             online.close(system);
         }
+        let programs = self.door.map(Door::close).unwrap_or_default();
+        if let Some(messages) = self.messages {
+            messages.close();
+        }
         if let AnySystem::Kernel(system) = system {
             system.detach();
         }
-        self.door.map(Door::close).unwrap_or_default()
+        programs
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::Coded as _;
 use clap::Args;
 use operations::Databases;
+use operations::messages::Messages;
 use operations::selection::register;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
@@ -89,7 +90,9 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
             AnySystem::Kernel(system) => {
                 let places = Some(Arc::new(system.places()));
                 operations::clusters::attach(system, &terms.catalogs);
-                let terms = Terms { authoriser: Some(system.authoriser()), places, ..terms };
+                let messages = Some(Arc::new(Messages::new(system)));
+                let authoriser = Some(system.authoriser());
+                let terms = Terms { authoriser, places, messages, ..terms };
                 let pools = Arc::new(KernelPools(Arc::clone(system.kernel())));
                 let scheduled = job::schedule(seam, pools, &databases, (job, None), &terms)?;
                 register(system, &databases);

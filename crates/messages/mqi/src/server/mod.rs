@@ -3,7 +3,8 @@
 //! | question | where |
 //! |---|---|
 //! | what does a session call? | [`Calls`], [`Manager`] |
-//! | how is one program served? | `session` |
+//! | how is one program served? | `session`; its calls: `dialogue` |
+//! | how is a program of a region served, in its unit of work? | [`Carried`] |
 //! | who may connect? | [`Admission`] |
 //!
 //! Invariants:
@@ -14,6 +15,8 @@
 //! 3. Closed, the server has ended every session, and so backed out what was not committed.
 
 mod calls;
+mod carried;
+mod dialogue;
 mod session;
 
 use std::collections::BTreeMap;
@@ -26,12 +29,13 @@ use std::time::Duration;
 
 use queue_manager::options::ConnectOptions;
 use queue_manager::reason::Answer;
-use queue_manager::{Failed, Outcome, Reason};
+use queue_manager::{Failed, ObjectName, Outcome, Reason};
 use seam::socket::Peer;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
 
 pub use self::calls::{Calls, Manager};
+pub use self::carried::{Carried, Managed, Points, nowhere};
 use self::session::Session;
 use crate::wire::codec::Writer;
 use crate::wire::frame::{self, Incoming};
@@ -219,11 +223,7 @@ impl Shared {
             return frame::send(&mut incoming.get_ref(), header.kind, &fields.into_bytes(), &[]);
         };
         let connected = self.admission.admit(&peer, proof.as_ref()).and_then(|user| {
-            let asked = manager.text();
-            let asked = asked.trim_start_matches('*');
-            if !asked.is_empty() && asked != self.manager.name() {
-                return Err(Failed(Reason::Q_MGR_NAME_ERROR));
-            }
+            is_asked_for(&manager, &self.manager.name())?;
             self.manager.connect(ConnectOptions {
                 user,
                 application: queue_manager::name::unpadded(&program),
@@ -232,21 +232,31 @@ impl Shared {
                 ..ConnectOptions::default()
             })
         });
-        let mut fields = Writer::new();
-        let outcome = match &connected {
-            Ok(_) => Outcome::OK,
-            Err(failed) => Outcome::from(*failed),
-        };
-        fields.number(outcome.completion as i32).number(outcome.reason.0);
-        fields.bytes(self.manager.name().as_bytes());
-        let number = connected.as_ref().map_or(0, |calls| calls.number());
-        fields.long(i64::try_from(number).unwrap_or_default());
-        frame::send(&mut incoming.get_ref(), header.kind, &fields.into_bytes(), &[])?;
+        let number = connected.as_ref().map(|calls| calls.number()).map_err(|failed| *failed);
+        let fields = welcome(&self.manager.name(), number);
+        frame::send(&mut incoming.get_ref(), header.kind, &fields, &[])?;
         let Ok(calls) = connected else { return Ok(()) };
         incoming.get_ref().set_read_timeout(None)?;
         incoming.get_ref().set_write_timeout(None)?;
         Session::new(calls, &mut incoming).run()
     }
+}
+
+/// The answer to a connect: the queue manager's name, and the connection's number.
+fn welcome(name: &str, connected: Answer<u64>) -> Vec<u8> {
+    let outcome = connected.map_or_else(Outcome::from, |_| Outcome::OK);
+    let number = connected.unwrap_or_default();
+    let mut fields = Writer::new();
+    fields.number(outcome.completion as i32).number(outcome.reason.0).bytes(name.as_bytes());
+    fields.long(i64::try_from(number).unwrap_or_default());
+    fields.into_bytes()
+}
+
+/// Fails if a program asks for another queue manager than the one of that name.
+fn is_asked_for(asked: &ObjectName, name: &str) -> Answer<()> {
+    let asked = asked.text();
+    let asked = asked.trim_start_matches('*');
+    if asked.is_empty() || asked == name { Ok(()) } else { Err(Failed(Reason::Q_MGR_NAME_ERROR)) }
 }
 
 /// Joins the threads that have ended.

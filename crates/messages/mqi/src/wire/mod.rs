@@ -36,6 +36,7 @@
 //! property is its type's number and its value's bytes. Structures in answers say what differs
 //! from those of the request. If a request cannot be understood, its answer ends with the outcome.
 
+pub mod carried;
 pub mod codec;
 pub mod frame;
 mod request;

@@ -11,6 +11,8 @@
 //!
 //! 1. A connection makes one call at a time; who wants more connects more often.
 //! 2. Dropping a connection backs its unit of work out; disconnecting commits it.
+//! 3. A unit of work that is lent for a call is its owner's between calls, and its end is the
+//!    owner's affair: calls that would end it are refused.
 
 mod attributes;
 mod get;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 
 use store::Store;
 
-use crate::core::{Client, Core};
+use crate::core::{Client, Core, Point};
 use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
 use crate::name::ObjectName;
@@ -140,6 +142,7 @@ impl<S: Store> Connection<S> {
     /// any unit of work; that nobody else does is a warning.
     pub fn begin(&mut self) -> Answer<Outcome> {
         self.session.goes_on(false)?;
+        require(!self.session.work.is_joined(), Reason::ENVIRONMENT_ERROR)?;
         require(self.session.work.is_idle(), Reason::UOW_IN_PROGRESS)?;
         Ok(Outcome::warning(Reason::NO_EXTERNAL_PARTICIPANTS))
     }
@@ -331,6 +334,60 @@ impl<S: Store> Connection<S> {
     /// so far.
     pub fn rejoin(&mut self, unit: S::Unit) {
         self.session.work.join(unit);
+    }
+
+    /// Lends the unit of work of somebody else for one call, as [`join`](Connection::join) does;
+    /// if there is none yet, the call begins one if it needs it. [`leave`](Connection::leave) gives
+    /// it back behind the call.
+    pub fn lend(&mut self, unit: Option<S::Unit>) {
+        self.session.work.lend(unit);
+    }
+
+    /// Whether something was put or got in the unit of work.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.session.work.messages() > 0
+    }
+
+    /// Whether a call has left something in a unit of work that was lent which it could not undo:
+    /// its owner has to back it out.
+    #[must_use]
+    pub fn must_back_out(&self) -> bool {
+        self.session.work.must_back_out()
+    }
+
+    /// Closes all that is open; what was put and got stays in the unit of work.
+    pub fn retire(&mut self) {
+        self.close_all();
+        self.session.message_handles.clear();
+    }
+
+    /// As [`settle`](Connection::settle). What stays got after a backout is got in the unit of work
+    /// that follows: `unit`, begun if need be.
+    pub fn settle_in(&mut self, committed: bool, unit: &mut Option<S::Unit>) {
+        self.session.work.lend(unit.take());
+        self.settle(committed);
+        *unit = self.session.work.take_unit();
+    }
+
+    /// Nobody knows how the unit of work that was lent has ended: its messages stay held until the
+    /// next start, which tells.
+    pub fn abandon(&mut self) {
+        self.session.work.abandon();
+        self.session.note_unit();
+    }
+
+    /// The point reached in a unit of work that was lent, for [`return_to`](Connection::return_to).
+    #[must_use]
+    pub fn point(&self) -> Point {
+        self.session.work.point()
+    }
+
+    /// The owner of the unit of work has gone back in the store to where it was at a point: what
+    /// was put since is gone, what was got is back.
+    pub fn return_to(&mut self, point: Point) {
+        self.session.work.return_to(point);
+        self.session.note_unit();
     }
 
     /// Says how the unit of work that was joined has ended: durably committed, or backed out.

@@ -40,6 +40,7 @@ pub(crate) use registry::Registry;
 pub(crate) use report::Report;
 pub(crate) use resolve::{Resolved, Target};
 pub(crate) use search::{Found, From, Request};
+pub use work::Point;
 pub(crate) use work::Work;
 
 use crate::descriptor::Identifier;

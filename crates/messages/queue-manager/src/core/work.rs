@@ -3,7 +3,8 @@
 //! 1. A persistent message is written and deleted in the store's unit of work; what the indexes
 //!    say follows only when that has ended.
 //! 2. A unit of work without persistent messages has none in the store.
-//! 3. A unit of work that was given from outside is ended outside; then it is settled here.
+//! 3. A unit of work that was given from outside is ended outside; then it is settled here. Nothing
+//!    here ends it: what cannot be undone in it otherwise has its owner back it out.
 
 use std::sync::Arc;
 
@@ -49,11 +50,21 @@ pub(crate) struct Mark {
     savepoint: Option<Savepoint>,
 }
 
+/// A point in a unit of work from outside, whose owner goes back to it in the store.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Point {
+    puts: usize,
+    gets: usize,
+    retained: usize,
+}
+
 /// A unit of work.
 pub(crate) struct Work<S: Store> {
     number: u64,
     unit: Option<S::Unit>,
     joined: bool,
+    /// Something could not be undone in a unit of work from outside.
+    must_back_out: bool,
     puts: Vec<Pending>,
     gets: Vec<Taken>,
     pub(crate) retained: Vec<Retained>,
@@ -67,6 +78,7 @@ impl<S: Store> Work<S> {
             number: core.serial(),
             unit: None,
             joined: false,
+            must_back_out: false,
             puts: Vec::new(),
             gets: Vec::new(),
             retained: Vec::new(),
@@ -100,13 +112,55 @@ impl<S: Store> Work<S> {
     }
 
     pub(crate) fn join(&mut self, unit: S::Unit) {
-        self.unit = Some(unit);
+        self.lend(Some(unit));
+    }
+
+    /// As `join`; without a unit of work one begins when it is needed.
+    pub(crate) fn lend(&mut self, unit: Option<S::Unit>) {
+        self.unit = unit;
         self.joined = true;
+    }
+
+    /// Whether the owner of the unit of work has to back it out.
+    pub(crate) fn must_back_out(&self) -> bool {
+        self.must_back_out
+    }
+
+    /// Nobody knows how the unit of work has ended: its messages stay held, and restart tells.
+    pub(crate) fn abandon(&mut self) {
+        self.joined = false;
+        self.puts.clear();
+        self.gets.clear();
+        self.retained.clear();
+    }
+
+    /// The point reached.
+    pub(crate) fn point(&self) -> Point {
+        let (puts, gets, retained) = (self.puts.len(), self.gets.len(), self.retained.len());
+        Point { puts, gets, retained }
+    }
+
+    /// The store is back at a point: the indexes follow.
+    pub(crate) fn return_to(&mut self, point: Point) {
+        for got in self.gets.drain(point.gets.min(self.gets.len())..) {
+            let mut state = got.queue.state.lock();
+            state.index.untake(got.at, got.before);
+            got.queue.ring(&mut state, 1);
+        }
+        for put in self.puts.drain(point.puts.min(self.puts.len())..) {
+            put.queue.state.lock().index.gone(put.at, &put.hashes);
+        }
+        self.retained.truncate(point.retained);
     }
 
     /// Gives the unit of work back that was given from outside.
     pub(crate) fn leave(&mut self) -> Option<S::Unit> {
         if self.joined { self.unit.take() } else { None }
+    }
+
+    /// The store's unit of work, to go on elsewhere.
+    pub(crate) fn take_unit(&mut self) -> Option<S::Unit> {
+        self.unit.take()
     }
 
     /// Who looks for messages in it.
@@ -272,24 +326,20 @@ impl<S: Store> Work<S> {
             (None, Some(_)) => false,
             (_, None) => true,
         };
-        if !undone {
-            self.back(core);
-            return;
+        match (undone, self.joined) {
+            (true, _) => {
+                let Mark { puts, gets, retained, .. } = mark;
+                self.return_to(Point { puts, gets, retained });
+            }
+            (false, true) => self.must_back_out = true,
+            (false, false) => self.back(core),
         }
-        for got in self.gets.drain(mark.gets..) {
-            let mut state = got.queue.state.lock();
-            state.index.untake(got.at, got.before);
-            got.queue.ring(&mut state, 1);
-        }
-        for put in self.puts.drain(mark.puts..) {
-            put.queue.state.lock().index.gone(put.at, &put.hashes);
-        }
-        self.retained.truncate(mark.retained);
     }
 
     /// The store's unit of work has ended: the indexes follow.
     pub(crate) fn settle(&mut self, core: &Core<S>, committed: bool) {
         self.joined = false;
+        self.must_back_out = false;
         let (puts, gets) = (std::mem::take(&mut self.puts), std::mem::take(&mut self.gets));
         let retained = std::mem::take(&mut self.retained);
         if committed {

@@ -10,6 +10,8 @@
 //! | `CTDLI` | C |
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
 //! | `HOLDFASTFH` | what COBOL programs call for their files (`-fcallfh`) |
+//! | `MQCONN` and others | the message queue interface, for COBOL and C: [`super::message_calls`] |
+//! | `HOLDFASTMQ` | what that interface calls, here or in a library: [`mqm_calls::region`] |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
@@ -77,6 +79,27 @@ extern "C" fn HOLDFASTFH(opcode: *mut u8, block: *mut u8) -> c_int {
     0
 }
 
+/// A request of the message queue interface for the region's server.
+// SAFETY: no other symbol of this name exists in an executable with this crate.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+extern "C" fn HOLDFASTMQ(
+    request: *const u8,
+    length: usize,
+    take: mqm_calls::region::Take,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: the interface gives as many bytes as it says.
+    let request = unsafe { std::slice::from_raw_parts(request, length) };
+    let mut answer = Vec::new();
+    if !guest::messages(request, &mut answer) {
+        return 0;
+    }
+    // SAFETY: taker and context are the interface's own and belong together.
+    unsafe { take(context, answer.as_ptr(), answer.len()) };
+    1
+}
+
 unsafe extern "C" {
     fn fork() -> c_int;
 }
@@ -92,8 +115,8 @@ extern "C" fn vfork() -> c_int {
 }
 
 /// The exported names with their addresses.
-pub(crate) fn exports() -> [(&'static str, Function); 11] {
-    [
+pub(crate) fn exports() -> Vec<(&'static str, Function)> {
+    let own: [(&'static str, Function); 12] = [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
         ("CBLTDLI", CBLTDLI as Function),
@@ -102,10 +125,12 @@ pub(crate) fn exports() -> [(&'static str, Function); 11] {
         ("CTDLI", CTDLI as Function),
         ("HFEXDLI", HFEXDLI as Function),
         ("HOLDFASTFH", HOLDFASTFH as Function),
+        ("HOLDFASTMQ", HOLDFASTMQ as Function),
         ("ILBOABN0", ILBOABN0 as Function),
         ("PLITDLI", PLITDLI as Function),
         ("vfork", vfork as Function),
-    ]
+    ];
+    [&own[..], &super::message_calls::exports()].concat()
 }
 
 /// What libcob calls when it ends a program with an error of its own.

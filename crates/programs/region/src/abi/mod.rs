@@ -12,6 +12,7 @@
 #![allow(unsafe_code)]
 
 mod exports;
+mod message_calls;
 mod module;
 
 pub(crate) use exports::{exports, watch_exits};

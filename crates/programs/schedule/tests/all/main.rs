@@ -8,4 +8,5 @@ mod message_regions;
 mod messages;
 mod partitions;
 mod programs_beside_each_other;
+mod queues;
 mod support;

@@ -1,0 +1,190 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    ORDPROC.
+      *----------------------------------------------------------------
+      * PROCESSES ORDERS. FOR EACH MESSAGE OF THE QUEUE ORDERS, IN ONE
+      * UNIT OF WORK:
+      *   THE CUSTOMER'S TOTALS AND THE ORDER IN THE DATABASE CUSTDB,
+      *   A CONFIRMATION ON THE QUEUE CONFIRMS.
+      *
+      * SYSIN HAS TWO NUMBERS OF SIX DIGITS: A CHECKPOINT AFTER SO MANY
+      * ORDERS COMMITS ALL OF IT; THE PROGRAM ENDS WHEN NO ORDER HAS
+      * COME FOR SO MANY MILLISECONDS. A RESTART NEEDS NOTHING: ORDERS
+      * THAT WERE NOT COMMITTED ARE ON THEIR QUEUE AGAIN.
+      *----------------------------------------------------------------
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY CUSTSEG.
+           COPY ORDMSG.
+       01  MQM-CONSTANTS.
+           COPY CMQV.
+       01  MQM-OBJECT-DESCRIPTOR.
+           COPY CMQODV.
+       01  MQM-MESSAGE-DESCRIPTOR.
+           COPY CMQMDV.
+       01  MQM-PUT-OPTIONS.
+           COPY CMQPMOV.
+       01  MQM-GET-OPTIONS.
+           COPY CMQGMOV.
+       01  MQM-WORK.
+           05  QM-NAME               PIC X(48)  VALUE SPACES.
+           05  HCONN                 PIC S9(09) COMP-5.
+           05  ORDERS-HANDLE         PIC S9(09) COMP-5.
+           05  CONFIRMS-HANDLE       PIC S9(09) COMP-5.
+           05  OPEN-OPTIONS          PIC S9(09) COMP-5.
+           05  BUFFER-LENGTH         PIC S9(09) COMP-5.
+           05  DATA-LENGTH           PIC S9(09) COMP-5.
+           05  COMP-CODE             PIC S9(09) COMP-5.
+           05  REASON                PIC S9(09) COMP-5.
+       01  CUSTOMER-SSA.
+           05  FILLER                PIC X(19)
+                                     VALUE 'CUSTOMER(CUSTNO   ='.
+           05  SSA-CUSTOMER          PIC X(06).
+           05  FILLER                PIC X(01)  VALUE ')'.
+       01  CUSTOMER-NEW              PIC X(09)  VALUE 'CUSTOMER '.
+       01  ORDER-NEW                 PIC X(09)  VALUE 'ORDER    '.
+       01  WORK-AREA.
+           05  CHECKPOINT-EVERY      PIC 9(06).
+           05  PATIENCE              PIC 9(06).
+           05  SINCE-CHECKPOINT      PIC 9(06)  VALUE 0.
+           05  PROCESSED             PIC 9(09)  VALUE 0.
+           05  TRIED-BEFORE          PIC 9(09)  VALUE 0.
+       01  CHECKPOINT-ID.
+           05  FILLER                PIC X(03)  VALUE 'ORD'.
+           05  CHECKPOINT-NUMBER     PIC 9(05)  VALUE 0.
+       01  WHERE-IT-WAS              PIC X(20).
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==CUS==.
+
+       PROCEDURE DIVISION USING IO-PCB CUS-PCB.
+
+       0000-MAIN.
+           MOVE 0 TO RETURN-CODE.
+           ACCEPT CHECKPOINT-EVERY.
+           ACCEPT PATIENCE.
+           PERFORM 1000-OPEN.
+           PERFORM 2000-NEXT.
+           PERFORM UNTIL REASON = MQRC-NO-MSG-AVAILABLE
+               PERFORM 2100-PROCESS
+               IF SINCE-CHECKPOINT NOT < CHECKPOINT-EVERY
+                   PERFORM 7000-CHECKPOINT
+               END-IF
+               PERFORM 2000-NEXT
+           END-PERFORM.
+           PERFORM 7000-CHECKPOINT.
+           CALL 'MQDISC' USING HCONN COMP-CODE REASON.
+           DISPLAY 'ORDPROC PROCESSED ' PROCESSED
+                   ' TRIED BEFORE ' TRIED-BEFORE.
+           GOBACK.
+
+       1000-OPEN.
+           CALL 'MQCONN' USING QM-NAME HCONN COMP-CODE REASON.
+           MOVE 'MQCONN' TO WHERE-IT-WAS.
+           PERFORM 8000-MUST-BE-OK.
+           MOVE 'ORDERS' TO MQOD-OBJECTNAME.
+           COMPUTE OPEN-OPTIONS =
+               MQOO-INPUT-SHARED + MQOO-FAIL-IF-QUIESCING.
+           CALL 'MQOPEN' USING HCONN MQOD OPEN-OPTIONS ORDERS-HANDLE
+                               COMP-CODE REASON.
+           MOVE 'MQOPEN OF ORDERS' TO WHERE-IT-WAS.
+           PERFORM 8000-MUST-BE-OK.
+           MOVE 'CONFIRMS' TO MQOD-OBJECTNAME.
+           COMPUTE OPEN-OPTIONS =
+               MQOO-OUTPUT + MQOO-FAIL-IF-QUIESCING.
+           CALL 'MQOPEN' USING HCONN MQOD OPEN-OPTIONS CONFIRMS-HANDLE
+                               COMP-CODE REASON.
+           MOVE 'MQOPEN OF CONFIRMS' TO WHERE-IT-WAS.
+           PERFORM 8000-MUST-BE-OK.
+
+       2000-NEXT.
+           MOVE MQMI-NONE TO MQMD-MSGID.
+           MOVE MQCI-NONE TO MQMD-CORRELID.
+           COMPUTE MQGMO-OPTIONS = MQGMO-SYNCPOINT + MQGMO-WAIT
+               + MQGMO-FAIL-IF-QUIESCING.
+           MOVE PATIENCE TO MQGMO-WAITINTERVAL.
+           MOVE LENGTH OF ORDER-MESSAGE TO BUFFER-LENGTH.
+           CALL 'MQGET' USING HCONN ORDERS-HANDLE MQMD MQGMO
+                              BUFFER-LENGTH ORDER-MESSAGE DATA-LENGTH
+                              COMP-CODE REASON.
+           IF REASON NOT = MQRC-NO-MSG-AVAILABLE
+               MOVE 'MQGET' TO WHERE-IT-WAS
+               PERFORM 8000-MUST-BE-OK
+           END-IF.
+
+       2100-PROCESS.
+           IF MQMD-BACKOUTCOUNT > 0
+               ADD 1 TO TRIED-BEFORE
+           END-IF.
+           PERFORM 2200-CUSTOMER.
+           MOVE SPACES TO ORDER-SEG.
+           MOVE OMSG-NUMBER TO ORDR-NUMBER.
+           MOVE OMSG-AMOUNT TO ORDR-AMOUNT.
+           CALL 'CBLTDLI' USING DLI-ISRT CUS-PCB ORDER-SEG
+                                CUSTOMER-SSA ORDER-NEW.
+           IF NOT CUS-OK
+               MOVE 'ORDER' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+           PERFORM 2300-CONFIRM.
+           ADD 1 TO PROCESSED SINCE-CHECKPOINT.
+
+       2200-CUSTOMER.
+           MOVE OMSG-CUSTOMER TO SSA-CUSTOMER.
+           CALL 'CBLTDLI' USING DLI-GHU CUS-PCB CUSTOMER-SEG
+                                CUSTOMER-SSA.
+           IF CUS-NOT-FOUND
+               MOVE SPACES TO CUSTOMER-SEG
+               MOVE OMSG-CUSTOMER TO CUST-NUMBER
+               MOVE OMSG-AMOUNT TO CUST-TOTAL
+               MOVE 1 TO CUST-ORDERS
+               CALL 'CBLTDLI' USING DLI-ISRT CUS-PCB CUSTOMER-SEG
+                                    CUSTOMER-NEW
+           ELSE
+               ADD OMSG-AMOUNT TO CUST-TOTAL
+               ADD 1 TO CUST-ORDERS
+               CALL 'CBLTDLI' USING DLI-REPL CUS-PCB CUSTOMER-SEG
+           END-IF.
+           IF NOT CUS-OK
+               MOVE 'CUSTOMER' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+
+      * THE CONFIRMATION SAYS BY ITS CORRELATION WHICH ORDER IT IS OF.
+       2300-CONFIRM.
+           MOVE OMSG-NUMBER TO CONF-NUMBER.
+           MOVE OMSG-CUSTOMER TO CONF-CUSTOMER.
+           MOVE CUST-ORDERS TO CONF-ORDERS.
+           MOVE MQMD-MSGID TO MQMD-CORRELID.
+           MOVE MQMI-NONE TO MQMD-MSGID.
+           MOVE MQPER-PERSISTENT TO MQMD-PERSISTENCE.
+           MOVE MQFMT-STRING TO MQMD-FORMAT.
+           MOVE MQEI-UNLIMITED TO MQMD-EXPIRY.
+           COMPUTE MQPMO-OPTIONS = MQPMO-SYNCPOINT + MQPMO-NEW-MSG-ID.
+           MOVE LENGTH OF CONFIRMATION TO BUFFER-LENGTH.
+           CALL 'MQPUT' USING HCONN CONFIRMS-HANDLE MQMD MQPMO
+                              BUFFER-LENGTH CONFIRMATION
+                              COMP-CODE REASON.
+           MOVE 'MQPUT' TO WHERE-IT-WAS.
+           PERFORM 8000-MUST-BE-OK.
+
+       7000-CHECKPOINT.
+           ADD 1 TO CHECKPOINT-NUMBER.
+           MOVE 0 TO SINCE-CHECKPOINT.
+           CALL 'CBLTDLI' USING DLI-CHKP IO-PCB CHECKPOINT-ID.
+           IF NOT IO-OK
+               MOVE 'CHKP' TO WHERE-IT-WAS
+               GO TO 9000-DLI-ERROR
+           END-IF.
+
+       8000-MUST-BE-OK.
+           IF COMP-CODE NOT = MQCC-OK
+               DISPLAY 'ORDPROC ' WHERE-IT-WAS ' REASON ' REASON
+               CALL 'CBLTDLI' USING DLI-ROLL
+           END-IF.
+
+      * ROLL TAKES QUEUES AND DATABASE BACK TO THE LAST CHECKPOINT.
+       9000-DLI-ERROR.
+           DISPLAY 'ORDPROC ' WHERE-IT-WAS ' STATUS ' CUS-STATUS '/'
+                   IO-STATUS ' ORDER ' OMSG-NUMBER.
+           CALL 'CBLTDLI' USING DLI-ROLL.
