@@ -12,6 +12,7 @@
 //!   database_report    how a database is, and whether it is consistent
 //!   moving             a database that goes to another system
 //!   transactions       the transaction manager, commands, resources, users
+//!   pset               page sets of the queue manager, and what sealing them costs
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
 //! ```
@@ -34,6 +35,7 @@ mod move_error;
 pub mod moving;
 mod pipe;
 mod point_in_time;
+pub mod pset;
 pub mod recon_report;
 pub mod recover;
 pub mod reinitialize;

@@ -21,6 +21,7 @@ use crate::database_report::DatabaseRequest;
 use crate::image_copy::CopyRequest;
 use crate::messages::{self, MqscRequest};
 use crate::moving::{self, SendRequest};
+use crate::pset::{self, PsetRequest};
 use crate::recon_report::ChangeRequest;
 use crate::recover::RecoverRequest;
 use crate::selection::expand;
@@ -86,6 +87,9 @@ pub enum Operation {
     /// Carries out a command of the queue manager.
     #[serde(rename = "mqsc")]
     Mqsc(MqscRequest),
+    /// Says what page sets of the queue manager have had read and written.
+    #[serde(rename = "mq pset")]
+    Pset(PsetRequest),
 }
 
 /// What an operation answers. As JSON it is the answer alone: who asked knows which it is.
@@ -124,6 +128,8 @@ pub enum Answer {
     User(bool),
     /// Of [`Operation::Mqsc`].
     Mqsc(mqsc::session::Answer),
+    /// Of [`Operation::Pset`].
+    Pset(pset::Pset),
 }
 
 impl Operation {
@@ -166,6 +172,7 @@ impl Operation {
             Operation::Define(asked) => Answer::Define(transactions::define(system, asked)?),
             Operation::User(asked) => Answer::User(transactions::user(system, asked)?),
             Operation::Mqsc(asked) => Answer::Mqsc(messages::mqsc(system, asked)?),
+            Operation::Pset(_) => Answer::Pset(pset::report(system)?),
         })
     }
 
@@ -216,6 +223,7 @@ const VERBS: &[Verb] = &[
     verb("define"),
     verb("user"),
     verb("mqsc"),
+    verb("mq pset"),
 ];
 
 /// The verbs that work on databases alone, in a system on an engine.
