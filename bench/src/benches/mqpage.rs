@@ -5,9 +5,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::CiNumber;
+use pool::Backing as _;
 use queue_manager::options::value::{get, open, put};
 use queue_manager::options::{ConnectOptions, GetOptions, Handle, ObjectDescriptor, PutOptions};
 use queue_manager::{Connection, MessageDescriptor};
+use space::DataSet;
 use store::{CommitSink, Read, SetAttributes, SetId, Store as _, Unit as _, UnitOptions};
 use store_kernel::{KernelStore, KernelUnit};
 
@@ -24,11 +27,12 @@ use crate::workload::{self, Deadline, Random};
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "mqpage",
     title: "Pages of page sets",
-    about: "What sealing adds to a page of 8 KiB that is read into its pool (GET), written by the \
-            page writer in its own time (WRITE), and written because somebody waits for its frame \
-            (IMW): the same work on data sets in clear and sealed, in turns. Then messages go \
-            through a queue that is much larger than its pool, in clear and sealed; the counters \
-            of the one in clear times these costs is what the PSET report predicts.",
+    about: "What a page of 8 KiB costs that is read into its pool (GET), written by the page \
+            writer in its own time (WRITE), and written because somebody waits for its frame \
+            (IMW), on data sets in clear and sealed, in turns; and what of it is checking and \
+            opening, or sealing. Then messages go through a queue that is much larger than its \
+            pool, in clear and sealed; the counters of the one in clear times what sealing adds to \
+            a page is what the PSET report predicts.",
     takes: "4 minutes",
     run,
 };
@@ -75,54 +79,96 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     let settings =
         context.settings.with_slice(Duration::from_millis(1_500), Duration::from_millis(200));
     let context = &Context { settings, kernel: context.kernel, folder: context.folder.clone() };
+    for task in [Task::Get, Task::Write, Task::Immediate] {
+        whole(context, document, task)?;
+    }
+    let [get, write] = sealing(context, document)?;
+    // Whoever waits for a frame has the page writer do the same as it always does.
+    let costs = [get, write, write];
     let mut plot = PlotBuilder::new("What sealing adds to a page", "us", Shape::Bars, "");
-    let get = added(context, document, Task::Get)?;
-    let write = added(context, document, Task::Write)?;
-    let immediate = added(context, document, Task::Immediate)?;
-    // Each costs of a page what the task costs more, less what is known of other pages.
-    let cost_get = get.each(|pages| pages.gets);
-    let cost_write = write.cost(|pages| pages.writes, &[(cost_get, |pages: Pages| pages.gets)]);
-    let known: [(f64, fn(Pages) -> u64); 2] =
-        [(cost_get, |pages| pages.gets), (cost_write, |pages| pages.writes)];
-    let cost_immediate = immediate.cost(|pages| pages.immediate, &known);
-    let costs = [("GET", cost_get), ("WRITE", cost_write), ("IMW", cost_immediate)];
     plot.column("");
-    for (name, cost) in costs {
+    for (name, cost) in ["GET", "WRITE", "IMW"].into_iter().zip(costs) {
         plot.value(name, cost, None);
         let figure = format!("sealing_adds_to_{}", name.to_lowercase());
         document.figures.insert(figure, Figure::single(cost, "us a page"));
         eprintln!("    sealing adds to {name}: {cost:.3} us a page");
     }
     plot.finish(document);
-    predict(context, document, costs.map(|(_, cost)| cost))
+    predict(context, document, costs)
 }
 
-/// What the same task took more where pages are sealed, and which pages it moved.
-struct Added {
-    /// Microseconds of CPU for an operation.
-    us: f64,
-    pages: Pages,
-    operations: u64,
-}
+/// Pages whose opening and sealing is measured.
+const PAGES: u32 = 64;
 
-impl Added {
-    fn each(&self, of: fn(Pages) -> u64) -> f64 {
-        let each = self.pages.each(of, self.operations);
-        if each > 0.0 { self.us / each } else { 0.0 }
+/// Microseconds that sealing adds to a page that is opened after it was read, and to one that is
+/// made ready to be written: the same calls of the same data set in clear and sealed.
+fn sealing(context: &Context, document: &mut Document) -> Result<[f64; 2]> {
+    eprintln!("  opening and sealing");
+    let [clear, sealed] = [Form::Plain, Form::Sealed].map(|form| {
+        let records = Records::create(context, "pages", form, Task::Write)?;
+        let set = records.store.kernel().set_named("RECORDS");
+        Ok((set.ok_or_else(|| failed("the data set has gone"))?, records))
+    });
+    let (clear, sealed): ((Arc<DataSet>, Records), (Arc<DataSet>, Records)) = (clear?, sealed?);
+    let mut entries = [
+        Entry::new("opened, in clear", |slice| opens(&clear.0, slice)),
+        Entry::new("opened, sealed", |slice| opens(&sealed.0, slice)),
+        Entry::new("made ready, in clear", |slice| seals(&clear.0, slice)),
+        Entry::new("made ready, sealed", |slice| seals(&sealed.0, slice)),
+    ];
+    let settings =
+        context.settings.with_slice(Duration::from_millis(300), Duration::from_millis(50));
+    let tracks = interleave(&settings, &mut entries)?;
+    drop(entries);
+    for one in &tracks {
+        document.add_ours(one, &format!("_{}", one.name.replace(", ", "_").replace(' ', "_")));
     }
+    Ok([more(&tracks[..2]).median, more(&tracks[2..]).median])
+}
 
-    /// The cost of a page of one kind where those of others are known; that of the first of them if
-    /// there were none.
-    fn cost(&self, of: fn(Pages) -> u64, known: &[(f64, fn(Pages) -> u64)]) -> f64 {
-        let others =
-            |(cost, of): &(f64, fn(Pages) -> u64)| cost * self.pages.each(*of, self.operations);
-        let rest = self.us - known.iter().map(others).sum::<f64>();
-        let each = self.pages.each(of, self.operations);
-        match each > 0.0 {
-            true => rest / each,
-            false => known.last().map_or(0.0, |(cost, _)| *cost),
+/// The intervals that are looked at: behind the maps at the front, all of them in use.
+fn some_pages() -> impl Iterator<Item = CiNumber> {
+    (8..8 + PAGES).map(CiNumber)
+}
+
+fn opens(set: &DataSet, slice: Duration) -> Result<Work> {
+    let bytes = set.pool().unit_bytes();
+    let (mut raw, mut unit) = (Vec::new(), vec![0; bytes]);
+    for ci in some_pages() {
+        set.read_raw(ci, &mut unit).map_err(failed)?;
+        raw.push((ci, unit.clone()));
+    }
+    let deadline = Deadline::after(slice);
+    let mut work = Work::default();
+    while !deadline.passed() {
+        for (ci, kept) in &raw {
+            unit.copy_from_slice(kept);
+            set.open(*ci, &mut unit).map_err(failed)?;
         }
+        work.operations += raw.len() as u64;
     }
+    Ok(work)
+}
+
+fn seals(set: &DataSet, slice: Duration) -> Result<Work> {
+    let bytes = set.pool().unit_bytes();
+    let (mut copy, mut unit) = (vec![0; bytes], vec![0; bytes]);
+    let first = some_pages().next().unwrap_or(CiNumber(0));
+    set.read_raw(first, &mut unit).map_err(failed)?;
+    set.open(first, &mut unit).map_err(failed)?;
+    if !set.prepare_write(first) {
+        return Err(failed("there is no key to seal with"));
+    }
+    let deadline = Deadline::after(slice);
+    let mut work = Work::default();
+    while !deadline.passed() {
+        for _ in 0..PAGES {
+            set.seal(first, &unit, &mut copy).map_err(failed)?;
+        }
+        work.operations += u64::from(PAGES);
+    }
+    set.finish_write(first);
+    Ok(work)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -135,28 +181,35 @@ enum Task {
     Immediate,
 }
 
-fn added(context: &Context, document: &mut Document, task: Task) -> Result<Added> {
-    let name = match task {
-        Task::Get => "get",
-        Task::Write => "write",
-        Task::Immediate => "immediate",
+/// What a page costs with all that belongs to it: figures only.
+fn whole(context: &Context, document: &mut Document, task: Task) -> Result<()> {
+    let (name, of): (&str, fn(Pages) -> u64) = match task {
+        Task::Get => ("get", |pages| pages.gets),
+        Task::Write => ("write", |pages| pages.writes),
+        Task::Immediate => ("immediate", |pages| pages.immediate),
     };
     eprintln!("  {name}");
-    let [clear, sealed] =
-        [Form::Plain, Form::Sealed].map(|form| Records::create(context, name, form, task));
-    let (clear, sealed) = (RefCell::new(clear?), RefCell::new(sealed?));
-    let mut entries = [
-        Entry::new("in clear", |slice| clear.borrow_mut().drive(slice)),
-        Entry::new("sealed", |slice| sealed.borrow_mut().drive(slice)),
-    ];
-    let before = Pages::of(&clear.borrow().store);
+    let create = |form| Records::create(context, name, form, task).map(RefCell::new);
+    let sides = [("in clear", create(Form::Plain)?), ("sealed", create(Form::Sealed)?)];
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for (form, side) in &sides {
+        entries.push(Entry::new(*form, |slice| side.borrow_mut().drive(slice)));
+    }
+    let before = sides.each_ref().map(|(_, side)| Pages::of(&side.borrow().store));
     let tracks = interleave(&context.settings, &mut entries)?;
     drop(entries);
-    document.add_ours(&tracks[0], &format!("_{name}_in_clear"));
-    document.add_ours(&tracks[1], &format!("_{name}_sealed"));
-    let clear = clear.borrow();
-    let pages = Pages::of(&clear.store).since(before);
-    Ok(Added { us: more(&tracks).median, pages, operations: clear.operations })
+    for (((form, side), track), before) in sides.iter().zip(&tracks).zip(before) {
+        let suffix = format!("{name}_{}", form.replace(' ', "_"));
+        document.add_ours(track, &format!("_{suffix}"));
+        let side = side.borrow();
+        let pages = Pages::of(&side.store).since(before).each(of, side.operations);
+        document.figures.insert(format!("pages_{suffix}"), Figure::single(pages, "an operation"));
+        if pages > 0.0 {
+            let cost = track.spread(Sample::cpu_us).median / pages;
+            document.figures.insert(format!("cpu_of_a_page_{suffix}"), Figure::single(cost, "us"));
+        }
+    }
+    Ok(())
 }
 
 /// What an operation costs more on the second track, round by round.
@@ -362,12 +415,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cost_is_what_is_left_of_others() {
-        let pages = Pages { gets: 200, writes: 50, immediate: 0 };
-        let added = Added { us: 3.0, pages, operations: 100 };
-        assert_eq!(added.each(|pages| pages.gets), 1.5);
-        let known: [(f64, fn(Pages) -> u64); 1] = [(1.0, |pages| pages.gets)];
-        assert_eq!(added.cost(|pages| pages.writes, &known), 2.0);
-        assert_eq!(added.cost(|pages| pages.immediate, &known), 1.0);
+    fn pages_are_counted_and_can_be_opened_and_sealed_again() {
+        let context = &super::super::tests::context("mqpage");
+        let slice = Duration::from_millis(20);
+        for form in [Form::Plain, Form::Sealed] {
+            let mut records = Records::create(context, "test", form, Task::Immediate).unwrap();
+            let before = Pages::of(&records.store);
+            let work = records.drive(slice).unwrap();
+            assert!(work.operations > 0 && records.operations == work.operations);
+            assert!(Pages::of(&records.store).since(before).gets > 0);
+            let set = records.store.kernel().set_named("RECORDS").unwrap();
+            assert!(opens(&set, slice).unwrap().operations > 0);
+            assert!(seals(&set, slice).unwrap().operations > 0);
+        }
+        std::fs::remove_dir_all(&context.folder).unwrap();
     }
 }

@@ -13,6 +13,7 @@
 //!   moving             a database that goes to another system
 //!   clusters           the catalog, control statements, which data sets a cluster is
 //!   transactions       the transaction manager, commands, resources, users
+//!   pset               page sets of the queue manager, and what sealing them costs
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
 //! ```
@@ -36,6 +37,7 @@ mod move_error;
 pub mod moving;
 mod pipe;
 mod point_in_time;
+pub mod pset;
 pub mod recon_report;
 pub mod recover;
 pub mod reinitialize;

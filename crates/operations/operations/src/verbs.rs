@@ -22,6 +22,7 @@ use crate::database_report::DatabaseRequest;
 use crate::image_copy::CopyRequest;
 use crate::messages::{self, MqscRequest};
 use crate::moving::{self, SendRequest};
+use crate::pset::{self, PsetRequest};
 use crate::recon_report::ChangeRequest;
 use crate::recover::RecoverRequest;
 use crate::selection::expand;
@@ -90,6 +91,9 @@ pub enum Operation {
     /// Executes control statements of access method services.
     #[serde(rename = "idcams")]
     Idcams(IdcamsRequest),
+    /// Says what page sets of the queue manager have had read and written.
+    #[serde(rename = "mq pset")]
+    Pset(PsetRequest),
 }
 
 /// What an operation answers. As JSON it is the answer alone: who asked knows which it is.
@@ -130,6 +134,8 @@ pub enum Answer {
     Mqsc(mqsc::session::Answer),
     /// Of [`Operation::Idcams`].
     Idcams(clusters::Executed),
+    /// Of [`Operation::Pset`].
+    Pset(pset::Pset),
 }
 
 impl Operation {
@@ -173,6 +179,7 @@ impl Operation {
             Operation::User(asked) => Answer::User(transactions::user(system, asked)?),
             Operation::Mqsc(asked) => Answer::Mqsc(messages::mqsc(system, asked)?),
             Operation::Idcams(asked) => Answer::Idcams(clusters::idcams(system, asked, talk)?),
+            Operation::Pset(_) => Answer::Pset(pset::report(system)?),
         })
     }
 
@@ -224,6 +231,7 @@ const VERBS: &[Verb] = &[
     verb("user"),
     verb("mqsc"),
     verb("idcams"),
+    verb("mq pset"),
 ];
 
 /// The verbs that work on databases alone, in a system on an engine.

@@ -26,6 +26,7 @@ mod manual;
 mod map;
 mod messages;
 mod r#move;
+mod mq;
 mod mqsc;
 mod on_engine;
 mod online;
@@ -113,6 +114,7 @@ enum Command {
     Index(index::IndexArgs),
     Db(db::DbArgs),
     Move(r#move::MoveArgs),
+    Mq(mq::MqArgs),
     Mqsc(mqsc::MqscArgs),
     Engine(engine::EngineArgs),
     Bench(bench::BenchArgs),
@@ -194,6 +196,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Index(args) => index::run(context, &args),
         Command::Db(args) => db::run(context, &args),
         Command::Move(args) => r#move::run(context, &args),
+        Command::Mq(args) => mq::run(context, &args),
         Command::Mqsc(args) => mqsc::run(context, &args),
         Command::Engine(args) => engine::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),

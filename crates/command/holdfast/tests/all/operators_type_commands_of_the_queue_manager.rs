@@ -64,3 +64,33 @@ fn the_name_runmqsc_is_enough() {
     assert_eq!(ended.code, 0, "{} {}", ended.out, ended.err);
     assert!(ended.out.contains("AMQ8415I: "), "{}", ended.out);
 }
+
+#[test]
+fn page_sets_are_reported_with_what_sealing_them_costs() {
+    let folder = Folder::new("pset");
+    let dir = folder.join("qm3");
+    init(&dir, &[]);
+    let pset = |more: &[&str]| {
+        let mut args: Vec<&OsStr> =
+            vec!["mq".as_ref(), "pset".as_ref(), "-s".as_ref(), dir.as_ref()];
+        args.extend(more.iter().map(OsStr::new));
+        run(args).done().out
+    };
+    assert!(pset(&[]).starts_with("no page sets"));
+    let file = script(&folder, "DEFINE QLOCAL(APP.IN)\n");
+    assert_eq!(mqsc(&dir, &["-f".as_ref(), file.as_ref()]).code, 0);
+    let report: serde_json::Value = serde_json::from_str(&pset(&["--json"])).unwrap();
+    let sets = report["page_sets"].as_array().unwrap();
+    let messages = sets.iter().find(|set| set["name"] == "HOLDFAST.MQ.MESSAGES").unwrap();
+    assert_eq!(messages["sealed"], true, "{report}");
+    assert!(messages["pages"].as_u64().unwrap() > 0, "{report}");
+    let pool = &report["pools"][0];
+    assert_eq!(pool["name"], messages["pool"], "{report}");
+    assert_eq!(
+        messages["bytes"].as_u64().unwrap(),
+        messages["pages"].as_u64().unwrap() * pool["page_bytes"].as_u64().unwrap()
+    );
+    assert!(pool["write_us"].as_f64().is_some_and(|us| us >= 0.0), "{report}");
+    let text = pset(&[]);
+    assert!(text.contains("HOLDFAST.MQ.MESSAGES") && text.contains("sealing adds"), "{text}");
+}
