@@ -14,9 +14,10 @@
 //! | which request a file's state allows, with which status | [`handler`] |
 //! | the control block and its key definitions | [`fcd`]; operations [`opcode`]; statuses [`status`] |
 //! | which file a name means | [`name`] |
-//! | the bytes of sequential, line, printer and relative files | [`machine`] |
+//! | what a request takes from the program, and tells it | `request` |
+//! | sequential, line, printer, relative and indexed files of the machine | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
-//! | memory of the program, and the run time's own files | [`abi`] |
+//! | memory of the program, and the run time's own files | [`caller`], [`abi`] |
 //!
 //! Invariants:
 //! 1. What a program passes is bytes from outside; only [`abi`] follows addresses.
@@ -24,6 +25,7 @@
 
 pub mod abi;
 pub mod body;
+pub mod caller;
 pub mod clusters;
 pub mod data_set;
 pub mod fcd;
@@ -32,10 +34,12 @@ pub mod machine;
 pub mod name;
 pub mod opcode;
 pub mod remote;
+mod request;
 pub mod status;
 pub mod wire;
 
+pub use caller::{Caller, Native};
 pub use clusters::Clusters;
-pub use handler::{Caller, Handler, Native, Unfinished};
+pub use handler::{Handler, Unfinished};
 pub use remote::{Carrier, Remote};
 pub use status::FileStatus;
