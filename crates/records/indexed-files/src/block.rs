@@ -106,6 +106,23 @@ impl Block {
         }
     }
 
+    /// How long it is on disk with one more entry.
+    pub(crate) fn grown(&self, key_bytes: usize, value_bytes: usize) -> usize {
+        self.bytes() + ENTRY + key_bytes + value_bytes
+    }
+
+    /// Puts an entry behind all others; `false` if it does not belong there.
+    pub(crate) fn append(&mut self, key: &[u8], value: &[u8]) -> bool {
+        if self.len().checked_sub(1).is_some_and(|last| self.key(last) >= key) {
+            return false;
+        }
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((key_end as u32, self.bytes.len() as u32));
+        true
+    }
+
     /// Takes an entry out, if it is there.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
         let Ok(at) = self.find(key) else { return false };

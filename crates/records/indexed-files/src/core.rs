@@ -32,7 +32,7 @@ const DEFINITION: &str = "definition";
 const ARRIVALS: &str = "arrivals";
 const COMMITS: &str = "commits";
 /// How many bytes of changes gather in memory before they are committed.
-const CHANGED_BYTES_MAX: usize = 96 << 20;
+const CHANGED_BYTES_MAX: usize = 128 << 20;
 /// How much may be used before it is looked again how much room there is.
 const LOOK_BYTES: usize = 256 << 10;
 /// What the store itself may need for a commit, whatever has changed.
@@ -67,6 +67,8 @@ pub(crate) struct Core {
     due: Option<Duration>,
     room_seen: u64,
     cost_seen: Option<usize>,
+    /// Whether the last change was made with room enough.
+    has_room: bool,
 }
 
 /// What a store says of itself.
@@ -141,8 +143,18 @@ impl Core {
         let Meta { definition, arrivals, commits } = meta;
         let trees = trees_of(&definition);
         let (due, room_seen, cost_seen) = (None, 0, None);
-        let mut core =
-            Core { definition, trees, arrivals, commits, source, clock, due, room_seen, cost_seen };
+        let mut core = Core {
+            definition,
+            trees,
+            arrivals,
+            commits,
+            source,
+            clock,
+            due,
+            room_seen,
+            cost_seen,
+            has_room: false,
+        };
         for tree in &mut core.trees {
             tree.see(&transaction)?;
         }
@@ -170,7 +182,7 @@ impl Core {
     /// Makes changes, all or none: what is taken away first, and at most one entry put into each
     /// tree. Says whether they are the first since the last commit.
     pub(crate) fn change(&mut self, changes: &[Change]) -> Result<bool, Refusal> {
-        if self.cost() > CHANGED_BYTES_MAX {
+        if self.trees.iter().map(Tree::changed_bytes).sum::<usize>() > CHANGED_BYTES_MAX {
             self.commit()?;
         }
         let mut touched = Vec::with_capacity(changes.len());
@@ -179,6 +191,7 @@ impl Core {
             touched.push((*tree, self.trees[*tree].touch(key)?));
         }
         let is_tight = self.is_tight();
+        self.has_room = !is_tight;
         let copies = is_tight.then(|| {
             let copies = touched.iter().map(|(tree, low)| self.trees[*tree].copy(low));
             copies.collect::<Vec<_>>()
@@ -211,6 +224,15 @@ impl Core {
             return Err(refusal);
         }
         Ok(is_first && self.due.is_some())
+    }
+
+    /// Puts a record without alternate keys behind all others, where that needs nothing but memory;
+    /// `false` if it does.
+    pub(crate) fn append(&mut self, prime: &[u8], record: &[u8]) -> bool {
+        let [tree] = &mut self.trees[..] else { return false };
+        let is_full = tree.changed_bytes() > CHANGED_BYTES_MAX;
+        // The block's room was looked after when it was touched.
+        self.due.is_some() && !is_full && self.has_room && tree.append(prime, record)
     }
 
     fn cost(&self) -> usize {

@@ -61,6 +61,8 @@ struct Inner {
     current: Option<Vec<u8>>,
     /// The greatest prime key, once records are written in sequence.
     greatest: Option<Vec<u8>>,
+    /// Memory for a key.
+    spare: Vec<u8>,
 }
 
 impl IndexedFile {
@@ -99,6 +101,7 @@ impl IndexedFile {
             place: Place::default(),
             current: None,
             greatest: None,
+            spare: Vec::new(),
         };
         Ok(IndexedFile { inner: Some(inner), process: std::process::id() })
     }
@@ -173,16 +176,21 @@ impl IndexedFile {
         let watched = Arc::clone(&inner.watched);
         let mut core = watched.value.lock();
         core.reopen()?;
-        let prime = prime_of(&core, record)?;
+        let mut prime = std::mem::take(&mut inner.spare);
+        prime_of(&core, record, &mut prime)?;
         if in_sequence {
             inner.follows(&mut core, &prime)?;
+            if core.append(&prime, record) {
+                inner.spare = inner.greatest.replace(prime).unwrap_or_default();
+                return Ok(Written::default());
+            }
         } else if core.record(&prime)?.is_some() {
             return Err(Refusal::Duplicate);
         }
         let (changes, written) = additions(&mut core, &prime, record)?;
         inner.changed(&mut core, &changes)?;
         if in_sequence {
-            inner.greatest = Some(prime);
+            inner.spare = inner.greatest.replace(prime).unwrap_or_default();
         }
         Ok(written)
     }
@@ -196,7 +204,8 @@ impl IndexedFile {
         let watched = Arc::clone(&inner.watched);
         let mut core = watched.value.lock();
         core.reopen()?;
-        let prime = prime_of(&core, record)?;
+        let mut prime = Vec::new();
+        prime_of(&core, record, &mut prime)?;
         if current && inner.current.as_ref() != Some(&prime) {
             return Err(Refusal::Sequence);
         }
@@ -399,11 +408,10 @@ fn copy_record(value: &[u8], front: usize, record: &mut Vec<u8>) -> Result<(), R
     Ok(())
 }
 
-fn prime_of(core: &Core, record: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let mut prime = Vec::new();
-    let taken = core.definition.keys.first().is_some_and(|key| key.take(record, &mut prime));
+fn prime_of(core: &Core, record: &[u8], prime: &mut Vec<u8>) -> Result<(), Refusal> {
+    let taken = core.definition.keys.first().is_some_and(|key| key.take(record, prime));
     match taken && record.len() <= core.definition.most as usize {
-        true => Ok(prime),
+        true => Ok(()),
         false => Err(Refusal::Length),
     }
 }

@@ -9,7 +9,8 @@
 //! 1. A block holds the keys from where it begins up to where the next one does. Where it begins
 //!    never changes; an empty block stays until it is committed, which takes it away.
 //! 2. A block in `changed` hides that of the table.
-//! 3. [`Tree::put`] and [`Tree::remove`] cannot fail: what they change, [`Tree::touch`] has loaded.
+//! 3. A block in `kept` is as it was committed, and nothing else holds keys in front of its end.
+//! 4. [`Tree::put`] and [`Tree::remove`] cannot fail: what they change, [`Tree::touch`] has loaded.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -27,6 +28,8 @@ const SHORT_BLOCK: usize = 3900;
 const LONG_BLOCK: usize = 16_000;
 /// The longest record of short blocks.
 const SHORT_RECORD: usize = 400;
+/// How many bytes of blocks are kept as they were committed.
+const KEPT_BYTES_MAX: usize = 96 << 20;
 /// What the store adds to a block, at most.
 const OVERHEAD: usize = 100;
 
@@ -39,6 +42,13 @@ pub(crate) struct Spot {
     pub(crate) at: usize,
 }
 
+/// A block as it was committed.
+struct Kept {
+    /// Where the next one begins.
+    end: Option<Vec<u8>>,
+    block: Block,
+}
+
 /// A tree.
 pub(crate) struct Tree {
     name: String,
@@ -46,12 +56,17 @@ pub(crate) struct Tree {
     changed: BTreeMap<Vec<u8>, Block>,
     /// A block as it was committed, that was looked at last.
     recent: Option<(Vec<u8>, Block)>,
+    /// Blocks as they were committed, by where they begin, with where the next one does.
+    kept: BTreeMap<Vec<u8>, Kept>,
+    kept_bytes: usize,
     /// Where the last block begins, if that is known and it is among the changed ones.
     last: Option<Vec<u8>>,
     /// Counts up when entries change their spots.
     shape: u64,
     /// What a commit may need at most.
     cost: usize,
+    /// How long the changed blocks were when they were touched, and what they grew by since.
+    changed_bytes: usize,
     block_bytes: usize,
 }
 
@@ -63,9 +78,12 @@ impl Tree {
             committed: None,
             changed: BTreeMap::new(),
             recent: None,
+            kept: BTreeMap::new(),
+            kept_bytes: 0,
             last: None,
             shape: 0,
             cost: 0,
+            changed_bytes: 0,
             block_bytes: if short { SHORT_BLOCK } else { LONG_BLOCK },
         }
     }
@@ -76,6 +94,11 @@ impl Tree {
 
     pub(crate) fn cost(&self) -> usize {
         self.cost
+    }
+
+    /// How much memory the changed blocks have.
+    pub(crate) fn changed_bytes(&self) -> usize {
+        self.changed_bytes
     }
 
     /// Makes the table, in a new file.
@@ -119,7 +142,8 @@ impl Tree {
     /// What has changed is committed.
     pub(crate) fn saved(&mut self) {
         self.changed.clear();
-        (self.recent, self.last, self.cost) = (None, None, 0);
+        (self.recent, self.last) = (None, None);
+        (self.cost, self.changed_bytes) = (0, 0);
         self.shape += 1;
     }
 
@@ -147,7 +171,13 @@ impl Tree {
         {
             return Ok(low.clone());
         }
-        let changed = self.changed.range::<[u8], _>((Bound::Unbounded, Bound::Included(key)));
+        let upto = (Bound::Unbounded, Bound::Included(key));
+        if let Some((low, kept)) = self.kept.range::<[u8], _>(upto).next_back()
+            && kept.end.as_deref().is_none_or(|end| key < end)
+        {
+            return Ok(low.clone());
+        }
+        let changed = self.changed.range::<[u8], _>(upto);
         let changed = changed.map(|(low, _)| low.clone()).next_back();
         let mut range = self.table()?.range(..=key).map_err(Refusal::of_store)?;
         let Some(committed) = range.next_back().transpose().map_err(Refusal::of_store)? else {
@@ -158,18 +188,32 @@ impl Tree {
             Some(changed) if &changed[..] >= low => Ok(changed),
             _ => {
                 let low = low.to_vec();
-                if self.recent.as_ref().is_none_or(|(recent, _)| *recent != low) {
-                    self.load(&low, committed.1.value())?;
-                }
+                self.keep(&low, committed.1.value())?;
                 Ok(low)
             }
         }
+    }
+
+    /// Keeps a committed block, which has not changed.
+    fn keep(&mut self, low: &[u8], bytes: &[u8]) -> Result<(), Refusal> {
+        let block = Block::read(bytes).ok_or_else(|| Refusal::damaged("a block is not whole"))?;
+        let end = self.beside(low, false)?;
+        if self.kept_bytes > KEPT_BYTES_MAX {
+            self.kept.clear();
+            self.kept_bytes = 0;
+        }
+        self.kept_bytes += block.bytes();
+        self.kept.insert(low.to_vec(), Kept { end, block });
+        Ok(())
     }
 
     /// The block that begins there; an empty one if there is none.
     pub(crate) fn block(&mut self, low: &[u8]) -> Result<&Block, Refusal> {
         if self.changed.contains_key(low) {
             return Ok(&self.changed[low]);
+        }
+        if self.kept.contains_key(low) {
+            return Ok(&self.kept[low].block);
         }
         if self.recent.as_ref().is_none_or(|(recent, _)| recent != low) {
             let found = self.table()?.get_owned(low).map_err(Refusal::of_store)?;
@@ -278,9 +322,18 @@ impl Tree {
         if self.changed.contains_key(&low) {
             return Ok(low);
         }
-        self.block(&low)?;
-        let block = self.recent.take().map(|(_, block)| block).unwrap_or_default();
+        let block = match self.kept.remove(&low) {
+            Some(kept) => {
+                self.kept_bytes = self.kept_bytes.saturating_sub(kept.block.bytes());
+                kept.block
+            }
+            None => {
+                self.block(&low)?;
+                self.recent.take().map(|(_, block)| block).unwrap_or_default()
+            }
+        };
         self.cost += cost(&low, &block);
+        self.changed_bytes += block.bytes();
         // Whoever writes in sequence will write behind it.
         let is_last = block.find(key) == Err(block.len()) && self.beside(&low, false)?.is_none();
         self.changed.insert(low.clone(), block);
@@ -299,6 +352,7 @@ impl Tree {
     pub(crate) fn put(&mut self, low: &[u8], key: &[u8], value: &[u8]) -> Option<Vec<u8>> {
         let block = self.changed.get_mut(low)?;
         let before = cost(low, block);
+        self.changed_bytes += key.len() + value.len();
         if !block.put(key, value) && block.bytes() <= self.block_bytes {
             self.cost = self.cost + cost(low, block) - before;
             return None;
@@ -319,6 +373,19 @@ impl Tree {
         }
         self.changed.insert(upper_low.clone(), upper);
         Some(upper_low)
+    }
+
+    /// Puts an entry behind all others, if its block is touched and has room; `false` if not.
+    pub(crate) fn append(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let Some(last) = &self.last else { return false };
+        let Some(mut entry) = self.changed.last_entry() else { return false };
+        let (grown, page) = (entry.get().grown(key.len(), value.len()), page(entry.get(), last));
+        if entry.key() != last || grown > self.block_bytes || grown + last.len() + OVERHEAD > page {
+            return false;
+        }
+        self.changed_bytes += key.len() + value.len();
+        self.shape += 1;
+        entry.get_mut().append(key, value)
     }
 
     /// Takes an entry out of the touched block of its key.
@@ -343,6 +410,10 @@ impl Tree {
 /// What the store may need for a block: pages of twice its length, and as much again on the way to
 /// it.
 fn cost(low: &[u8], block: &Block) -> usize {
-    let page = (block.bytes() + low.len() + OVERHEAD).next_power_of_two();
-    2 * page.max(4096)
+    2 * page(block, low)
+}
+
+/// The page of the store that a block goes into.
+fn page(block: &Block, low: &[u8]) -> usize {
+    (block.bytes() + low.len() + OVERHEAD).next_power_of_two().max(4096)
 }
