@@ -302,7 +302,7 @@ impl<S: Store> Clusters<S> {
             bytes: index.key.bytes,
             duplicates: !index.unique,
             sparse: None,
-            is_split: false,
+            rest: Vec::new(),
         });
         Ok(key)
     }

@@ -369,8 +369,21 @@ pub struct KeyDefinition {
     pub duplicates: bool,
     /// Records whose key has nothing but this character are not found by it.
     pub sparse: Option<u8>,
-    /// Whether it has several components, which only libcob's own files have.
-    pub is_split: bool,
+    /// Offsets and lengths of its further parts.
+    pub rest: Vec<(u32, u32)>,
+}
+
+impl KeyDefinition {
+    /// All parts.
+    pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        std::iter::once((self.offset, self.bytes)).chain(self.rest.iter().copied())
+    }
+
+    /// The length of all parts.
+    #[must_use]
+    pub fn whole(&self) -> usize {
+        self.parts().map(|(_, bytes)| bytes as usize).sum()
+    }
 }
 
 /// Reads key definitions; `None` if they make no sense for records of so many bytes.
@@ -387,21 +400,23 @@ pub fn keys_of(bytes: &[u8], record_most: u32) -> Option<Vec<KeyDefinition>> {
         let components = usize::from(u16_at(at)?);
         let first = usize::from(u16_at(at + 2)?);
         let (flags, sparse) = (*bytes.get(at + 4)?, *bytes.get(at + 6)?);
+        let mut parts = Vec::with_capacity(components);
         for component in 0..components {
             let at = first + component * COMPONENT_BYTES;
-            let end = u32_at(at + 2)?.checked_add(u32_at(at + 6)?)?;
-            if end > record_most {
+            let (offset, bytes) = (u32_at(at + 2)?, u32_at(at + 6).filter(|bytes| *bytes > 0)?);
+            if offset.checked_add(bytes)? > record_most {
                 return None;
             }
+            parts.push((offset, bytes));
         }
+        let ((offset, bytes), rest) = parts.split_first()?;
         Some(KeyDefinition {
-            offset: u32_at(first + 2)?,
-            bytes: u32_at(first + 6).filter(|bytes| *bytes > 0)?,
+            offset: *offset,
+            bytes: *bytes,
             duplicates: flags & 0x40 != 0,
             sparse: (flags & 0x02 != 0).then_some(sparse),
-            is_split: components > 1,
+            rest: rest.to_vec(),
         })
-        .filter(|_| components > 0)
     };
     (0..count).map(key).collect()
 }
@@ -433,8 +448,8 @@ mod tests {
         let at = KEYS_HEADER + KEY_BYTES;
         bytes[at + 5] = 2;
         bytes[at + 9] = 8;
-        let key =
-            KeyDefinition { offset: 2, bytes: 8, duplicates: true, sparse: None, is_split: false };
+        let rest = Vec::new();
+        let key = KeyDefinition { offset: 2, bytes: 8, duplicates: true, sparse: None, rest };
         assert_eq!(keys_of(&bytes, 10), Some(vec![key]));
         assert_eq!(keys_of(&bytes, 9), None);
         for len in 0..bytes.len() {

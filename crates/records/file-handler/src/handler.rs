@@ -19,63 +19,15 @@
 //!    CLOSE.
 //! 3. A request that is refused for a file's state changes nothing of the file.
 
-use crate::body::{Body, Done, Found, Place, Which};
+use crate::body::{Body, Done, Found, Place};
+use crate::caller::{Caller, Native};
 use crate::data_set::{DataSets, Opening};
 use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTES_MAX, keys_of};
 use crate::machine::{self, Shape};
 use crate::name::{self, Target, Variables};
 use crate::opcode::{Closing, Operation, Relation};
+use crate::request::{changed, give, named, taken};
 use crate::status::FileStatus;
-
-/// The program that makes a request, as far as its memory is concerned.
-pub trait Caller {
-    /// What the file of a block that was not seen before is known by, over all its blocks.
-    fn identity(&mut self, fcd: &mut Fcd) -> u64;
-
-    /// The file is the one that was known by this.
-    fn recall(&mut self, identity: u64);
-
-    /// The name that the file is assigned to.
-    fn name(&mut self, fcd: &Fcd) -> Vec<u8>;
-
-    /// The key definitions.
-    fn keys(&mut self, fcd: &Fcd) -> Vec<u8>;
-
-    /// Puts `len` bytes of the record's area behind what `out` has; fewer if it has not as many.
-    fn get(&mut self, fcd: &Fcd, offset: usize, len: usize, out: &mut Vec<u8>);
-
-    /// Brings a record into its area, and blanks behind it up to `fill` bytes.
-    fn put(&mut self, fcd: &Fcd, record: &[u8], fill: usize);
-
-    /// The length that the program's own item says (DEPENDING ON).
-    fn depending(&mut self) -> Option<u32>;
-
-    /// Tells the program how long the record is that was read.
-    fn tell_length(&mut self, length: u32);
-
-    /// Tells the program a record's number; `false` if its item has no room for it.
-    fn tell_number(&mut self, number: u64) -> bool;
-
-    /// Whether the file is one that the run time alone can handle: with LINAGE, or the terminal.
-    fn is_run_times(&mut self) -> bool {
-        false
-    }
-
-    /// The file is closed: whoever else keeps that in mind is to know it.
-    fn closed(&mut self);
-
-    /// Hands a request to the run time's own files; `None` if there is no run time.
-    fn native(&mut self, request: Native, fcd: &mut Fcd) -> Option<FileStatus>;
-}
-
-/// What is handed to the run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Native {
-    /// A request as it came.
-    Request([u8; 2]),
-    /// START, of which the run time's own handler forgets how many bytes of the key count.
-    Start(Relation),
-}
 
 /// Whose an open file is.
 enum Opened {
@@ -306,6 +258,10 @@ impl Handler {
     ) -> Done<(Opened, FileStatus)> {
         let is_run_times = caller.is_run_times();
         match name::target(&*self.variables, name) {
+            // An index of the catalog has one field.
+            Target::DataSet(_) if keys.iter().any(|key| !key.rest.is_empty()) => {
+                Err(FileStatus::ATTRIBUTES)
+            }
             Target::DataSet(data_set) => {
                 let paths = self.paths(name, keys);
                 let access = fcd.access();
@@ -314,17 +270,18 @@ impl Handler {
                 let (body, status) = data_sets.open(&opening)?;
                 Ok((Opened::Ours(body), status))
             }
-            Target::Path(..) if is_run_times || shape.organization == Organization::Indexed => {
+            Target::Path(path, forms) => {
+                let opened = match (is_run_times, shape.organization) {
+                    (true, _) => None,
+                    (_, Organization::Indexed) => machine::open_indexed(&path, &shape, mode, keys)?,
+                    _ => Some(machine::open(&path, &shape, mode, forms)?),
+                };
+                if let Some((body, status)) = opened {
+                    return Ok((Opened::Ours(body), status));
+                }
                 let status = caller.native(Native::Request(code), fcd);
                 let status = status.ok_or(FileStatus::UNREACHABLE)?;
-                if !status.is_done() {
-                    return Err(status);
-                }
-                Ok((Opened::Native, status))
-            }
-            Target::Path(path, forms) => {
-                let (body, status) = machine::open(&path, &shape, mode, forms)?;
-                Ok((Opened::Ours(body), status))
+                if status.is_done() { Ok((Opened::Native, status)) } else { Err(status) }
             }
         }
     }
@@ -353,7 +310,10 @@ impl Handler {
         }
         match name::target(&*self.variables, &caller.name(fcd)) {
             Target::DataSet(_) => Err(FileStatus::MODE),
-            Target::Path(..) if fcd.organization() == Some(Organization::Indexed) => {
+            Target::Path(path, _) if fcd.organization() == Some(Organization::Indexed) => {
+                if machine::delete_indexed(&path)? {
+                    return Ok(FileStatus::DONE);
+                }
                 let status = caller.native(Native::Request([0xfa, 0xf8]), fcd);
                 status.ok_or(FileStatus::UNREACHABLE)
             }
@@ -442,7 +402,7 @@ impl Handler {
             return Err(FileStatus::NUMBER_TOO_LONG);
         }
         (*flags.has_next, *flags.has_read) = (true, true);
-        give(organization, record, &found, fcd, caller);
+        give(organization, record, fcd, caller);
         Ok(found.status)
     }
 
@@ -462,7 +422,7 @@ impl Handler {
         let which = named(organization, keys, usize::MAX, key, fcd, caller)?;
         let found = body.read(which, record)?;
         (*flags.has_next, *flags.has_read) = (true, true);
-        give(organization, record, &found, fcd, caller);
+        give(organization, record, fcd, caller);
         Ok(found.status)
     }
 
@@ -556,84 +516,4 @@ struct Parts<'a> {
     flags: Flags<'a>,
     record: &'a mut Vec<u8>,
     key: &'a mut Vec<u8>,
-}
-
-/// Brings a record to the program.
-fn give(
-    organization: Organization,
-    record: &[u8],
-    found: &Found,
-    fcd: &mut Fcd,
-    caller: &mut dyn Caller,
-) {
-    let _ = found;
-    let most = fcd.record_most() as usize;
-    let record = &record[..record.len().min(most)];
-    let fill = if organization == Organization::LineSequential { most } else { 0 };
-    caller.put(fcd, record, fill);
-    let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
-    // A record of fixed length that was cut short by the file's end is one all the same.
-    if fcd.is_variable() || length == fcd.record_most() {
-        fcd.set_record_bytes(length);
-        caller.tell_length(length);
-    }
-}
-
-/// Takes the record that is to be written.
-fn taken(bytes: u32, record: &mut Vec<u8>, fcd: &Fcd, caller: &mut dyn Caller) -> Done<()> {
-    if !(fcd.record_least()..=fcd.record_most()).contains(&bytes) {
-        return Err(FileStatus::RECORD_LENGTH);
-    }
-    record.clear();
-    caller.get(fcd, 0, bytes as usize, record);
-    if record.len() == bytes as usize { Ok(()) } else { Err(FileStatus::RECORD_LENGTH) }
-}
-
-/// The record that a READ or START names, of whose key at most so many bytes count.
-fn named<'k>(
-    organization: Organization,
-    keys: &[KeyDefinition],
-    bytes: usize,
-    key: &'k mut Vec<u8>,
-    fcd: &Fcd,
-    caller: &mut dyn Caller,
-) -> Done<Which<'k>> {
-    match organization {
-        Organization::Relative => Ok(Which::Number(fcd.relative_key())),
-        Organization::Indexed => {
-            let number = fcd.key_of_reference();
-            let definition = keys.get(number).ok_or(FileStatus::LOGIC)?;
-            let bytes = bytes.min(definition.bytes as usize);
-            if bytes == 0 {
-                return Err(FileStatus::NOT_FOUND);
-            }
-            key.clear();
-            caller.get(fcd, definition.offset as usize, bytes, key);
-            Ok(Which::Key { number, value: key })
-        }
-        _ => Err(FileStatus::LOGIC),
-    }
-}
-
-/// The record that a REWRITE or DELETE is for.
-fn changed<'k>(
-    organization: Organization,
-    access: Access,
-    keys: &[KeyDefinition],
-    key: &'k mut Vec<u8>,
-    fcd: &Fcd,
-    caller: &mut dyn Caller,
-) -> Done<Which<'k>> {
-    match (organization, access) {
-        (_, Access::Sequential) | (Organization::Sequential | Organization::LineSequential, _) => {
-            Ok(Which::Current)
-        }
-        (Organization::Relative, _) => Ok(Which::Number(fcd.relative_key())),
-        (Organization::Indexed, _) => {
-            let prime = keys.first().ok_or(FileStatus::LOGIC)?;
-            key.clear();
-            caller.get(fcd, prime.offset as usize, prime.bytes as usize, key);
-            Ok(Which::Key { number: 0, value: key })
-        }
-    }
 }

@@ -14,10 +14,11 @@
 //! | which request a file's state allows, with which status | [`handler`] |
 //! | the control block and its key definitions | [`fcd`]; operations [`opcode`]; statuses [`status`] |
 //! | which file a name means | [`name`] |
-//! | the bytes of sequential, line, printer and relative files | [`machine`] |
+//! | what a request takes from the program, and tells it | `request` |
+//! | sequential, line, printer, relative and indexed files of the machine | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
 //! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs` |
-//! | memory of the program, and the run time's own files | [`abi`] |
+//! | memory of the program, and the run time's own files | [`caller`], [`abi`] |
 //!
 //! Invariants:
 //! 1. What a program passes is bytes from outside; only [`abi`] follows addresses.
@@ -28,6 +29,7 @@ pub mod acb_wire;
 mod acbs;
 mod ahead;
 pub mod body;
+pub mod caller;
 pub mod clusters;
 pub mod data_set;
 pub mod fcd;
@@ -37,10 +39,12 @@ pub mod machine;
 pub mod name;
 pub mod opcode;
 pub mod remote;
+mod request;
 pub mod status;
 pub mod wire;
 
+pub use caller::{Caller, Native};
 pub use clusters::Clusters;
-pub use handler::{Caller, Handler, Native, Unfinished};
+pub use handler::{Handler, Unfinished};
 pub use remote::{Carrier, Remote};
 pub use status::FileStatus;

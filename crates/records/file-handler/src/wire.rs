@@ -258,7 +258,8 @@ fn read_opening(reader: &mut Reader<'_>) -> Option<Opening> {
     for _ in 0..reader.u8()? {
         let (offset, bytes) = (reader.u32()?, reader.u32()?);
         let duplicates = reader.u8()? != 0;
-        keys.push(KeyDefinition { offset, bytes, duplicates, sparse: None, is_split: false });
+        let (sparse, rest) = (None, Vec::new());
+        keys.push(KeyDefinition { offset, bytes, duplicates, sparse, rest });
         paths.push(text(reader.string16()?).filter(|path| !path.is_empty()));
     }
     let shape = Shape { organization, least, most, optional };
@@ -368,7 +369,7 @@ mod tests {
             bytes,
             duplicates,
             sparse: None,
-            is_split: false,
+            rest: Vec::new(),
         };
         Opening {
             data_set: "BANK.ACCOUNT".to_owned(),

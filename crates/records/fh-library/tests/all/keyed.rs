@@ -1,4 +1,4 @@
-//! Relative files, and the run time's indexed ones.
+//! Relative files, and indexed ones by a program of its own.
 
 use crate::stage::{Stage, With};
 
@@ -65,7 +65,7 @@ fn relative_files_are_read_by_programs_without_the_library() {
 }
 
 #[test]
-fn indexed_files_of_the_machine_are_the_run_times_and_start_by_part_of_a_key() {
+fn indexed_files_of_the_machine_start_by_part_of_a_key() {
     let stage = Stage::new("indexed");
     let said = stage.play("indexed", With::Library, &[]);
     let expected = "\

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // files of the tests, and of the programs that they run
 
 mod devices;
+mod indexed;
 mod keyed;
 mod printers;
 mod sequential;

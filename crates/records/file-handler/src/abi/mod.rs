@@ -12,8 +12,9 @@ mod libcob;
 use seam::sync::Mutex;
 
 use self::libcob::{File, Runtime};
+use crate::caller::{Caller, Native};
 use crate::fcd::{FCD_BYTES, Fcd};
-use crate::handler::{Caller, Handler, Native, Unfinished};
+use crate::handler::{Handler, Unfinished};
 use crate::name::Environment;
 use crate::opcode::Relation;
 use crate::status::FileStatus;

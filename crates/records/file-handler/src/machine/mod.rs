@@ -1,4 +1,5 @@
-//! Files of the machine: sequential, lines, and relative ones, in the formats of libcob.
+//! Files of the machine: sequential, lines, and relative ones, in the formats of libcob; indexed
+//! ones in a format of our own.
 //!
 //! Invariants:
 //! 1. Whatever the system says against a write comes back as a status, at the WRITE that met it or
@@ -6,6 +7,7 @@
 //! 2. A file is locked while it is open, as libcob locks it: several may read, one may write.
 
 mod device;
+mod indexed;
 mod lines;
 mod relative;
 mod sequential;
@@ -13,6 +15,7 @@ mod sequential;
 use std::path::Path;
 
 pub use device::Device;
+pub use indexed::{delete as delete_indexed, open as open_indexed};
 pub use lines::Lines;
 pub use relative::Relative;
 pub use sequential::{Sequential, VariableForm};

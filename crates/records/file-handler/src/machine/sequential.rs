@@ -13,6 +13,9 @@
 //! Invariants:
 //! 1. A record longer than the program's is cut and told by status 04; the next READ begins behind
 //!    it all the same.
+//! 2. A file that ends inside a record is told. Of a record of fixed length there is what there is,
+//!    blanks behind it, and status 04. One whose length stands in front of it is no record then:
+//!    status 30, and nothing is brought to the program.
 
 use super::{Advancing, Device, Shape};
 use crate::body::{Body, Done, Found, Place, Which};
@@ -130,15 +133,17 @@ impl Body for Sequential {
         let place = self.device.place();
         let wanted = bytes.min(self.most);
         let read = self.device.read(wanted, record)?;
+        if read < wanted && self.form.is_some() {
+            return Err(FileStatus::ERROR);
+        }
         if read == 0 && wanted > 0 {
-            // The length of a record that is not there is no file's end.
-            return Err(if self.form.is_some() { FileStatus::ERROR } else { FileStatus::END });
+            return Err(FileStatus::END);
         }
         let mut rest = bytes - wanted;
-        while rest > 0 && read == wanted {
+        while rest > 0 {
             let hand = self.device.at_hand()?.len().min(rest);
             if hand == 0 {
-                break;
+                return Err(FileStatus::ERROR);
             }
             self.device.pass(hand);
             rest -= hand;
