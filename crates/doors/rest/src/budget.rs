@@ -1,6 +1,6 @@
 //! Bodies, within bounds: each, and all together.
 //!
-//! 1. A body that is longer than its resource takes is refused before it is read to its end.
+//! 1. A body that is longer than its resource takes is refused, and not kept.
 //! 2. All bodies together, of requests and of answers, take [`Budget`]'s bytes at most; whoever
 //!    comes too many is told to come again.
 //! 3. A body arrives within [`WHOLE`], and none of its parts lets the door wait for longer than
@@ -22,6 +22,10 @@ use crate::error::{Problem, id};
 const WHOLE: Duration = Duration::from_secs(300);
 /// Each of its parts does.
 const PART: Duration = Duration::from_secs(30);
+/// What is refused is read a little further: a client that still sends does not hear otherwise.
+const LINGER: Duration = Duration::from_secs(2);
+/// Bytes that are.
+const LINGER_BYTES_MAX: usize = 1 << 20;
 /// What is counted.
 const UNIT: usize = 1 << 10;
 
@@ -68,16 +72,22 @@ impl Budget {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
         let said: usize = length.and_then(|text| text.parse().ok()).unwrap_or(0);
         if said > most {
+            let _ = timeout(LINGER, pass_over(body)).await;
             return Err(too_long(most));
         }
         let share = self.take(said)?;
-        let read = timeout(WHOLE, self.read(body, (said, most), share)).await;
-        read.unwrap_or_else(|_| Err(too_slow()))
+        let mut body = body;
+        let read = timeout(WHOLE, self.read(&mut body, (said, most), share)).await;
+        let read = read.unwrap_or_else(|_| Err(too_slow()));
+        if read.is_err() {
+            let _ = timeout(LINGER, pass_over(body)).await;
+        }
+        read
     }
 
     async fn read(
         &self,
-        mut body: Body,
+        body: &mut Body,
         (said, most): (usize, usize),
         mut share: Share,
     ) -> Result<Received, Problem> {
@@ -101,6 +111,14 @@ impl Budget {
             bytes.extend_from_slice(&part);
         }
         Ok(Received { bytes, _share: share })
+    }
+}
+
+/// Reads what is of no interest.
+async fn pass_over(mut body: Body) {
+    let mut seen = 0;
+    while let (true, Some(Ok(frame))) = (seen < LINGER_BYTES_MAX, body.frame().await) {
+        seen += frame.data_ref().map_or(0, |part| part.len());
     }
 }
 

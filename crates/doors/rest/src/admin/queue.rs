@@ -74,6 +74,7 @@ pub(crate) const ROWS: &[Row] = &[
         Words(&[
             ("QMGR", "asQmgr"),
             ("OFF", "off"),
+            ("NONE", "none"),
             ("LOW", "low"),
             ("MEDIUM", "medium"),
             ("HIGH", "high"),

@@ -131,11 +131,22 @@ impl<S: Store> Open<S> {
 
     /// Sends bytes and reads until the door closes the connection.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Vec<u8> {
+        self.raw_until(bytes, false)
+    }
+
+    /// The same, and says that no more comes.
+    pub(crate) fn cut(&self, bytes: &[u8]) -> Vec<u8> {
+        self.raw_until(bytes, true)
+    }
+
+    fn raw_until(&self, bytes: &[u8], cut: bool) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         // The door may have answered and closed before it has read everything.
         let _ = stream.write_all(bytes);
-        let _ = stream.shutdown(std::net::Shutdown::Write);
+        if cut {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         answer

@@ -192,7 +192,6 @@ fn what_a_queue_does_not_allow_is_answered_with_its_reason() {
 fn headers_that_are_wrong_put_nothing() {
     let door = opened();
     for (name, value) in [
-        ("ibm-mq-md-correlationId", "xyz"),
         ("ibm-mq-md-expiry", "-1"),
         ("ibm-mq-md-expiry", "soon"),
         ("ibm-mq-md-persistence", "Persistent"),
@@ -214,6 +213,9 @@ fn headers_that_are_wrong_put_nothing() {
     assert_eq!((bytes.status, &*bytes.error()), (400, "MQWB0301E"));
     let charset = [CSRF, ("Accept-Charset", "iso-8859-1")];
     assert_eq!(door.ask("DELETE", &format!("{V3}/message"), &charset, b"").error(), "MQWB0305E");
+    assert_eq!(door.depth("Q1"), 0);
+    let no_text = [("ibm-mq-md-correlationId", "xyz")];
+    assert_eq!(door.put(&format!("{QUEUE}/message"), &no_text, "text").error(), "MQWB0302E");
     assert_eq!(door.depth("Q1"), 0);
     // Headers of a later version are not looked at by an earlier one.
     let later = [("ibm-mq-md-priority", "many"), ("ibm-mq-usr", "?")];

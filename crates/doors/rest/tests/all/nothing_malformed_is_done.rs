@@ -20,15 +20,13 @@ fn bytes_that_are_no_requests_end_their_connection_alone() {
         "POST {QUEUE}/message HTTP/1.1\r\nHost: localhost\r\nContent-Type: \
                         text/plain\r\nibm-mq-rest-csrf-token: x\r\n"
     );
-    let smuggled =
-        format!("{post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
     let twice = format!("{post}Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef");
     let negative = format!("{post}Content-Length: -1\r\n\r\n");
     let huge = format!("{post}Content-Length: 99999999999999999999999\r\n\r\n");
     let chunk = format!("{post}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n");
     let broken_off = format!("{post}Content-Length: 500\r\n\r\nabc");
     let broken_chunk = format!("{post}Transfer-Encoding: chunked\r\n\r\nff\r\nabc");
-    let cases: [&[u8]; 16] = [
+    let cases: [&[u8]; 15] = [
         b"",
         b"\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
@@ -38,7 +36,6 @@ fn bytes_that_are_no_requests_end_their_connection_alone() {
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         long_head.as_bytes(),
         many.as_bytes(),
-        smuggled.as_bytes(),
         twice.as_bytes(),
         negative.as_bytes(),
         huge.as_bytes(),
@@ -47,7 +44,7 @@ fn bytes_that_are_no_requests_end_their_connection_alone() {
         broken_chunk.as_bytes(),
     ];
     for case in cases {
-        let answer = door.raw(case);
+        let answer = door.cut(case);
         let shown = String::from_utf8_lossy(&answer);
         let ok = answer.is_empty() || shown.starts_with("HTTP/1.1 4");
         assert!(ok, "{:?}: {shown}", String::from_utf8_lossy(&case[..case.len().min(300)]));
