@@ -1,4 +1,12 @@
-//! The door for HTTP: what a running system says of itself to those who measure it.
+//! The door for HTTP: one server for everything that is spoken over it, and what a running system
+//! says of itself to those who measure it.
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | addresses, threads, how the door closes | [`HttpServer`], [`Site`] |
+//! | a connection: its times, its places, TLS | `connection`, `tls` |
+//! | the pages for those who measure | [`pages`], [`Pages`] |
+//! | metrics as text | [`Metrics`] |
 //!
 //! | request | answer |
 //! |---|---|
@@ -7,13 +15,20 @@
 //! | `GET /health` | 200 while the system works, 503 when it does not |
 //!
 //! Invariants:
-//! 1. Nothing can be changed through this door: it knows `GET` alone.
-//! 2. A client has so long for a request, and there are so many at once; more are sent away. What
-//!    is asked for is gathered by one thread at a time, so that nobody can make the system gather
-//!    without an end.
+//! 1. Nothing can be changed through the pages: they know `GET` alone.
+//! 2. A client has so long for a head and for taking an answer, and there are so many at once; more
+//!    are sent away. What a page says is gathered by one thread at a time, so that nobody can make
+//!    the system gather without an end.
+//! 3. Whoever answers a request is told who asked: address, TLS, certificate ([`Peer`]).
 
+mod connection;
 mod metrics;
+mod pages;
 mod server;
+mod tls;
 
+pub use connection::Peer;
 pub use metrics::{Kind, Metrics};
-pub use server::{CONNECTIONS_MAX, HttpError, HttpServer, Pages, REQUEST_SECONDS_MAX};
+pub use pages::{Pages, REQUEST_SECONDS_MAX, pages};
+pub use server::{CONNECTIONS_MAX, HttpError, HttpServer, Site};
+pub use tls::Tls;

@@ -1,62 +1,49 @@
-//! The server: its threads, its limits, its pages.
+//! The server: its addresses, its threads, its end.
 
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use base::{Code, Coded};
 use thiserror::Error;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
-use crate::metrics::Metrics;
+use crate::connection::{GRACE, serve};
+use crate::pages::{Pages, pages};
+use crate::tls::{self, Tls};
 
-/// More clients at once are sent away.
+/// More clients of the pages at once are sent away.
 pub const CONNECTIONS_MAX: usize = 64;
-/// A page is gathered within so long, or the request ends with 503.
-pub const REQUEST_SECONDS_MAX: u64 = 10;
-/// Who says nothing for so long has gone: a scraper asks more often, or connects again.
-const IDLE: Duration = Duration::from_secs(90);
-
-/// Who knows what the pages say.
-pub trait Pages: Send + Sync + 'static {
-    /// Everything that is counted.
-    fn metrics(&self, metrics: &mut Metrics);
-
-    /// The system's state, or why it cannot be told.
-    ///
-    /// # Errors
-    /// For people.
-    fn status(&self) -> Result<serde_json::Value, String>;
-
-    /// Whether the system works.
-    fn is_well(&self) -> bool;
-}
+/// Threads that may wait for the system while they answer.
+const WAITING_THREADS_MAX: usize = 1_024;
+/// How long to wait when the machine has no more descriptors: some come back.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why there is no such door.
 #[derive(Debug, Error)]
 pub enum HttpError {
     /// The address cannot be listened at.
-    #[error("metrics cannot be served at {address}: {error}")]
+    #[error("HTTP cannot be served at {address}: {error}")]
     Listen {
         /// As it was given.
         address: String,
         /// Why.
         error: std::io::Error,
     },
+    /// Certificates or keys that are none.
+    #[error("TLS of HTTP cannot be set up: {0}")]
+    Tls(String),
 }
 
 impl Coded for HttpError {
     fn code(&self) -> Code {
         match self {
             HttpError::Listen { .. } => Code("HFHT001"),
+            HttpError::Tls(_) => Code("HFHT002"),
         }
     }
 
@@ -65,194 +52,129 @@ impl Coded for HttpError {
             HttpError::Listen { .. } => {
                 "Give an address and a port of this machine that nobody else listens at.".into()
             }
+            HttpError::Tls(_) => {
+                "Give a certificate, its key, and the certificates of who signs those of clients, \
+                 each in PEM."
+                    .into()
+            }
         }
     }
+}
+
+/// An address, and what is served at it.
+pub struct Site {
+    /// Such as `127.0.0.1:9100`; port 0 chooses one.
+    pub address: String,
+    /// For TLS; none: it is spoken without.
+    pub tls: Option<Tls>,
+    /// Connections at a time; more are sent away.
+    pub connections_max: usize,
+    /// Who answers.
+    pub router: Router,
 }
 
 /// A door for HTTP, open until it is closed or dropped.
 pub struct HttpServer {
-    address: SocketAddr,
+    addresses: Vec<SocketAddr>,
+    closing: watch::Sender<bool>,
     runtime: Option<Runtime>,
 }
 
-/// What every request needs.
-struct Desk {
-    pages: Arc<dyn Pages>,
-    /// Who gathers a page at present.
-    gathers: Semaphore,
-}
-
 impl HttpServer {
-    /// Opens the door at an address such as `127.0.0.1:9100`; port 0 chooses one.
+    /// Opens the door with the pages for those who measure alone.
     ///
     /// # Errors
     /// If nobody can listen there.
-    pub fn start(address: &str, pages: Arc<dyn Pages>) -> Result<HttpServer, HttpError> {
-        let failed = |error| HttpError::Listen { address: address.to_owned(), error };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("http")
-            .enable_all()
-            .build()
-            .map_err(failed)?;
-        let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let desk = Arc::new(Desk { pages, gathers: Semaphore::new(1) });
-        let router = Router::new()
-            .route("/metrics", get(metrics))
-            .route("/status", get(status))
-            .route("/health", get(health))
-            .with_state(desk);
-        let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        runtime.spawn(async move {
-            let listener = Bounded { listener, seats };
-            // It serves until the runtime is shut down.
-            let _ = axum::serve(listener, router).await;
-        });
-        Ok(HttpServer { address, runtime: Some(runtime) })
+    pub fn start(address: &str, said: Arc<dyn Pages>) -> Result<HttpServer, HttpError> {
+        HttpServer::open(vec![Site {
+            address: address.to_owned(),
+            tls: None,
+            connections_max: CONNECTIONS_MAX,
+            router: pages(said),
+        }])
     }
 
-    /// Where it listens.
+    /// Opens the door at several addresses, with the same threads.
+    ///
+    /// # Errors
+    /// If nobody can listen at one of them, or its certificates are none.
+    pub fn open(sites: Vec<Site>) -> Result<HttpServer, HttpError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(WAITING_THREADS_MAX)
+            .thread_name("http")
+            .enable_all()
+            .build();
+        let unnamed = |error| HttpError::Listen { address: "any address".to_owned(), error };
+        let runtime = runtime.map_err(unnamed)?;
+        let (closing, _) = watch::channel(false);
+        let mut server = HttpServer { addresses: Vec::new(), closing, runtime: Some(runtime) };
+        for site in sites {
+            server.listen(site)?;
+        }
+        Ok(server)
+    }
+
+    fn listen(&mut self, site: Site) -> Result<(), HttpError> {
+        let Some(runtime) = &self.runtime else { return Ok(()) };
+        let failed = |error| HttpError::Listen { address: site.address.clone(), error };
+        let acceptor = site.tls.as_ref().map(tls::config).transpose()?.map(TlsAcceptor::from);
+        let listener = runtime.block_on(TcpListener::bind(&site.address)).map_err(failed)?;
+        self.addresses.push(listener.local_addr().map_err(failed)?);
+        let seats = Arc::new(Semaphore::new(site.connections_max));
+        runtime.spawn(accept(listener, seats, acceptor, site.router, self.closing.subscribe()));
+        Ok(())
+    }
+
+    /// Where it listens first.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        self.addresses.first().copied().unwrap_or(nowhere)
+    }
+
+    /// Where it listens, in the order of its sites.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 }
 
 impl Drop for HttpServer {
+    /// Lets requests that are there be answered, for a while.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(Duration::from_secs(1));
-        }
+        let Some(runtime) = self.runtime.take() else { return };
+        let _ = self.closing.send(true);
+        // Every connection holds a receiver until it is over.
+        let over = async { tokio::time::timeout(GRACE, self.closing.closed()).await };
+        let _ = runtime.block_on(over);
+        runtime.shutdown_timeout(Duration::from_secs(1));
     }
 }
 
-/// A listener that has only so many connections at once: who comes too many is closed at once.
-struct Bounded {
+/// Lets clients in. Who comes too many is closed at once.
+async fn accept(
     listener: TcpListener,
     seats: Arc<Semaphore>,
-}
-
-impl axum::serve::Listener for Bounded {
-    type Io = Seated;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Seated, SocketAddr) {
-        loop {
-            let Ok((stream, address)) = self.listener.accept().await else {
-                // Out of descriptors, most likely: some come back.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            };
-            if let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() {
-                let patience = Box::pin(tokio::time::sleep(IDLE));
-                return (Seated { stream, patience, _seat: seat }, address);
-            }
-        }
-    }
-
-    fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-}
-
-/// A connection with its place among those that may be there at once. Who sends nothing for too
-/// long loses it.
-struct Seated {
-    stream: TcpStream,
-    patience: Pin<Box<tokio::time::Sleep>>,
-    _seat: OwnedSemaphorePermit,
-}
-
-mod io {
-    //! A seated connection reads and writes as its stream does, but does not wait for ever.
-
-    use std::future::Future as _;
-    use std::pin::Pin;
-    use std::task::{Context, Poll, ready};
-
-    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-    use tokio::time::Instant;
-
-    use super::{IDLE, Seated};
-
-    type Done<T> = Poll<std::io::Result<T>>;
-
-    impl AsyncRead for Seated {
-        fn poll_read(
-            mut self: Pin<&mut Self>,
-            context: &mut Context<'_>,
-            buffer: &mut ReadBuf<'_>,
-        ) -> Done<()> {
-            if Pin::new(&mut self.stream).poll_read(context, buffer)?.is_ready() {
-                let again = Instant::now() + IDLE;
-                self.patience.as_mut().reset(again);
-                return Poll::Ready(Ok(()));
-            }
-            ready!(self.patience.as_mut().poll(context));
-            Poll::Ready(Err(std::io::ErrorKind::TimedOut.into()))
-        }
-    }
-
-    impl AsyncWrite for Seated {
-        fn poll_write(
-            mut self: Pin<&mut Self>,
-            context: &mut Context<'_>,
-            bytes: &[u8],
-        ) -> Done<usize> {
-            Pin::new(&mut self.stream).poll_write(context, bytes)
-        }
-
-        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Done<()> {
-            Pin::new(&mut self.stream).poll_flush(context)
-        }
-
-        fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Done<()> {
-            Pin::new(&mut self.stream).poll_shutdown(context)
-        }
-    }
-}
-
-/// Has a page gathered on a thread that may wait, one at a time, within its time.
-async fn gathered<T: Send + 'static>(
-    desk: Arc<Desk>,
-    gather: impl FnOnce(&dyn Pages) -> T + Send + 'static,
-) -> Result<T, StatusCode> {
-    let work = async {
-        let turn = desk.gathers.acquire().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
-        let pages = Arc::clone(&desk.pages);
-        let page = tokio::task::spawn_blocking(move || gather(&*pages)).await;
-        drop(turn);
-        page.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
-    };
-    let limit = Duration::from_secs(REQUEST_SECONDS_MAX);
-    tokio::time::timeout(limit, work).await.unwrap_or(Err(StatusCode::SERVICE_UNAVAILABLE))
-}
-
-async fn metrics(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
-    let text = gathered(desk, |pages| {
-        let mut metrics = Metrics::default();
-        pages.metrics(&mut metrics);
-        metrics.into_text()
-    });
-    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, text.await?).into_response())
-}
-
-async fn status(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    Ok(match gathered(desk, Pages::status).await? {
-        Ok(status) => (kind, status.to_string()).into_response(),
-        Err(why) => {
-            let body = serde_json::json!({ "error": why }).to_string();
-            (StatusCode::SERVICE_UNAVAILABLE, kind, body).into_response()
-        }
-    })
-}
-
-async fn health(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
-    match gathered(desk, Pages::is_well).await? {
-        true => Ok("well\n".into_response()),
-        false => Err(StatusCode::SERVICE_UNAVAILABLE),
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    closing: watch::Receiver<bool>,
+) {
+    let mut closed = closing.clone();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = closed.wait_for(|closed| *closed) => return,
+        };
+        let Ok((stream, address)) = accepted else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
+        let (tls, router, closing) = (tls.clone(), router.clone(), closing.clone());
+        tokio::spawn(async move {
+            serve(stream, address, tls, router, closing).await;
+            drop(seat);
+        });
     }
 }

@@ -28,7 +28,7 @@ pub mod error;
 pub mod failure;
 mod filter;
 pub mod lexis;
-mod moment;
+pub mod moment;
 pub mod pcf;
 mod records;
 pub mod reply;

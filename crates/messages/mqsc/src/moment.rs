@@ -1,7 +1,7 @@
 //! Dates and times as displays show them: UTC, `2026-01-31` and `23.59.59`.
 
 /// The date and the time of a moment, milliseconds since 1970.
-pub(crate) fn date_and_time(ms: u64) -> (String, String) {
+pub fn date_and_time(ms: u64) -> (String, String) {
     let seconds = ms / 1000;
     let (days, of_day) = (seconds / 86_400, seconds % 86_400);
     // Years begin in March here, so that a leap day is the last of its year.

@@ -185,7 +185,8 @@ fn run<S: Store>(manager: &QueueManager<S>, text: &str) -> Found {
     }
 }
 
-fn reason(error: &CommandError) -> i32 {
+/// The reason code of a command that was not processed.
+pub fn reason(error: &CommandError) -> i32 {
     match error {
         CommandError::Syntax(_) => 4005,
         CommandError::NotFound { .. } | CommandError::Admin(AdminError::NotFound { .. }) => {

@@ -10,4 +10,4 @@ mod commands;
 pub mod server;
 pub mod wire;
 
-pub use commands::answer;
+pub use commands::{answer, reason};
