@@ -9,10 +9,12 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
+use crate::channel::Channels;
 use crate::connection::Connection;
 use crate::core::{Core, Options};
 use crate::defaults;
 use crate::error::AdminError;
+use crate::event::Event;
 use crate::name::{ObjectName, matches_generic};
 use crate::objects::{Access, Kind, Object, Value};
 use crate::options::ConnectOptions;
@@ -51,6 +53,7 @@ impl<S: Store> QueueManager<S> {
             name: manager.name().to_owned(),
             reason: failed.0,
         })?;
+        manager.core.event(&Event::Started);
         Ok(manager)
     }
 
@@ -58,6 +61,12 @@ impl<S: Store> QueueManager<S> {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.core.options.name
+    }
+
+    /// Its channels.
+    #[must_use]
+    pub fn channels(&self) -> Channels<S> {
+        Channels::new(&self.core)
     }
 
     /// Connects a program.
@@ -415,11 +424,15 @@ impl<S: Store> QueueManager<S> {
 
     /// Lets nobody connect any more, and ends waits of those who asked for that.
     pub fn quiesce(&self) {
+        self.core.event(&Event::Stopping { quiesces: true });
         self.core.quiesce();
     }
 
     /// Ends every call: for a stop of the system.
     pub fn stop(&self) {
+        if !self.is_stopping() {
+            self.core.event(&Event::Stopping { quiesces: false });
+        }
         self.core.stop();
     }
 
@@ -436,6 +449,7 @@ impl<S: Store> QueueManager<S> {
             self.core.expire_all();
         }
         self.core.expire_subscriptions();
+        self.core.statistics_if_due();
     }
 
     /// Whether calls are still answered.

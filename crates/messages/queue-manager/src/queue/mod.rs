@@ -21,6 +21,7 @@ pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, pl
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;
 
+use crate::event::DepthWatch;
 use crate::name::ObjectName;
 use crate::reason::{Answer, Reason, fail, require};
 
@@ -40,6 +41,7 @@ pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) index: Index,
     pub(crate) statistics: Statistics,
+    pub(crate) watch: DepthWatch,
     pub(crate) deleted: bool,
     /// A permanent dynamic queue goes when the last handle is closed.
     pub(crate) delete_at_last_close: bool,
@@ -63,6 +65,7 @@ pub(crate) struct State {
 impl Queue {
     pub(crate) fn new(name: ObjectName, number: u32, settings: Settings, now_ms: u64) -> Queue {
         let state = State {
+            watch: settings.watch,
             settings: Arc::new(settings),
             index: Index::default(),
             statistics: Statistics::new(now_ms),
