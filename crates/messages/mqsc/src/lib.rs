@@ -6,7 +6,7 @@
 //! | words, values, quotes | [`syntax`] |
 //! | which commands there are | [`command`] |
 //! | attributes, as they are written and shown | `attributes`, `channel` |
-//! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `records` |
+//! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `channels`, `records` |
 //! | what it answers | [`reply`], [`error`], [`failure`] |
 //! | the frame around many commands | [`session`] |
 //! | a queue manager as commands that make it again | [`dump`] |
@@ -18,6 +18,7 @@
 
 mod attributes;
 mod channel;
+mod channels;
 pub mod command;
 mod console;
 mod control;

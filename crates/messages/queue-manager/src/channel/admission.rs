@@ -175,7 +175,8 @@ fn address_matches(pattern: &str, address: &str) -> bool {
 }
 
 /// Whether a distinguished name has all parts of a pattern, such as `CN=qm2*,O=Ours`.
-fn name_matches(pattern: &str, subject: &str) -> bool {
+#[must_use]
+pub fn name_matches(pattern: &str, subject: &str) -> bool {
     let parts = |text: &str| -> Vec<(String, String)> {
         let part = |part: &str| {
             let (key, value) = part.split_once('=')?;
