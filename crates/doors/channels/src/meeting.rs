@@ -62,8 +62,8 @@ pub(crate) fn silence(terms: &Terms) -> Duration {
 }
 
 /// What the other end, or the way to it, says.
-pub(crate) fn partner(channel: &str, why: impl ToString) -> ChannelError {
-    ChannelError::Partner { channel: channel.to_owned(), why: why.to_string() }
+pub(crate) fn partner(channel: &str, why: impl Into<String>) -> ChannelError {
+    ChannelError::Partner { channel: channel.to_owned(), why: why.into() }
 }
 
 pub(crate) fn lost(channel: &str) -> impl Fn(io::Error) -> ChannelError + '_ {

@@ -407,10 +407,9 @@ impl<S: Store> ChannelServer<S> {
         let desk: Arc<dyn Initiator> = Arc::new(Desk(Arc::clone(&shared)));
         shared.channels.attach(Some(Arc::clone(&desk)));
         for listener in manager.list(Kind::Listener, "*") {
-            if listener.is("CONTROL", "QMGR") || listener.is("CONTROL", "STARTONLY") {
-                if let Err(error) = desk.listen(&listener.name) {
-                    shared.notice(format!("listener {}: {error}", listener.name));
-                }
+            let begins = listener.is("CONTROL", "QMGR") || listener.is("CONTROL", "STARTONLY");
+            if begins && let Err(error) = desk.listen(&listener.name) {
+                shared.notice(format!("listener {}: {error}", listener.name));
             }
         }
         shared.start_waiting();
@@ -427,13 +426,6 @@ impl<S: Store> ChannelServer<S> {
     #[must_use]
     pub fn take_notices(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.state.lock().notices)
-    }
-
-    /// What takes the notices of a server that somebody else has.
-    #[must_use]
-    pub fn notices(&self) -> impl Fn() -> Vec<String> + Send + use<S> {
-        let shared = Arc::clone(&self.shared);
-        move || std::mem::take(&mut shared.state.lock().notices)
     }
 
     /// Ends every channel: batches that are under way are given up, and sent again after the next

@@ -11,6 +11,7 @@
 //! | the frame around many commands | [`session`] |
 //! | a queue manager as commands that make it again | [`dump`] |
 //! | commands in messages | [`pcf`] |
+//! | what is done with dead letters | [`dead_letters`] |
 //!
 //! 1. What is read wrong does nothing: a command is understood to its last word first.
 //! 2. Text from outside never ends the program; it ends with an error that shows where it stands.
@@ -22,6 +23,7 @@ mod channels;
 pub mod command;
 mod console;
 mod control;
+pub mod dead_letters;
 mod define;
 mod display;
 pub mod dump;

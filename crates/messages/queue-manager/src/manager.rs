@@ -319,12 +319,14 @@ impl<S: Store> QueueManager<S> {
     fn status_of(&self, queue: &Queue, reset: bool) -> QueueStatus {
         let now = self.core.now_ms();
         let mut state = queue.state.lock();
+        let uncommitted_ms = state.uncommitted_ms(now);
         let oldest_put_ms = state.index.oldest_put_s().map(|s| u64::from(s) * 1_000);
         let counted = &state.statistics;
         let status = QueueStatus {
             name: queue.name.text(),
             depth: state.index.depth(),
             uncommitted: state.index.uncommitted(),
+            uncommitted_ms,
             input_handles: u64::from(state.inputs),
             output_handles: u64::from(state.outputs),
             bytes: state.index.bytes(),
@@ -450,6 +452,17 @@ impl<S: Store> QueueManager<S> {
         }
         self.core.expire_subscriptions();
         self.core.statistics_if_due();
+        let (now, queues) =
+            (self.core.now_ms(), self.core.registry.lock().queues().cloned().collect::<Vec<_>>());
+        for queue in queues {
+            let _ = queue.state.lock().uncommitted_ms(now);
+        }
+    }
+
+    /// Whether a user may administer: everybody may while no authority record is kept.
+    #[must_use]
+    pub fn may_administer(&self, user: &str) -> bool {
+        self.core.may_administer(user)
     }
 
     /// Whether calls are still answered.

@@ -23,8 +23,10 @@ mod load;
 mod log;
 mod manual;
 mod map;
+mod message_channels;
 mod messages;
 mod r#move;
+mod mq;
 mod mqsc;
 mod on_engine;
 mod online;
@@ -111,6 +113,7 @@ enum Command {
     Db(db::DbArgs),
     Move(r#move::MoveArgs),
     Mqsc(mqsc::MqscArgs),
+    Mq(mq::MqArgs),
     Engine(engine::EngineArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
@@ -192,6 +195,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Db(args) => db::run(context, &args),
         Command::Move(args) => r#move::run(context, &args),
         Command::Mqsc(args) => mqsc::run(context, &args),
+        Command::Mq(args) => mq::run(context, &args),
         Command::Engine(args) => engine::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),

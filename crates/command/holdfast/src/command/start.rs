@@ -162,7 +162,13 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    let mut addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    if let Some(messages) = &messages {
+        addresses.extend(messages.addresses());
+        if let Some(online) = &online {
+            online.count_messages(messages.messages());
+        }
+    }
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
     if let Some(messages) = messages {

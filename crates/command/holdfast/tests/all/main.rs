@@ -56,6 +56,7 @@ mod programs_run_as_job_steps;
 mod programs_send_messages;
 mod recon_says_who_has_what_open;
 mod secrets_come_from_elsewhere;
+mod systems_exchange_messages;
 mod tellers_work_over_the_network;
 mod the_bank_runs;
 mod the_bank_survives_damage;

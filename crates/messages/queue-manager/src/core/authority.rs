@@ -121,6 +121,12 @@ impl<S: Store> Core<S> {
         self.options.users.as_ref().is_none_or(|users| users.is_administrator(user))
     }
 
+    /// Whether a user may administer: everybody may while there is no record.
+    pub(crate) fn may_administer(&self, user: &str) -> bool {
+        let any = self.registry.lock().of_space(Kind::AuthorityRecord).next().is_some();
+        !any || self.is_administrator(user)
+    }
+
     /// Whether the records let a user do that.
     pub(super) fn is_recorded(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool {
         let Some(users) = &self.options.users else { return true };

@@ -60,6 +60,8 @@ pub(crate) struct State {
     pub(crate) damaged: BTreeSet<Place>,
     /// When a trigger message was last made for it, in milliseconds.
     pub(crate) triggered_ms: u64,
+    /// Since when there have been puts or gets that are not committed, as far as anybody looked.
+    uncommitted_since_ms: Option<u64>,
 }
 
 impl Queue {
@@ -81,6 +83,7 @@ impl Queue {
             marks: BTreeMap::new(),
             damaged: BTreeSet::new(),
             triggered_ms: 0,
+            uncommitted_since_ms: None,
         };
         Queue {
             name,
@@ -154,6 +157,15 @@ impl State {
     /// Handles of every kind.
     pub(crate) fn handles(&self) -> u32 {
         self.inputs + self.outputs + self.others
+    }
+
+    /// How long there have been puts or gets that are not committed: to be asked every second.
+    pub(crate) fn uncommitted_ms(&mut self, now_ms: u64) -> u64 {
+        if self.index.uncommitted() == 0 {
+            self.uncommitted_since_ms = None;
+            return 0;
+        }
+        now_ms.saturating_sub(*self.uncommitted_since_ms.get_or_insert(now_ms))
     }
 
     /// Whether a message of so many bytes may come.

@@ -16,6 +16,7 @@
 //!    then; its input waits for the next start.
 
 mod pages;
+mod queue_metrics;
 mod regions;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -26,6 +27,7 @@ use control::{Checkpoint, DatabaseState, PoolState};
 use http_door::HttpServer;
 use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
 use operations::Databases;
+use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
 use pool::PoolStatistics;
 use rustix::process::{Signal, getpid, kill_process};
@@ -34,7 +36,7 @@ use store_any::AnyStore;
 use system::{Guests, OnlineSettings, System};
 use uow::Kernel;
 
-use self::pages::StatusPages;
+use self::pages::{Counted, StatusPages};
 use self::regions::{Hall, Regions};
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
@@ -58,6 +60,7 @@ pub(crate) struct Online {
     manager: TransactionManager,
     door: Option<ImsConnect>,
     pages: Option<HttpServer>,
+    counted: Counted,
     regions: Option<Regions>,
     ticker: Option<Ticker>,
 }
@@ -130,6 +133,7 @@ impl Online {
             manager,
             door: None,
             pages: None,
+            counted: Counted::default(),
             regions: Some(regions),
             ticker: Some(ticker),
         };
@@ -139,7 +143,8 @@ impl Online {
 
     fn open_doors(&mut self, system: &System, settings: &OnlineSettings) -> Result<()> {
         if !settings.metrics.is_empty() {
-            let pages = StatusPages::new(system, self.manager.clone());
+            let counted = Arc::clone(&self.counted);
+            let pages = StatusPages::new(system, self.manager.clone(), counted);
             let server = HttpServer::start(&settings.metrics, Arc::new(pages));
             self.pages = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
         }
@@ -153,6 +158,11 @@ impl Online {
         server.notices().iter().for_each(warn);
         self.door = Some(server);
         Ok(())
+    }
+
+    /// Has metrics tell of the queue manager's queues.
+    pub(crate) fn count_messages(&self, messages: Arc<Messages>) {
+        *self.counted.lock() = Some(messages);
     }
 
     /// Where clients come in: each door's name, and its address.
