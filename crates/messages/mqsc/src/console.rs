@@ -12,7 +12,7 @@ use crate::command::{Command, Target, Verb};
 use crate::failure::{CommandError, Done};
 use crate::reply::Reply;
 use crate::session::Answer;
-use crate::{control, define, display, records, status};
+use crate::{channels, control, define, display, records, status};
 
 /// A console of a queue manager.
 pub struct Console<S: Store> {
@@ -89,10 +89,9 @@ impl<S: Store> Console<S> {
             (Verb::Display, Target::SubscriptionStatus) => status::subscriptions(manager, command),
             (Verb::Display, Target::PubSub) => status::publish_subscribe(manager, command),
             (Verb::Display, Target::TopicStatus) => status::topics(manager, command),
-            (
-                Verb::Display,
-                Target::ChannelStatus | Target::ListenerStatus | Target::ServiceStatus,
-            ) => status::none_runs(manager, &command),
+            (Verb::Display, Target::ChannelStatus) => channels::status(manager, command),
+            (Verb::Display, Target::ListenerStatus) => channels::listener_status(manager, command),
+            (Verb::Display, Target::ServiceStatus) => status::none_runs(&command),
             _ => control::run(manager, command),
         }
     }

@@ -6,8 +6,9 @@ use queue_manager::QueueManager;
 use queue_manager::objects::Kind;
 use store::Store;
 
+use crate::channels;
 use crate::command::{Command, Target, Verb};
-use crate::define::{find, find_channel, not_found, noun};
+use crate::define::{find, not_found, noun};
 use crate::error::SyntaxError;
 use crate::failure::{CommandError, Done};
 use crate::reply::{MessageId, Reply};
@@ -30,8 +31,12 @@ pub(crate) fn run<S: Store>(manager: &QueueManager<S>, command: Command) -> Done
         (Verb::Stop, Target::Connection) => stop_connection(manager, &command),
         (
             Verb::Start | Verb::Stop | Verb::Ping | Verb::Reset | Verb::Resolve,
-            Target::Object(kind @ (Kind::Channel | Kind::Listener | Kind::Service)),
-        ) => not_running(manager, &command, kind),
+            Target::Object(Kind::Channel),
+        ) => channels::run(manager, command),
+        (Verb::Start | Verb::Stop, Target::Object(Kind::Listener)) => {
+            channels::listener(manager, &command)
+        }
+        (_, Target::Object(Kind::Service)) => not_running(manager, &command),
         (Verb::Start | Verb::Stop, Target::Object(Kind::QueueManager)) => {
             refused(&command, "a system starts and stops with holdfast start and holdfast stop")
         }
@@ -108,20 +113,12 @@ fn stop_connection<S: Store>(manager: &QueueManager<S>, command: &Command) -> Do
     }
 }
 
-/// Channels, listeners and services are kept as they are defined; none of them runs.
-fn not_running<S: Store>(manager: &QueueManager<S>, command: &Command, kind: Kind) -> Done {
+/// Services are kept as they are defined; none of them runs.
+fn not_running<S: Store>(manager: &QueueManager<S>, command: &Command) -> Done {
     let name = command.named()?.text.trim_end();
-    let found = match kind {
-        Kind::Channel => find_channel(manager, name),
-        kind => find(manager, kind, name),
-    };
-    if found.is_none() {
-        return Err(CommandError::NotFound { what: noun(kind), name: name.to_owned() });
+    if find(manager, Kind::Service, name).is_none() {
+        let (what, name) = (noun(Kind::Service), name.to_owned());
+        return Err(CommandError::NotFound { what, name });
     }
-    let why = match kind {
-        Kind::Channel => "channels are kept as they are defined, and none of them can run",
-        Kind::Listener => "doors are opened by holdfast.toml and holdfast start",
-        _ => "programs are started by regions and by trigger monitors",
-    };
-    refused(command, why)
+    refused(command, "programs are started by regions and by trigger monitors")
 }

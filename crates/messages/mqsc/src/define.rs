@@ -181,6 +181,8 @@ fn needed(definition: &Definition, keywords: &Keywords) -> Result<(), SyntaxErro
     match definition.kind {
         // What is taken from another object may say it.
         _ if definition.like.is_some() => Ok(()),
+        // What others begin with leads nowhere itself.
+        Kind::Channel if definition.name.starts_with("SYSTEM.DEF.") => Ok(()),
         Kind::Channel | Kind::ClientChannel
             if of_type(&["SDR", "RQSTR", "CLNTCONN", "CLUSSDR"]) && !says("CONNAME") =>
         {

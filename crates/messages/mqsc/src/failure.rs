@@ -2,6 +2,7 @@
 
 use base::{Code, Coded};
 use queue_manager::AdminError;
+use queue_manager::channel::ChannelError;
 use thiserror::Error;
 
 use crate::error::SyntaxError;
@@ -20,6 +21,9 @@ pub enum CommandError {
     /// The queue manager refuses it.
     #[error(transparent)]
     Admin(#[from] AdminError),
+    /// A channel does not do what it is to do.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
     /// There is nothing of that name.
     #[error("{what} {name} not found")]
     NotFound {
@@ -73,6 +77,7 @@ impl CommandError {
             CommandError::NotFound { .. } | CommandError::Admin(AdminError::NotFound { .. }) => {
                 8147
             }
+            CommandError::Channel(error) => channel_number(error),
             CommandError::NoStatus { number, .. } => *number,
             CommandError::Admin(AdminError::Exists { .. }) => 8150,
             CommandError::Admin(AdminError::NotEmpty { .. }) => 8143,
@@ -96,11 +101,24 @@ impl CommandError {
     }
 }
 
+/// The number of what is said of a channel.
+fn channel_number(error: &ChannelError) -> u16 {
+    match error {
+        ChannelError::NotFound(_) => 8147,
+        ChannelError::InUse(_) => 9514,
+        ChannelError::NotRunning(_) => 9533,
+        ChannelError::Sequence { .. } => 9526,
+        ChannelError::Partner { .. } => 9558,
+        _ => 8101,
+    }
+}
+
 impl Coded for CommandError {
     fn code(&self) -> Code {
         match self {
             CommandError::Syntax(error) => error.code(),
             CommandError::Admin(error) => error.code(),
+            CommandError::Channel(error) => error.code(),
             CommandError::NotFound { .. } => Code("HFMC020"),
             CommandError::NoStatus { .. } => Code("HFMC021"),
             CommandError::NotProvided { .. } => Code("HFMC022"),
@@ -112,6 +130,7 @@ impl Coded for CommandError {
         match self {
             CommandError::Syntax(error) => error.remedy(),
             CommandError::Admin(error) => error.remedy(),
+            CommandError::Channel(error) => error.remedy(),
             CommandError::NotFound { .. } => "Correct the name, or define it first.".into(),
             CommandError::NoStatus { .. } => String::new(),
             CommandError::NotProvided { .. } => {

@@ -6,11 +6,12 @@
 //! | words, values, quotes | [`syntax`] |
 //! | which commands there are | [`command`] |
 //! | attributes, as they are written and shown | `attributes`, `channel` |
-//! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `records` |
+//! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `channels`, `records` |
 //! | what it answers | [`reply`], [`error`], [`failure`] |
 //! | the frame around many commands | [`session`] |
 //! | a queue manager as commands that make it again | [`dump`] |
 //! | commands in messages | [`pcf`] |
+//! | what is done with dead letters | [`dead_letters`] |
 //!
 //! 1. What is read wrong does nothing: a command is understood to its last word first.
 //! 2. Text from outside never ends the program; it ends with an error that shows where it stands.
@@ -18,9 +19,11 @@
 
 mod attributes;
 mod channel;
+mod channels;
 pub mod command;
 mod console;
 mod control;
+pub mod dead_letters;
 mod define;
 mod display;
 pub mod dump;

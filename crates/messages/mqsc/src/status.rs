@@ -11,7 +11,7 @@ use queue_manager::options::value::open;
 use queue_manager::status::{ConnectionStatus, HandleStatus, QueueStatus};
 use store::Store;
 
-use crate::command::{Command, Target};
+use crate::command::Command;
 use crate::define::not_found;
 use crate::display::{Wanted, is_generic};
 use crate::failure::{CommandError, Done};
@@ -300,11 +300,13 @@ fn open_options(options: i32) -> String {
 
 pub(crate) fn manager<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
     let wanted = Wanted::read(&mut command.keywords)?;
+    let runs = manager.channels().initiator().is_ok();
+    let initiator = if runs { "RUNNING" } else { "STOPPED" };
     let row = vec![
         Field::new("QMNAME", manager.name()),
         Field::new("TYPE", "QMGR"),
         Field::new("STATUS", "RUNNING"),
-        Field::new("CHINIT", "STOPPED"),
+        Field::new("CHINIT", initiator),
         Field::new("CONNS", manager.connections().len()),
     ];
     wanted.check(&command.title, |keyword| row.iter().any(|field| field.name == keyword))?;
@@ -402,13 +404,8 @@ pub(crate) fn topics<S: Store>(manager: &QueueManager<S>, mut command: Command) 
     }
 }
 
-/// Status of what never runs here.
-pub(crate) fn none_runs<S: Store>(manager: &QueueManager<S>, command: &Command) -> Done {
-    let _ = manager;
+/// Status of services: none of them runs here.
+pub(crate) fn none_runs(command: &Command) -> Done {
     let name = command.named()?.text.trim_end().to_owned();
-    Err(match command.target {
-        Target::ChannelStatus => CommandError::NoStatus { what: "Channel Status", number: 8420 },
-        Target::ListenerStatus => CommandError::NotFound { what: "Listener status", name },
-        _ => CommandError::NotFound { what: "Service status", name },
-    })
+    Err(CommandError::NotFound { what: "Service status", name })
 }

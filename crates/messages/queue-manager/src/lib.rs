@@ -7,16 +7,20 @@
 //! | opening, definitions, displays | [`QueueManager`] |
 //! | the calls of programs | [`Connection`] |
 //! | what calls take and answer | [`descriptor`], [`options`], [`reason`] |
+//! | messages to and from other queue managers | [`channel`] |
+//! | what is told of what happens | [`event`] |
 //! | properties of messages, selectors | [`properties`], [`selector`] |
 //! | what connections share: units of work, delivery, triggers, publications | `core` |
 //! | a queue: its index in memory, its messages in the store | `queue` |
 
+pub mod channel;
 pub mod connection;
 mod convert;
 mod core;
 mod defaults;
 pub mod descriptor;
 mod error;
+pub mod event;
 pub mod manager;
 mod message;
 pub mod name;
@@ -30,7 +34,7 @@ pub mod status;
 mod topic;
 
 pub use connection::Connection;
-pub use core::{Authority, Options, Point, Wish};
+pub use core::{Authority, Options, Point, Users, Wish};
 pub use descriptor::MessageDescriptor;
 pub use error::AdminError;
 pub use manager::QueueManager;

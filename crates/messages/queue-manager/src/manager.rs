@@ -9,10 +9,12 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
+use crate::channel::Channels;
 use crate::connection::Connection;
 use crate::core::{Core, Options};
 use crate::defaults;
 use crate::error::AdminError;
+use crate::event::Event;
 use crate::name::{ObjectName, matches_generic};
 use crate::objects::{Access, Kind, Object, Value};
 use crate::options::ConnectOptions;
@@ -51,6 +53,7 @@ impl<S: Store> QueueManager<S> {
             name: manager.name().to_owned(),
             reason: failed.0,
         })?;
+        manager.core.event(&Event::Started);
         Ok(manager)
     }
 
@@ -58,6 +61,12 @@ impl<S: Store> QueueManager<S> {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.core.options.name
+    }
+
+    /// Its channels.
+    #[must_use]
+    pub fn channels(&self) -> Channels<S> {
+        Channels::new(&self.core)
     }
 
     /// Connects a program.
@@ -310,12 +319,14 @@ impl<S: Store> QueueManager<S> {
     fn status_of(&self, queue: &Queue, reset: bool) -> QueueStatus {
         let now = self.core.now_ms();
         let mut state = queue.state.lock();
+        let uncommitted_ms = state.uncommitted_ms(now);
         let oldest_put_ms = state.index.oldest_put_s().map(|s| u64::from(s) * 1_000);
         let counted = &state.statistics;
         let status = QueueStatus {
             name: queue.name.text(),
             depth: state.index.depth(),
             uncommitted: state.index.uncommitted(),
+            uncommitted_ms,
             input_handles: u64::from(state.inputs),
             output_handles: u64::from(state.outputs),
             bytes: state.index.bytes(),
@@ -415,11 +426,15 @@ impl<S: Store> QueueManager<S> {
 
     /// Lets nobody connect any more, and ends waits of those who asked for that.
     pub fn quiesce(&self) {
+        self.core.event(&Event::Stopping { quiesces: true });
         self.core.quiesce();
     }
 
     /// Ends every call: for a stop of the system.
     pub fn stop(&self) {
+        if !self.is_stopping() {
+            self.core.event(&Event::Stopping { quiesces: false });
+        }
         self.core.stop();
     }
 
@@ -436,6 +451,18 @@ impl<S: Store> QueueManager<S> {
             self.core.expire_all();
         }
         self.core.expire_subscriptions();
+        self.core.statistics_if_due();
+        let (now, queues) =
+            (self.core.now_ms(), self.core.registry.lock().queues().cloned().collect::<Vec<_>>());
+        for queue in queues {
+            let _ = queue.state.lock().uncommitted_ms(now);
+        }
+    }
+
+    /// Whether a user may administer: everybody may while no authority record is kept.
+    #[must_use]
+    pub fn may_administer(&self, user: &str) -> bool {
+        self.core.may_administer(user)
     }
 
     /// Whether calls are still answered.

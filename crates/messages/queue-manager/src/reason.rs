@@ -193,6 +193,9 @@ reasons! {
     WRONG_GMO_VERSION = 2256,
     WRONG_MD_VERSION = 2257,
     GROUP_ID_ERROR = 2258,
+    MSG_TOO_BIG_FOR_CHANNEL = 2218,
+    CHANNEL_NOT_AVAILABLE = 2537,
+    CHANNEL_BLOCKED = 2577,
     INCONSISTENT_BROWSE = 2259,
     FUNCTION_NOT_SUPPORTED = 2298,
     CF_NOT_AVAILABLE = 2345,
@@ -270,6 +273,8 @@ impl Reason {
     pub const FEEDBACK_COA: Reason = Reason(259);
     /// The message has been delivered to a program.
     pub const FEEDBACK_COD: Reason = Reason(260);
+    /// A message on a transmission queue has no header.
+    pub const XMIT_Q_MSG_ERROR: Reason = Reason(271);
 }
 
 impl fmt::Display for Reason {

@@ -13,6 +13,8 @@ pub struct QueueStatus {
     pub depth: u64,
     /// Puts and gets of units of work that are not ended.
     pub uncommitted: u64,
+    /// How long there have been such puts and gets without a break, in milliseconds.
+    pub uncommitted_ms: u64,
     /// Handles open for input.
     pub input_handles: u64,
     /// Handles open for output.

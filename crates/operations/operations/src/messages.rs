@@ -15,15 +15,20 @@ use std::sync::Arc;
 use mqi::server::{Calls, Managed, Manager};
 use mqsc::Console;
 use mqsc::session::Answer;
+use queue_manager::channel::ChannelStatus;
+use queue_manager::objects::Kind;
 use queue_manager::options::ConnectOptions;
+use queue_manager::status::QueueStatus;
 use queue_manager::{Failed, Options, QueueManager, Reason};
 use seam::Seam;
 use seam::sync::Mutex;
 use serde::{Deserialize, Serialize};
+use store::Store as _;
 use store_any::AnyStore;
 use system::System;
 
 use crate::Result;
+use crate::message_users::MachineUsers;
 
 /// Connections that programs may have at a time.
 const CONNECTIONS_MAX: usize = 10_000;
@@ -49,7 +54,11 @@ pub struct Messages {
 struct State {
     manager: Option<QueueManager<AnyStore>>,
     is_stopping: bool,
+    when_opened: Option<WhenOpened>,
 }
+
+/// What is done when the queue manager is opened.
+pub type WhenOpened = Box<dyn FnOnce(&QueueManager<AnyStore>) + Send>;
 
 /// The name of a system's queue manager: that of its folder, in upper case, without letters that no
 /// queue manager's name may have.
@@ -72,6 +81,7 @@ pub fn options(name: &str, seam: &Seam) -> Options {
         clock: Arc::clone(&seam.clock),
         entropy: Arc::clone(&seam.entropy),
         authority: None,
+        users: Some(Arc::new(MachineUsers::of_process())),
         connections_max: CONNECTIONS_MAX,
     }
 }
@@ -94,6 +104,38 @@ impl Messages {
         &self.name
     }
 
+    /// Whether the system has a queue manager already.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let known = self.store.set("HOLDFAST.MQ.OBJECTS");
+        known.is_ok_and(|set| set.is_some())
+    }
+
+    /// Has something done when the queue manager is opened; at once, if it is open.
+    pub fn when_opened(&self, then: WhenOpened) {
+        let manager = self.state.lock().manager.clone();
+        match manager {
+            Some(manager) => then(&manager),
+            None => self.state.lock().when_opened = Some(then),
+        }
+    }
+
+    /// What is known of each local queue, if the queue manager is open.
+    #[must_use]
+    pub fn queues(&self) -> Vec<QueueStatus> {
+        let manager = self.state.lock().manager.clone();
+        let Some(manager) = manager else { return Vec::new() };
+        let queues = manager.list(Kind::QueueLocal, "*");
+        queues.iter().filter_map(|queue| manager.queue_status(&queue.name)).collect()
+    }
+
+    /// The channels that run or are stopped, if the queue manager is open.
+    #[must_use]
+    pub fn channels(&self) -> Vec<ChannelStatus> {
+        let manager = self.state.lock().manager.clone();
+        manager.map(|manager| manager.channels().statuses()).unwrap_or_default()
+    }
+
     /// The queue manager; opened now if it was not.
     ///
     /// # Errors
@@ -108,6 +150,11 @@ impl Messages {
             manager.stop();
         }
         state.manager = Some(manager.clone());
+        let then = state.when_opened.take();
+        drop(state);
+        if let Some(then) = then {
+            then(&manager);
+        }
         Ok(manager)
     }
 

@@ -96,6 +96,9 @@ impl Doors {
         shared.manager.lock().clone_from(&manager);
         let queues = shared.queues.as_ref();
         self.messages = queues.map(|queues| MessagePrograms::open(kernel, queues)).transpose()?;
+        if let (Some(online), Some(messages)) = (&self.online, queues) {
+            online.count_messages(Arc::clone(messages));
+        }
         self.records = Some(RecordPrograms::open(kernel, manager, &shared.catalogs)?);
         Ok(())
     }
@@ -104,7 +107,8 @@ impl Doors {
     pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
         let online = self.online.as_ref().map(Online::addresses).unwrap_or_default();
         let records = self.records.as_ref().map(RecordPrograms::addresses).unwrap_or_default();
-        online.into_iter().chain(records).collect()
+        let messages = self.messages.as_ref().map(MessagePrograms::addresses).unwrap_or_default();
+        online.into_iter().chain(messages).chain(records).collect()
     }
 
     /// Closes them (2); answers how many programs were running.

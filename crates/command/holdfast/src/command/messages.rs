@@ -6,6 +6,7 @@
 //!    manager until the regions have ended.
 //! 2. A system whose programs send no messages pays a thread that waits.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mqi::place::{Link, Places, SOCKET};
@@ -13,8 +14,13 @@ use mqi::server::{LocalUsers, Server};
 use operations::messages::{self, Messages};
 use system::System;
 
+use super::message_channels::Beside;
 use crate::failure::{Failure, Result};
+use crate::output::warn;
 use crate::ticker::Ticker;
+
+/// The name of the door for partners, as `start` tells it.
+const CHANNELS: &str = "channels";
 
 /// Programs that send and receive messages.
 pub(crate) struct MessagePrograms {
@@ -23,13 +29,19 @@ pub(crate) struct MessagePrograms {
     /// By which programs find the queue manager by its name.
     link: Option<Link>,
     ticker: Option<Ticker>,
+    beside: Arc<Beside>,
 }
 
 impl MessagePrograms {
     pub(crate) fn open(system: &System, messages: &Arc<Messages>) -> Result<MessagePrograms> {
         let messages = Arc::clone(messages);
-        let own = Arc::clone(&messages);
-        let ticker = Some(Ticker::start("messages", move || own.tick())?);
+        let beside = Arc::new(Beside::new(system)?);
+        let (own, also) = (Arc::clone(&messages), Arc::clone(&beside));
+        let ticker = Ticker::start("messages", move || {
+            own.tick();
+            also.tick();
+        });
+        let ticker = Some(ticker?);
         let socket = std::path::absolute(system.dir().join(SOCKET))?;
         let manager = Arc::clone(&messages);
         let server = Server::start(&socket, manager, Arc::new(LocalUsers)).map_err(|error| {
@@ -38,7 +50,36 @@ impl MessagePrograms {
         })?;
         let link = Link::make(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
-        Ok(MessagePrograms { messages, server: Some(server), link, ticker })
+        let server = Some(server);
+        let programs = MessagePrograms { messages, server, link, ticker, beside };
+        match programs.begin() {
+            Ok(()) => Ok(programs),
+            Err(failure) => {
+                programs.close();
+                Err(failure)
+            }
+        }
+    }
+
+    /// Opens a queue manager that is there, or is asked for; one that comes later is looked after
+    /// then.
+    fn begin(&self) -> Result<()> {
+        if self.messages.is_there() || self.beside.is_asked_for() {
+            return self.beside.begin(&self.messages.manager()?);
+        }
+        let beside = Arc::clone(&self.beside);
+        self.messages.when_opened(Box::new(move |manager| {
+            if let Err(failure) = beside.begin(manager) {
+                let (code, text, remedy) = failure.parts();
+                warn(format!("{text} {remedy} ({code})"));
+            }
+        }));
+        Ok(())
+    }
+
+    /// Where partners of channels come in.
+    pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.beside.addresses().into_iter().map(|address| (CHANNELS, address)).collect()
     }
 
     /// Sends programs away that are in no region; what they had not committed is backed out.
@@ -47,6 +88,7 @@ impl MessagePrograms {
         if let Some(server) = self.server.take() {
             server.close();
         }
+        self.beside.end();
     }
 
     /// Ends the queue manager, when there is no region any more.

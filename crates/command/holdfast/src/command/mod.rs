@@ -24,6 +24,7 @@ mod load;
 mod log;
 mod manual;
 mod map;
+mod message_channels;
 mod messages;
 mod r#move;
 mod mq;
@@ -114,8 +115,8 @@ enum Command {
     Index(index::IndexArgs),
     Db(db::DbArgs),
     Move(r#move::MoveArgs),
-    Mq(mq::MqArgs),
     Mqsc(mqsc::MqscArgs),
+    Mq(mq::MqArgs),
     Engine(engine::EngineArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
@@ -196,8 +197,8 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Index(args) => index::run(context, &args),
         Command::Db(args) => db::run(context, &args),
         Command::Move(args) => r#move::run(context, &args),
-        Command::Mq(args) => mq::run(context, &args),
         Command::Mqsc(args) => mqsc::run(context, &args),
+        Command::Mq(args) => mq::run(context, &args),
         Command::Engine(args) => engine::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),

@@ -58,6 +58,7 @@ mod programs_send_messages;
 mod recon_says_who_has_what_open;
 mod regions_take_what_they_are_for;
 mod secrets_come_from_elsewhere;
+mod systems_exchange_messages;
 mod tellers_work_over_the_network;
 mod the_bank_runs;
 mod the_bank_survives_damage;

@@ -9,6 +9,7 @@ use queue_manager::objects::{Attribute, Kind, Object, Value, ValueKind};
 use queue_manager::{AdminError, QueueManager};
 use store::Store;
 
+use super::channels;
 use super::wire::{Content, Header, Message, Order, Parameter, malformed, read, write};
 use crate::attributes::displayed;
 use crate::console::Console;
@@ -24,7 +25,7 @@ const UNKNOWN_OBJECT: i32 = 2085;
 const BAD_COMMAND: i32 = 3007;
 const BAD_INTEGER: i32 = 3014;
 const BAD_TEXT: i32 = 3015;
-const TOO_FEW: i32 = 3019;
+pub(super) const TOO_FEW: i32 = 3019;
 const BAD_QUEUE_TYPE: i32 = 3022;
 
 const QUEUE_NAME: i32 = 2016;
@@ -73,20 +74,20 @@ const FAMILIES: [Family; 8] = [
 const QUEUE_TYPES: [(Kind, i32); 4] =
     [(Kind::QueueLocal, 1), (Kind::QueueModel, 2), (Kind::QueueAlias, 3), (Kind::QueueRemote, 6)];
 
-type Found = Result<Vec<Vec<Parameter>>, i32>;
+pub(super) type Found = Result<Vec<Vec<Parameter>>, i32>;
 
 /// The parameters of a command.
-struct Given<'m>(&'m [Parameter]);
+pub(super) struct Given<'m>(&'m [Parameter]);
 
 impl Given<'_> {
-    fn integer(&self, id: i32) -> Option<i32> {
+    pub(super) fn integer(&self, id: i32) -> Option<i32> {
         self.0.iter().find_map(|one| match one.content {
             Content::Integer(value) if one.id == id => Some(value),
             _ => None,
         })
     }
 
-    fn text(&self, id: i32) -> Option<&str> {
+    pub(super) fn text(&self, id: i32) -> Option<&str> {
         self.0.iter().find_map(|one| match &one.content {
             Content::Text(text) if one.id == id => Some(text.trim_end()),
             _ => None,
@@ -139,6 +140,21 @@ pub fn answer<S: Store>(manager: &QueueManager<S>, bytes: &[u8], order: Order) -
     messages.collect()
 }
 
+/// The answer to a command that is not carried out.
+pub(super) fn refusal(bytes: &[u8], order: Order, reason: i32) -> Vec<u8> {
+    let command = read(bytes, order).map_or(0, |message| message.header.command);
+    let header = Header {
+        kind: RESPONSE,
+        version: 1,
+        command,
+        sequence: 1,
+        last: true,
+        completion: FAILED,
+        reason,
+    };
+    write(&Message { header, parameters: Vec::new() }, order)
+}
+
 fn execute<S: Store>(manager: &QueueManager<S>, command: i32, given: &Given<'_>) -> Found {
     for family in &FAMILIES {
         match command {
@@ -172,7 +188,9 @@ fn execute<S: Store>(manager: &QueueManager<S>, command: i32, given: &Given<'_>)
         20 => channel_names(manager, given),
         38 => escape(manager, given),
         40 => Ok(Vec::new()),
+        26..=29 | 39 => run(manager, &channels::command(command, given)?),
         41 => queue_status(manager, given),
+        42 => channels::statuses(manager, given),
         _ => Err(BAD_COMMAND),
     }
 }
@@ -188,6 +206,7 @@ fn run<S: Store>(manager: &QueueManager<S>, text: &str) -> Found {
 /// The reason code of a command that was not processed.
 pub fn reason(error: &CommandError) -> i32 {
     match error {
+        CommandError::Channel(error) => channels::reason(error),
         CommandError::Syntax(_) => 4005,
         CommandError::NotFound { .. } | CommandError::Admin(AdminError::NotFound { .. }) => {
             UNKNOWN_OBJECT

@@ -2,18 +2,20 @@
 //!
 //! 1. A command is taken and its answers are put in one unit of work. What the command itself does
 //!    is done before, so a command whose answers are lost with the system may be answered again.
-//! 2. A message that is no command, or has nobody to be answered, is taken and done with; a queue
+//! 2. Once authority records are kept, only administrators' commands are carried out.
+//! 3. A message that is no command, or has nobody to be answered, is taken and done with; a queue
 //!    of commands never stands still because of one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use queue_manager::descriptor::value::msg_type;
+use queue_manager::name::unpadded;
 use queue_manager::options::value::{get, open, put};
 use queue_manager::options::{ConnectOptions, GetOptions, Handle, ObjectDescriptor, PutOptions};
 use queue_manager::{Answer, Connection, MessageDescriptor, QueueManager, Reason};
 use store::Store;
 
-use super::commands::answer;
+use super::commands::{answer, refusal};
 use super::wire::Order;
 
 /// Where commands are put.
@@ -97,7 +99,11 @@ impl<S: Store> CommandServer<S> {
         // Bits of the encoding say in which order the bytes of numbers are.
         let little = message.encoding & 0xF == 2;
         let order = if little { Order::Little } else { Order::Big };
-        let answers = answer(&self.manager, &self.buffer, order);
+        let user = unpadded(&message.user_identifier);
+        let answers = match self.manager.may_administer(&user) {
+            true => answer(&self.manager, &self.buffer, order),
+            false => vec![refusal(&self.buffer, order, Reason::NOT_AUTHORIZED.0)],
+        };
         if !message.reply_to_q.is_blank() {
             for body in answers {
                 // Who is not there to be answered, is not answered.

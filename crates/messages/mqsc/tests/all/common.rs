@@ -22,6 +22,7 @@ pub(crate) fn named(name: &str) -> Manager {
         clock: Arc::new(RealClock::new()),
         entropy: Arc::new(OsEntropy),
         authority: None,
+        users: None,
         connections_max: 100,
     };
     QueueManager::open(&ModelStore::new(), options).expect("an empty store takes a queue manager")

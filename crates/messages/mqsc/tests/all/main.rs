@@ -1,6 +1,7 @@
 //! Scenarios of commands over a queue manager, and what no text may do.
 
 mod a_dump_makes_the_same_queue_manager_again;
+mod channels_are_started_and_stopped;
 mod commands_define_display_and_remove_objects;
 mod common;
 mod displays_show_what_is_asked_for;

@@ -146,3 +146,45 @@ fn the_command_server_answers_to_the_queue_that_a_command_names() {
     let told = read(&buffer, Order::Little).expect("an answer is well formed");
     assert_eq!((told.header.command, told.header.completion), (40, 0));
 }
+
+#[test]
+fn channels_are_asked_about_and_told() {
+    let manager = manager();
+    let channel = || (3501, text("R"));
+    let create = vec![channel(), (1511, Content::Integer(3))];
+    assert_eq!(reason(&ask(&manager, 23, create)), (0, 0));
+    assert_eq!(reason(&ask(&manager, 42, vec![channel()])), (2, 3065));
+    assert_eq!(reason(&ask(&manager, 29, vec![channel()])), (0, 0));
+    let answers = ask(&manager, 42, vec![channel()]);
+    assert_eq!(integer(&answers[0], 1527), Some(6), "stopped");
+    assert_eq!(reason(&ask(&manager, 28, vec![(3501, text("NONE"))])), (2, 4032));
+    assert_eq!(reason(&ask(&manager, 27, vec![channel(), (1514, Content::Integer(9))])), (0, 0));
+}
+
+#[test]
+fn once_authority_is_recorded_only_administrators_are_served() {
+    let options = queue_manager::Options {
+        users: Some(std::sync::Arc::new(Nobody)),
+        ..queue_manager::Options::new("QM1")
+    };
+    let store = store_suite::model::ModelStore::new();
+    let manager = queue_manager::QueueManager::open(&store, options).expect("it opens");
+    assert!(manager.may_administer("bob"));
+    let console = mqsc::Console::new(&manager);
+    let record = "SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('bob') AUTHADD(CONNECT)";
+    assert!(!console.execute(record).failed);
+    assert!(!manager.may_administer("bob") && manager.may_administer("holdfast"));
+}
+
+/// Users of whom the queue manager's own is the one administrator.
+struct Nobody;
+
+impl queue_manager::Users for Nobody {
+    fn is_administrator(&self, user: &str) -> bool {
+        user == "holdfast"
+    }
+
+    fn groups(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -29,6 +29,7 @@ use store::Store;
 
 use crate::core::{Client, Core, Point};
 use crate::descriptor::MessageDescriptor;
+use crate::event::{self, Event};
 use crate::message::Message;
 use crate::name::ObjectName;
 use crate::options::{
@@ -82,7 +83,42 @@ impl<S: Store> Connection<S> {
 
     /// Opens an object. The descriptor returns what names led to.
     pub fn open(&mut self, what: &mut ObjectDescriptor, options: i32) -> Answer<(Handle, Outcome)> {
-        open::open(&mut self.session, what, options)
+        let opened = open::open(&mut self.session, what, options);
+        if let Err(failed) = &opened {
+            self.tell(failed.0, what, options);
+        }
+        opened
+    }
+
+    /// Tells what could not be opened, or put or got, if such events are asked for.
+    fn tell(&self, reason: Reason, what: &ObjectDescriptor, options: i32) {
+        let client = &self.session.client.options;
+        let (user, application) = (&*client.user, &*client.application);
+        let (object, manager) = (what.object_name, what.object_q_mgr_name);
+        let core = &self.session.core;
+        match reason {
+            Reason::NOT_AUTHORIZED => {
+                core.event(&Event::MayNotOpen { user, application, object, options });
+            }
+            Reason::GET_INHIBITED | Reason::PUT_INHIBITED => {
+                core.event(&Event::Inhibited { reason, queue: object, application });
+            }
+            _ if event::leads_nowhere(reason) => {
+                let queue = object;
+                core.event(&Event::LeadsNowhere { reason, queue, manager, application });
+            }
+            _ => {}
+        }
+    }
+
+    /// The same, of something that is open.
+    fn tell_of_handle(&self, reason: Reason, handle: Handle) {
+        if !matches!(reason, Reason::GET_INHIBITED | Reason::PUT_INHIBITED) {
+            return;
+        }
+        let name = self.session.client.handles.lock().get(&handle.0).map(|open| open.object);
+        let what = ObjectDescriptor { object_name: name.unwrap_or_default(), ..Default::default() };
+        self.tell(reason, &what, 0);
     }
 
     /// Closes an object.
@@ -99,7 +135,11 @@ impl<S: Store> Connection<S> {
         options: &mut PutOptions,
         data: &[u8],
     ) -> Answer<Outcome> {
-        put::put(&mut self.session, handle, descriptor, options, data)
+        let done = put::put(&mut self.session, handle, descriptor, options, data);
+        if let Err(failed) = &done {
+            self.tell_of_handle(failed.0, handle);
+        }
+        done
     }
 
     /// Opens, puts one message, and closes.
@@ -110,7 +150,11 @@ impl<S: Store> Connection<S> {
         options: &mut PutOptions,
         data: &[u8],
     ) -> Answer<Outcome> {
-        put::put1(&mut self.session, what, descriptor, options, data)
+        let done = put::put1(&mut self.session, what, descriptor, options, data);
+        if let Err(failed) = &done {
+            self.tell(failed.0, what, crate::options::value::open::OUTPUT);
+        }
+        done
     }
 
     /// Gets a message: at most `room` bytes of its data into `buffer`, whose old contents are
@@ -123,7 +167,11 @@ impl<S: Store> Connection<S> {
         room: usize,
         buffer: &mut Vec<u8>,
     ) -> Answer<Got> {
-        get::get(&mut self.session, handle, descriptor, options, room, buffer)
+        let got = get::get(&mut self.session, handle, descriptor, options, room, buffer);
+        if let Err(failed) = &got {
+            self.tell_of_handle(failed.0, handle);
+        }
+        got
     }
 
     /// Makes a claim of the message that a handle has locked by browsing it: the handle can lock

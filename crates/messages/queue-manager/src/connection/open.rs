@@ -117,8 +117,12 @@ pub(super) fn open_queue<S: Store>(
 ) -> Answer<OpenQueue> {
     let core = &session.core;
     let resolved = core.resolve(what.object_name, what.object_q_mgr_name)?;
-    let name = what.object_name.text();
-    authorize(session, user, (Kind::QueueLocal, &name), options)?;
+    // A queue elsewhere has no definition here: who may send there may use the way there.
+    let name = match &resolved {
+        Resolved { target: Target::Remote { transmission, .. }, via: None } => transmission.name,
+        _ => what.object_name,
+    };
+    authorize(session, user, (Kind::QueueLocal, &name.text()), options)?;
     let selector = read_selector(&what.selection_string)?;
     let (resolved, made_it) = match &resolved.target {
         Target::Model(model) => {

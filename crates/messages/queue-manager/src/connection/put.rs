@@ -232,7 +232,7 @@ fn complete<S: Store>(
         md.ccsid = core.manager_settings().ccsid;
     }
     if md.reply_to_q_mgr.is_blank() && !md.reply_to_q.is_blank() {
-        md.reply_to_q_mgr = core.name;
+        (md.reply_to_q, md.reply_to_q_mgr) = core.reply_to(md.reply_to_q);
     }
     md.priority = md.priority.min(PRIORITY_MAX);
     md.backout_count = 0;

@@ -3,6 +3,7 @@
 //! | to understand | look at |
 //! |---|---|
 //! | definitions and the queues they stand for | `registry` |
+//! | who may do what | `authority` |
 //! | units of work: what is put and got, and what becomes of it | `work` |
 //! | where a name leads | `resolve` |
 //! | finding a message | `search` |
@@ -15,6 +16,7 @@
 //! 1. Latches are taken in this order: administration, registry, topics, queue. None of the last
 //!    three is held across a call of the store.
 
+mod authority;
 mod dead_letter;
 mod expiry;
 mod publish;
@@ -35,6 +37,7 @@ use seam::entropy::Entropy;
 use seam::sync::Mutex;
 use store::{SetId, Store, StoreError};
 
+pub use authority::Users;
 pub(crate) use publish::{Publication, Subscribed, to_hex};
 pub(crate) use registry::Registry;
 pub(crate) use report::Report;
@@ -43,7 +46,9 @@ pub(crate) use search::{Found, From, Request};
 pub use work::Point;
 pub(crate) use work::Work;
 
+use crate::channel::Table;
 use crate::descriptor::Identifier;
+use crate::event::{Counted, Event};
 use crate::name::{ObjectName, padded};
 use crate::objects::Kind;
 use crate::options::ConnectOptions;
@@ -88,6 +93,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Who may do what; none: everybody may do everything.
     pub authority: Option<Arc<dyn Authority>>,
+    /// What authority records are told of users; none: records are not asked.
+    pub users: Option<Arc<dyn Users>>,
     /// Connections at a time, at most.
     pub connections_max: usize,
 }
@@ -101,6 +108,7 @@ impl Options {
             clock: Arc::new(seam::clock::RealClock::new()),
             entropy: Arc::new(seam::entropy::OsEntropy),
             authority: None,
+            users: None,
             connections_max: 10_000,
         }
     }
@@ -134,6 +142,10 @@ pub(crate) struct Core<S: Store> {
     pub(crate) registry: Mutex<Registry>,
     pub(crate) topics: Mutex<Topics>,
     pub(crate) clients: Mutex<BTreeMap<u64, Arc<Client>>>,
+    pub(crate) channels: Arc<Table>,
+    /// What statistics messages have said so far.
+    pub(crate) counted: Mutex<Counted>,
+    pub(crate) statistics_ms: AtomicU64,
     opened_ms: u64,
     numbers: AtomicU64,
     mode: AtomicU8,
@@ -178,7 +190,8 @@ impl<S: Store> Core<S> {
     pub(crate) fn may(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Answer<()> {
         let authority = self.options.authority.as_ref();
         let allowed = authority.is_none_or(|who| who.allows(user, kind, name, wish));
-        require(allowed, Reason::NOT_AUTHORIZED)
+        let recorded = allowed && self.is_recorded(user, kind, name, wish);
+        require(recorded, Reason::NOT_AUTHORIZED)
     }
 
     /// Fails while the queue manager stops; while it quiesces, if the caller asked for that.
@@ -211,7 +224,12 @@ impl<S: Store> Core<S> {
     /// Admits a connection.
     pub(crate) fn enter(&self, options: ConnectOptions) -> Answer<Arc<Client>> {
         self.goes_on(true)?;
-        self.may(&options.user, Kind::QueueManager, &self.options.name, Wish::Connect)?;
+        let name = &self.options.name;
+        if let Err(failed) = self.may(&options.user, Kind::QueueManager, name, Wish::Connect) {
+            let (user, application) = (&*options.user, &*options.application);
+            self.event(&Event::MayNotConnect { user, application });
+            return Err(failed);
+        }
         let client = Arc::new(Client {
             number: self.serial(),
             options,

@@ -15,7 +15,9 @@ use seam::sync::Mutex;
 use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
 use super::{Core, Options, RUNNING};
+use crate::channel::{CHANNELS, Table};
 use crate::error::AdminError;
+use crate::event::Switches;
 use crate::message::display_date_and_time;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object, Value};
@@ -40,6 +42,7 @@ pub(crate) struct ManagerSettings {
     pub(crate) properties_max: usize,
     /// Milliseconds between scans for expired messages; none: no scans.
     pub(crate) expiry_interval_ms: Option<u64>,
+    pub(crate) events: Switches,
 }
 
 impl ManagerSettings {
@@ -60,6 +63,7 @@ impl ManagerSettings {
             ccsid: object.number_of("CCSID") as i32,
             properties_max: size("MAXPROPL"),
             expiry_interval_ms: seconds.filter(|seconds| *seconds > 0).map(|s| s * 1_000),
+            events: Switches::of(object),
         }
     }
 }
@@ -104,6 +108,9 @@ impl Registry {
             match self.queues.get(&object.name) {
                 Some(queue) => {
                     let mut state = queue.state.lock();
+                    if state.settings.watch != settings.watch {
+                        state.watch = settings.watch;
+                    }
                     state.settings = Arc::new(settings);
                     // Getters may find it inhibited now, or no longer so.
                     state.arrivals += 1;
@@ -141,6 +148,7 @@ impl<S: Store> Core<S> {
     pub(crate) fn open(store: &S, options: Options) -> Result<Core<S>, AdminError> {
         let bodies = Bodies::open(store)?;
         let definitions = set_of(store, DEFINITIONS)?;
+        let channels = set_of(store, CHANNELS)?;
         let now_ms = options.clock.utc_us() / 1_000;
         let own = Object::new(Kind::QueueManager, &options.name);
         let manager = Arc::new(ManagerSettings::of(&own));
@@ -155,6 +163,9 @@ impl<S: Store> Core<S> {
             registry: Mutex::new(registry),
             topics: Mutex::new(Topics::default()),
             clients: Mutex::new(BTreeMap::new()),
+            channels: Arc::new(Table::new(channels)),
+            counted: Mutex::default(),
+            statistics_ms: AtomicU64::new(now_ms),
             opened_ms: now_ms,
             numbers: AtomicU64::new(1),
             mode: AtomicU8::new(RUNNING),
@@ -163,6 +174,7 @@ impl<S: Store> Core<S> {
         };
         core.read_definitions(now_ms)?;
         core.read_messages()?;
+        crate::channel::recover(&core)?;
         let interval = core.manager_settings().trigger_interval_ms;
         core.trigger_interval_ms.store(interval, Ordering::Relaxed);
         if core.registry.lock().object(Kind::QueueManager, &core.options.name).is_none() {

@@ -81,6 +81,20 @@ impl<S: Store> Core<S> {
         Ok(Resolved { target: Target::Remote { transmission, queue, manager }, via: None })
     }
 
+    /// The queue for replies that a name without a queue manager means: the name may be an alias,
+    /// a definition of a remote queue.
+    pub(crate) fn reply_to(&self, queue: ObjectName) -> (ObjectName, ObjectName) {
+        let alias = self.object(Kind::QueueLocal, &queue.text());
+        match alias.filter(|alias| alias.kind == Kind::QueueRemote) {
+            Some(alias) => {
+                let (name, manager) = (alias.text_of("RNAME"), alias.text_of("RQMNAME"));
+                let named = |text: &str, own| if text.is_empty() { own } else { text.into() };
+                (named(name, queue), named(manager, self.name))
+            }
+            None => (queue, self.name),
+        }
+    }
+
     fn resolve_here(&self, name: ObjectName) -> Answer<Resolved> {
         require(!name.is_blank(), Reason::UNKNOWN_OBJECT_NAME)?;
         let Some(object) = self.object(Kind::QueueLocal, &name.text()) else {

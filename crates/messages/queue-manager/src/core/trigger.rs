@@ -153,7 +153,7 @@ impl<S: Store> Core<S> {
     }
 
     /// The descriptor of a message that the queue manager itself makes.
-    pub(super) fn own_descriptor(&self) -> Answer<MessageDescriptor> {
+    pub(crate) fn own_descriptor(&self) -> Answer<MessageDescriptor> {
         let (put_date, put_time) = date_and_time(self.now_ms());
         Ok(MessageDescriptor {
             msg_id: self.new_identifier()?,

@@ -201,17 +201,28 @@ impl<S: Store> Work<S> {
             large: persistent && message.is_large(),
         };
         let message = Arc::new(message);
-        let at = {
+        let (at, event) = {
             let mut state = queue.state.lock();
-            state.admits(bytes)?;
+            if let Err(refused) = state.admits(bytes) {
+                let full = refused.0 == Reason::Q_FULL;
+                let event = if full { state.watch.refused() } else { None };
+                drop(state);
+                if let Some(event) = event {
+                    core.depth_event(queue, event);
+                }
+                return Err(refused);
+            }
             let priority = message.descriptor.priority;
             let at = place(if state.settings.by_priority { priority } else { 9 }, arrival);
             let volatile = (!persistent).then(|| Arc::clone(&message));
             state.index.coming(at, entry, self.number, &hashes, volatile);
             let depth = state.index.depth();
             state.statistics.put(bytes, depth, message.put_ms);
-            at
+            (at, state.watch.put(depth))
         };
+        if let Some(event) = event {
+            core.depth_event(queue, event);
+        }
         let written = match persistent {
             false => Ok(()),
             true => {
@@ -236,7 +247,15 @@ impl<S: Store> Work<S> {
         stays: bool,
     ) -> Answer<()> {
         let hashes = hashes(message);
-        queue.state.lock().index.identify(at, &hashes);
+        let event = {
+            let mut state = queue.state.lock();
+            state.index.identify(at, &hashes);
+            let depth = state.index.depth();
+            state.watch.got(depth)
+        };
+        if let Some(event) = event {
+            core.depth_event(queue, event);
+        }
         if entry.persistent {
             let backed_out = queue.state.lock().index.backout_count(at) > 0;
             let number = queue.number;

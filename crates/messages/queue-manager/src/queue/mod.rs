@@ -21,6 +21,7 @@ pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, pl
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;
 
+use crate::event::DepthWatch;
 use crate::name::ObjectName;
 use crate::reason::{Answer, Reason, fail, require};
 
@@ -40,6 +41,7 @@ pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) index: Index,
     pub(crate) statistics: Statistics,
+    pub(crate) watch: DepthWatch,
     pub(crate) deleted: bool,
     /// A permanent dynamic queue goes when the last handle is closed.
     pub(crate) delete_at_last_close: bool,
@@ -58,11 +60,14 @@ pub(crate) struct State {
     pub(crate) damaged: BTreeSet<Place>,
     /// When a trigger message was last made for it, in milliseconds.
     pub(crate) triggered_ms: u64,
+    /// Since when there have been puts or gets that are not committed, as far as anybody looked.
+    uncommitted_since_ms: Option<u64>,
 }
 
 impl Queue {
     pub(crate) fn new(name: ObjectName, number: u32, settings: Settings, now_ms: u64) -> Queue {
         let state = State {
+            watch: settings.watch,
             settings: Arc::new(settings),
             index: Index::default(),
             statistics: Statistics::new(now_ms),
@@ -78,6 +83,7 @@ impl Queue {
             marks: BTreeMap::new(),
             damaged: BTreeSet::new(),
             triggered_ms: 0,
+            uncommitted_since_ms: None,
         };
         Queue {
             name,
@@ -151,6 +157,15 @@ impl State {
     /// Handles of every kind.
     pub(crate) fn handles(&self) -> u32 {
         self.inputs + self.outputs + self.others
+    }
+
+    /// How long there have been puts or gets that are not committed: to be asked every second.
+    pub(crate) fn uncommitted_ms(&mut self, now_ms: u64) -> u64 {
+        if self.index.uncommitted() == 0 {
+            self.uncommitted_since_ms = None;
+            return 0;
+        }
+        now_ms.saturating_sub(*self.uncommitted_since_ms.get_or_insert(now_ms))
     }
 
     /// Whether a message of so many bytes may come.

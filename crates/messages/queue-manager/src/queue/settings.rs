@@ -1,5 +1,6 @@
 //! What a local queue is told by its definition, ready for use by every put and get.
 
+use crate::event::DepthWatch;
 use crate::name::{ObjectName, padded};
 use crate::objects::Object;
 
@@ -72,6 +73,8 @@ pub(crate) struct Settings {
     pub(crate) origin: Origin,
     /// Tenths of a second that no message may live longer than.
     pub(crate) expiry_max: Option<i32>,
+    /// When it counts as deep or full.
+    pub(crate) watch: DepthWatch,
 }
 
 impl Settings {
@@ -112,6 +115,7 @@ impl Settings {
                 _ => Origin::Defined,
             },
             expiry_max: expiry_max(object),
+            watch: DepthWatch::of(object),
         }
     }
 }

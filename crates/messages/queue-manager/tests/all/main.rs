@@ -2,7 +2,9 @@
 
 mod administration;
 mod browsing;
+mod channels;
 mod common;
+mod events;
 mod getting;
 mod groups;
 mod kernel;
@@ -13,6 +15,7 @@ mod publishing;
 mod putting;
 mod reports;
 mod restarts;
+mod security;
 mod triggers;
 mod units;
 mod waiting;

@@ -9,6 +9,7 @@
 
 mod archives;
 mod asked;
+mod channels;
 mod databases;
 mod edit;
 mod engine;
@@ -34,6 +35,7 @@ use wal::{LogConfig, PlainSpan, WadsConfig};
 
 use crate::SystemError;
 pub use archives::ArchiveSettings;
+pub use channels::ChannelSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
@@ -108,6 +110,9 @@ pub struct SystemConfig {
     /// How a started system processes transactions.
     #[serde(default)]
     pub online: OnlineSettings,
+    /// How a started system meets other queue managers.
+    #[serde(default)]
+    pub channels: ChannelSettings,
 }
 
 /// The section `[log]`.
@@ -387,6 +392,7 @@ impl SystemConfig {
             databases: BTreeMap::new(),
             compat: Compat::default(),
             online: OnlineSettings::default(),
+            channels: ChannelSettings::default(),
         }
     }
 
@@ -604,7 +610,8 @@ impl SystemConfig {
         if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
             return Err(("archive", error.to_string()));
         }
-        self.check_online()
+        self.check_online()?;
+        self.check_channels()
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
     LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings,
-    databases, online,
+    channels, databases, online,
 };
 
 pub(super) struct Text(pub(super) String);
@@ -68,6 +68,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     warn(&mut text, &config.warn);
     rest(&mut text, config);
     online::write(&mut text, &config.online);
+    channels::write(&mut text, &config.channels);
     databases::write(&mut text, config);
     text.0
 }

@@ -16,6 +16,7 @@
 //!    then; its input waits for the next start.
 
 mod pages;
+mod queue_metrics;
 mod regions;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -26,6 +27,7 @@ use control::{Checkpoint, DatabaseState, PoolState, RegionId};
 use http_door::HttpServer;
 use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
 use operations::Databases;
+use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
 use pool::PoolStatistics;
 use rustix::process::{Signal, getpid, kill_process};
@@ -35,7 +37,7 @@ use store_any::AnyStore;
 use system::{Guests, OnlineSettings, System};
 use uow::Kernel;
 
-use self::pages::StatusPages;
+use self::pages::{Counted, StatusPages};
 use self::regions::{Hall, Regions};
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
@@ -59,6 +61,7 @@ pub(crate) struct Online {
     manager: TransactionManager,
     door: Option<ImsConnect>,
     pages: Option<HttpServer>,
+    counted: Counted,
     regions: Option<Arc<Regions>>,
     ticker: Option<Ticker>,
 }
@@ -154,6 +157,7 @@ impl Online {
             manager,
             door: None,
             pages: None,
+            counted: Counted::default(),
             regions: Some(regions),
             ticker: Some(ticker),
         };
@@ -163,7 +167,8 @@ impl Online {
 
     fn open_doors(&mut self, system: &System, settings: &OnlineSettings) -> Result<()> {
         if !settings.metrics.is_empty() {
-            let pages = StatusPages::new(system, self.manager.clone());
+            let counted = Arc::clone(&self.counted);
+            let pages = StatusPages::new(system, self.manager.clone(), counted);
             let server = HttpServer::start(&settings.metrics, Arc::new(pages));
             self.pages = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
         }
@@ -182,6 +187,11 @@ impl Online {
     /// The transaction manager.
     pub(crate) fn manager(&self) -> TransactionManager {
         self.manager.clone()
+    }
+
+    /// Has metrics tell of the queue manager's queues.
+    pub(crate) fn count_messages(&self, messages: Arc<Messages>) {
+        *self.counted.lock() = Some(messages);
     }
 
     /// Where clients come in: each door's name, and its address.

@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use control::{Statistics, TRANSIT_US};
 use http_door::{Kind, Metrics, Pages};
+use operations::messages::Messages;
 use operations::transactions::TransactionManager;
 use pool::PoolStatistics;
 use queues::Kind as QueueKind;
+use seam::sync::Mutex;
 use system::System;
 use uow::Kernel;
+
+use super::queue_metrics;
 
 /// A page lists no more queues than this, those with the most messages first.
 const QUEUES_MAX: usize = 1_000;
@@ -22,12 +26,20 @@ pub(super) struct StatusPages {
     dir: PathBuf,
     kernel: Arc<Kernel>,
     manager: TransactionManager,
+    counted: Counted,
 }
 
+/// The queue manager whose queues are counted, once it is there.
+pub(super) type Counted = Arc<Mutex<Option<Arc<Messages>>>>;
+
 impl StatusPages {
-    pub(super) fn new(system: &System, manager: TransactionManager) -> StatusPages {
+    pub(super) fn new(
+        system: &System,
+        manager: TransactionManager,
+        counted: Counted,
+    ) -> StatusPages {
         let (dir, kernel) = (system.dir().to_owned(), Arc::clone(system.kernel()));
-        StatusPages { dir, kernel, manager }
+        StatusPages { dir, kernel, manager, counted }
     }
 }
 
@@ -35,6 +47,10 @@ impl Pages for StatusPages {
     fn metrics(&self, metrics: &mut Metrics) {
         transactions(metrics, &self.manager.statistics());
         self.queues(metrics);
+        let messages = self.counted.lock().clone();
+        if let Some(messages) = messages {
+            queue_metrics::write(metrics, messages.queues(), &messages.channels());
+        }
         self.kernel(metrics);
     }
 

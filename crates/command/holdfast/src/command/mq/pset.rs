@@ -1,37 +1,30 @@
-//! `holdfast mq`: what operators ask of the queue manager's storage.
+//! `holdfast mq pset`: what operators ask of the queue manager's storage.
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use operations::pset::{PageSet, Pset, PsetRequest};
 use operations::verbs::Operation;
 
-use super::{Context, DONE};
+use super::super::{Context, DONE};
 use crate::failure::Result;
 use crate::operate::{Where, perform};
 use crate::output::{bytes, count};
 
-/// The queue manager's storage
+/// Show what page sets have had read and written, and what sealing them costs
+///
+/// Counts since the system was started. What sealing adds to a page is measured now, on this
+/// machine; times the pages that were counted it is what sealing has added, or would have added
+/// where a page set is in clear.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast mq pset -s /srv/bank")]
-pub(crate) struct MqArgs {
-    #[command(subcommand)]
-    what: What,
+#[command(after_help = "Example: holdfast mq pset -s /srv/bank --json")]
+pub(crate) struct PsetArgs {
+    #[command(flatten)]
+    place: Where,
 }
 
-#[derive(Subcommand, Debug)]
-enum What {
-    /// Show what page sets have had read and written, and what sealing them costs
-    ///
-    /// Counts since the system was started. What sealing adds to a page is measured now, on this
-    /// machine; times the pages that were counted it is what sealing has added, or would have added
-    /// where a page set is in clear.
-    #[command(after_help = "Example: holdfast mq pset -s /srv/bank --json")]
-    Pset(Where),
-}
-
-pub(super) fn run(context: &mut Context, args: &MqArgs) -> Result<ExitCode> {
-    let What::Pset(place) = &args.what;
+pub(super) fn run(context: &mut Context, args: &PsetArgs) -> Result<ExitCode> {
+    let place = &args.place;
     let asked = Operation::Pset(PsetRequest {});
     let report: Pset = perform(context, &place.system, &place.passphrase, &asked)?;
     if context.output.is_json() {

@@ -1,0 +1,128 @@
+//! Commands about channels reach whoever runs them; what is kept is shown and changed without.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mqsc::Console;
+use queue_manager::channel::{
+    ChannelError, ChannelState, ChannelType, Initiator, ListenerStatus, StopRequest,
+};
+use seam::sync::Mutex;
+
+use crate::common::{done, manager, refused};
+
+/// Notes what it is asked for.
+#[derive(Default)]
+struct Fake(Mutex<Vec<String>>);
+
+impl Initiator for Fake {
+    fn start(&self, channel: &str) -> Result<(), ChannelError> {
+        self.0.lock().push(format!("start {channel}"));
+        Ok(())
+    }
+
+    fn stop(&self, request: &StopRequest) -> usize {
+        self.0.lock().push(format!("stop {} {:?}", request.channel, request.mode));
+        0
+    }
+
+    fn ping(&self, channel: &str, bytes: usize) -> Result<(), ChannelError> {
+        self.0.lock().push(format!("ping {channel} {bytes}"));
+        Ok(())
+    }
+
+    fn listen(&self, name: &str) -> Result<SocketAddr, ChannelError> {
+        self.0.lock().push(format!("listen {name}"));
+        Ok(SocketAddr::from(([127, 0, 0, 1], 1414)))
+    }
+
+    fn end_listener(&self, name: &str) -> bool {
+        self.0.lock().push(format!("end {name}"));
+        true
+    }
+
+    fn listeners(&self) -> Vec<ListenerStatus> {
+        vec![ListenerStatus {
+            name: "L1".into(),
+            address: SocketAddr::from(([127, 0, 0, 1], 1414)),
+            started_ms: 1,
+            connections: 2,
+        }]
+    }
+}
+
+#[test]
+fn commands_reach_whoever_runs_channels() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEFINE QLOCAL(X) USAGE(XMITQ)");
+    done(&console, "DEFINE CHANNEL(C) CHLTYPE(SDR) XMITQ(X) CONNAME('h(1)')");
+    done(&console, "DEFINE LISTENER(L1) TRPTYPE(TCP) PORT(0)");
+    assert!(refused(&console, "START CHANNEL(C)").contains("in a started system only"));
+    let fake = Arc::new(Fake::default());
+    manager.channels().attach(Some(Arc::clone(&fake) as _));
+    assert!(done(&console, "START CHANNEL(C)").starts_with("AMQ8018I: "));
+    done(&console, "STOP CHANNEL(C) MODE(FORCE)");
+    done(&console, "PING CHANNEL(C)");
+    done(&console, "START LISTENER(L1)");
+    done(&console, "STOP LISTENER(L1)");
+    assert!(refused(&console, "STOP CHANNEL(C) STATUS(INACTIVE)").starts_with("AMQ9533E: "));
+    assert!(refused(&console, "START CHANNEL(NONE)").starts_with("AMQ8147E: "));
+    assert!(refused(&console, "START LISTENER(NONE)").starts_with("AMQ8147E: "));
+    assert!(refused(&console, "PING CHANNEL(C) DATALEN(1)").contains("from 16 to 32768"));
+    let asked = fake.0.lock().clone();
+    let expected =
+        ["start C", "stop C Force", "ping C 64", "listen L1", "end L1", "stop C Quiesce"];
+    assert_eq!(asked, expected);
+    let shown = done(&console, "DISPLAY LSSTATUS(*) ALL");
+    assert!(shown.contains("LISTENER(L1)") && shown.contains("PORT(1414)"), "{shown}");
+    assert!(done(&console, "DISPLAY QMSTATUS").contains("CHINIT(RUNNING)"));
+}
+
+#[test]
+fn a_channel_that_was_stopped_is_shown_so_until_it_is_started() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEFINE CHANNEL(R) CHLTYPE(RCVR)");
+    assert!(refused(&console, "DISPLAY CHSTATUS(*)").starts_with("AMQ8420I: "));
+    done(&console, "STOP CHANNEL(R)");
+    let shown = done(&console, "DISPLAY CHSTATUS(R)");
+    assert!(shown.starts_with("AMQ8417I: ") && shown.contains("STATUS(STOPPED)"), "{shown}");
+    assert!(manager.channels().is_stopped("R"));
+    manager.channels().attach(Some(Arc::new(Fake::default())));
+    done(&console, "START CHANNEL(R)");
+    assert!(refused(&console, "DISPLAY CHSTATUS(R)").starts_with("AMQ8420I: "));
+}
+
+#[test]
+fn a_channel_that_runs_is_shown_with_what_it_does() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEFINE CHANNEL(R) CHLTYPE(RCVR)");
+    let instance = manager.channels().instance("R", ChannelType::Receiver);
+    instance.update(|status| {
+        status.state = ChannelState::Running;
+        status.partner = "QM2".into();
+        status.messages = 7;
+    });
+    let shown = done(&console, "DISPLAY CHSTATUS(R) MSGS WHERE(STATUS EQ RUNNING)");
+    assert!(shown.contains("RQMNAME(QM2)") && shown.contains("MSGS(7)"), "{shown}");
+    let refused = refused(&console, "RESET CHANNEL(NONE)");
+    assert!(refused.starts_with("AMQ8147E: "), "{refused}");
+    drop(instance);
+    assert!(!manager.channels().statuses().iter().any(|one| one.channel == "R"));
+}
+
+#[test]
+fn numbers_are_reset_and_shown() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEFINE QLOCAL(X) USAGE(XMITQ)");
+    done(&console, "DEFINE CHANNEL(C) CHLTYPE(SDR) XMITQ(X) CONNAME('h(1)')");
+    done(&console, "RESET CHANNEL(C) SEQNUM(8)");
+    let shown = done(&console, "DISPLAY CHSTATUS(C) SAVED");
+    assert!(shown.contains("LASTSEQNO(7)") && shown.contains("SAVED"), "{shown}");
+    let told = refused(&console, "RESOLVE CHANNEL(C) ACTION(COMMIT)");
+    assert!(told.contains("no batch in doubt"), "{told}");
+    assert!(refused(&console, "RESOLVE CHANNEL(C)").contains("ACTION"));
+}

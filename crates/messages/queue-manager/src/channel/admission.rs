@@ -1,0 +1,288 @@
+//! Channel authentication records: who may come in by a channel, and as which user.
+//!
+//! 1. An address that a record blocks is blocked on every channel that the record is for, whatever
+//!    other records say.
+//! 2. Of the records that fit, one decides: one that names the channel goes before one with a
+//!    generic name; then one by certificate, by user or queue manager, by address.
+//! 3. The user that comes of that, or of the channel's definition, must not be blocked.
+//! 4. A record that warns only lets in whom it would refuse.
+
+use std::net::IpAddr;
+
+use store::Store;
+
+use crate::core::Core;
+use crate::name::matches_generic;
+use crate::objects::{Kind, Object, Value};
+
+/// Whoever wants to come in.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'c> {
+    /// The channel.
+    pub channel: &'c str,
+    /// The address it comes from.
+    pub address: IpAddr,
+    /// The distinguished name of its certificate, if it has shown one.
+    pub subject: Option<&'c str>,
+    /// Its queue manager, if it is one.
+    pub partner: Option<&'c str>,
+    /// The user that it says it is, if it is a program.
+    pub user: Option<&'c str>,
+}
+
+/// As whom it works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// The user; blank: whoever runs channels.
+    pub user: String,
+    /// What operators should know.
+    pub warning: Option<String>,
+}
+
+/// Why it may not come in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// Whether somebody may come in by a channel, and as whom.
+pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Admitted, Refused> {
+    let channel = core.object(Kind::Channel, caller.channel);
+    let own = channel.as_ref().map_or("", |object| object.text_of("MCAUSER")).to_owned();
+    let manager = core.object(Kind::QueueManager, &core.options.name);
+    if manager.is_some_and(|manager| manager.is("CHLAUTH", "DISABLED")) {
+        return Ok(Admitted { user: own, warning: None });
+    }
+    let records: Vec<_> = {
+        let registry = core.registry.lock();
+        registry.of_space(Kind::ChannelAuthority).cloned().collect()
+    };
+    let is_administrator = |user: &str| core.is_administrator(user);
+    decide(records.iter().map(AsRef::as_ref), caller, &own, &is_administrator)
+}
+
+fn decide<'r>(
+    records: impl Iterator<Item = &'r Object>,
+    caller: &Caller<'_>,
+    own: &str,
+    is_administrator: &dyn Fn(&str) -> bool,
+) -> Result<Admitted, Refused> {
+    let fitting = |record: &&Object| matches_generic(caller.channel, record.text_of("CHLAUTH"));
+    let records: Vec<&Object> = records.filter(fitting).collect();
+    let mut warning = None;
+    let address = caller.address.to_string();
+    for record in records.iter().filter(|record| record.is("TYPE", "BLOCKADDR")) {
+        if list(record, "ADDRLIST").iter().any(|pattern| address_matches(pattern, &address)) {
+            refuse(record, format!("address {address} is blocked"), &mut warning)?;
+        }
+    }
+    let mut maps: Vec<&&Object> = records.iter().filter(|record| maps(record, caller)).collect();
+    maps.sort_by_key(|record| rank(record));
+    let mut user = own.to_owned();
+    if let Some(record) = maps.first() {
+        match record.text_of("USERSRC") {
+            "NOACCESS" => {
+                let what = format!("channel {} lets nobody in from there", caller.channel);
+                refuse(record, what, &mut warning)?;
+            }
+            "MAP" => user = record.text_of("MCAUSER").to_owned(),
+            _ => user = caller.user.map_or(user, str::to_owned),
+        }
+    }
+    for record in records.iter().filter(|record| record.is("TYPE", "BLOCKUSER")) {
+        let blocks = |listed: &String| {
+            *listed == user || (listed == "*MQADMIN" && !user.is_empty() && is_administrator(&user))
+        };
+        if list(record, "USERLIST").iter().any(blocks) {
+            refuse(record, format!("user {user} is blocked"), &mut warning)?;
+        }
+    }
+    Ok(Admitted { user, warning })
+}
+
+fn refuse(record: &Object, what: String, warning: &mut Option<String>) -> Result<(), Refused> {
+    if !record.is("WARN", "YES") {
+        return Err(Refused(what));
+    }
+    *warning = Some(what);
+    Ok(())
+}
+
+fn list<'r>(record: &'r Object, name: &str) -> &'r [String] {
+    match record.get(name) {
+        Some(Value::List(list)) => list,
+        _ => &[],
+    }
+}
+
+/// Whether a record maps this caller.
+fn maps(record: &Object, caller: &Caller<'_>) -> bool {
+    let pattern = record.text_of("ADDRESS");
+    let from = pattern.is_empty() || address_matches(pattern, &caller.address.to_string());
+    from && match record.text_of("TYPE") {
+        "SSLPEERMAP" => {
+            caller.subject.is_some_and(|subject| name_matches(record.text_of("SSLPEER"), subject))
+        }
+        "QMGRMAP" => {
+            caller.partner.is_some_and(|name| matches_generic(name, record.text_of("QMNAME")))
+        }
+        "USERMAP" => {
+            caller.user.is_some_and(|user| user.eq_ignore_ascii_case(record.text_of("CLNTUSER")))
+        }
+        "ADDRESSMAP" => !pattern.is_empty(),
+        _ => false,
+    }
+}
+
+/// What goes first comes out lowest.
+fn rank(record: &Object) -> (bool, std::cmp::Reverse<usize>, u8, bool, std::cmp::Reverse<usize>) {
+    let profile = record.text_of("CHLAUTH");
+    let by = match record.text_of("TYPE") {
+        "SSLPEERMAP" => 0,
+        "USERMAP" | "QMGRMAP" => 1,
+        _ => 2,
+    };
+    let address = record.text_of("ADDRESS");
+    (
+        profile.ends_with('*'),
+        std::cmp::Reverse(profile.len()),
+        by,
+        address.is_empty() || address.contains('*'),
+        std::cmp::Reverse(address.len()),
+    )
+}
+
+/// Whether an address is one of a pattern: parts with `*` for any, `a-b` for a stretch; a `*` at
+/// the end stands for all further parts.
+fn address_matches(pattern: &str, address: &str) -> bool {
+    let separator = if address.contains(':') { ':' } else { '.' };
+    let mut parts = address.split(separator);
+    let mut patterns = pattern.trim().split(separator).peekable();
+    while let Some(pattern) = patterns.next() {
+        if pattern == "*" && patterns.peek().is_none() {
+            return true;
+        }
+        let Some(part) = parts.next() else { return false };
+        let within = || {
+            let (low, high) = pattern.split_once('-')?;
+            let number = |text: &str| text.parse::<u32>().ok();
+            Some((number(low)?..=number(high)?).contains(&number(part)?))
+        };
+        if pattern != "*" && pattern != part && within() != Some(true) {
+            return false;
+        }
+    }
+    parts.next().is_none()
+}
+
+/// Whether a distinguished name has all parts of a pattern, such as `CN=qm2*,O=Ours`.
+#[must_use]
+pub fn name_matches(pattern: &str, subject: &str) -> bool {
+    let parts = |text: &str| -> Vec<(String, String)> {
+        let part = |part: &str| {
+            let (key, value) = part.split_once('=')?;
+            let value = value.trim().trim_matches('"').to_owned();
+            Some((key.trim().to_ascii_uppercase(), value))
+        };
+        text.split([',', ';']).filter_map(part).collect()
+    };
+    let has = parts(subject);
+    let wanted = parts(pattern);
+    !wanted.is_empty()
+        && wanted.iter().all(|(key, pattern)| {
+            has.iter().any(|(known, value)| known == key && matches_generic(value, pattern))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(values: &[(&str, &str)]) -> Object {
+        let mut object = Object::new(Kind::ChannelAuthority, "X");
+        for (name, value) in values {
+            object.set(name, &(*value).into()).expect("it takes it");
+        }
+        object
+    }
+
+    fn asked(records: &[Object], caller: Caller<'_>) -> Result<String, String> {
+        let admin = |user: &str| user == "root";
+        let decided = decide(records.iter(), &caller, "own", &admin);
+        decided.map(|admitted| admitted.user).map_err(|refused| refused.0)
+    }
+
+    fn caller<'c>(channel: &'c str, address: &str) -> Caller<'c> {
+        let address = address.parse().expect("an address");
+        Caller { channel, address, subject: None, partner: Some("QM2"), user: None }
+    }
+
+    #[test]
+    fn the_most_particular_record_decides() {
+        let records = [
+            record(&[("CHLAUTH", "*"), ("ADDRESS", "*"), ("USERSRC", "NOACCESS")]),
+            record(&[("CHLAUTH", "TO.*"), ("ADDRESS", "10.1-3.*"), ("MCAUSER", "net")]),
+            record(&[
+                ("CHLAUTH", "TO.*"),
+                ("TYPE", "QMGRMAP"),
+                ("QMNAME", "QM2"),
+                ("MCAUSER", "two"),
+            ]),
+            record(&[("CHLAUTH", "TO.QM1"), ("ADDRESS", "10.9.9.9"), ("MCAUSER", "nine")]),
+        ];
+        assert_eq!(asked(&records, caller("TO.QM1", "10.2.7.7")).unwrap(), "two");
+        assert_eq!(asked(&records, caller("TO.QM1", "10.9.9.9")).unwrap(), "nine");
+        let other = Caller { partner: Some("QM3"), ..caller("TO.QM1", "10.2.7.7") };
+        assert_eq!(asked(&records, other).unwrap(), "net");
+        assert!(asked(&records, caller("FROM.X", "10.2.7.7")).is_err());
+        assert_eq!(asked(&[], caller("FROM.X", "10.2.7.7")).unwrap(), "own");
+    }
+
+    #[test]
+    fn blocked_addresses_and_users_stay_outside() {
+        let blocked =
+            record(&[("CHLAUTH", "*"), ("TYPE", "BLOCKADDR"), ("ADDRLIST", "192.168.*,10.0.0.5")]);
+        assert!(asked(&[blocked.clone()], caller("A", "192.168.3.4")).is_err());
+        assert!(asked(&[blocked.clone()], caller("A", "10.0.0.5")).is_err());
+        assert!(asked(&[blocked.clone()], caller("A", "10.0.0.6")).is_ok());
+        let warned = {
+            let mut object = blocked;
+            object.set("WARN", &"YES".into()).unwrap();
+            object
+        };
+        assert!(asked(&[warned], caller("A", "10.0.0.5")).is_ok());
+        let users = record(&[("CHLAUTH", "A"), ("TYPE", "BLOCKUSER"), ("USERLIST", "*MQADMIN")]);
+        let map = record(&[("CHLAUTH", "A"), ("ADDRESS", "*"), ("MCAUSER", "root")]);
+        assert!(asked(&[users.clone(), map], caller("A", "10.0.0.6")).is_err());
+        assert_eq!(asked(&[users], caller("A", "10.0.0.6")).unwrap(), "own");
+    }
+
+    #[test]
+    fn certificates_go_first() {
+        let records = [
+            record(&[
+                ("CHLAUTH", "A"),
+                ("TYPE", "SSLPEERMAP"),
+                ("SSLPEER", "CN=\"qm2*\" O=none"),
+                ("MCAUSER", "wrong"),
+            ]),
+            record(&[
+                ("CHLAUTH", "A"),
+                ("TYPE", "SSLPEERMAP"),
+                ("SSLPEER", "O=Ours"),
+                ("MCAUSER", "right"),
+            ]),
+        ];
+        let with = Caller { subject: Some("CN=qm2.example, O=Ours"), ..caller("A", "::1") };
+        assert_eq!(asked(&records, with).unwrap(), "right");
+        assert_eq!(asked(&records, caller("A", "::1")).unwrap(), "own");
+    }
+
+    #[test]
+    fn patterns_of_addresses_have_as_many_parts() {
+        assert!(address_matches("*", "1.2.3.4") && address_matches("1.2.*", "1.2.3.4"));
+        assert!(address_matches("1.2.*.4", "1.2.3.4") && address_matches("1.2.0-9.4", "1.2.3.4"));
+        assert!(!address_matches("1.2.3", "1.2.3.4") && !address_matches("1.2.3.4.5", "1.2.3.4"));
+        assert!(!address_matches("1.2.4-9.4", "1.2.3.4"));
+        assert!(address_matches("fe80:*", "fe80::1") && !address_matches("fe81:*", "fe80::1"));
+    }
+}

@@ -1,0 +1,124 @@
+//! The header in front of a message on a transmission queue, read: its layout stands in
+//! `core::dead_letter`, which writes it.
+//!
+//! 1. Numbers are little endian, as this queue manager writes them; whatever else stands there is
+//!    no header.
+
+use base::bytes::Reader;
+
+use crate::descriptor::{MessageDescriptor, value};
+use crate::name::ObjectName;
+
+/// Bytes of the header, its descriptor of version 1 among them.
+pub(crate) const HEADER_BYTES: usize = 428;
+const EXTENSION_BYTES: usize = 72;
+/// Where the expiry of the message stands.
+const EXPIRY_AT: usize = 104 + 16;
+
+/// A message for another queue manager.
+pub(crate) struct Transmitted {
+    pub(crate) queue: ObjectName,
+    pub(crate) manager: ObjectName,
+    pub(crate) descriptor: MessageDescriptor,
+    /// Where its data begins.
+    pub(crate) data_at: usize,
+}
+
+fn number(reader: &mut Reader<'_>) -> Option<i32> {
+    Some(i32::from_le_bytes(reader.array()?))
+}
+
+/// Reads the header; `None` if there is none.
+pub(crate) fn read(bytes: &[u8]) -> Option<Transmitted> {
+    let mut reader = Reader::new(bytes);
+    if reader.take(4)? != b"XQH " || number(&mut reader)? != 1 {
+        return None;
+    }
+    let (queue, manager) = (ObjectName(reader.array()?), ObjectName(reader.array()?));
+    let mut descriptor = descriptor(&mut reader)?;
+    let mut data_at = HEADER_BYTES;
+    if descriptor.format == value::format::MD_EXTENSION {
+        extend(&mut descriptor, bytes.get(HEADER_BYTES..HEADER_BYTES + EXTENSION_BYTES)?)?;
+        data_at += EXTENSION_BYTES;
+    }
+    Some(Transmitted { queue, manager, descriptor, data_at })
+}
+
+fn descriptor(reader: &mut Reader<'_>) -> Option<MessageDescriptor> {
+    if reader.take(4)? != b"MD  " || number(reader)? != 1 {
+        return None;
+    }
+    Some(MessageDescriptor {
+        report: number(reader)?,
+        msg_type: number(reader)?,
+        expiry: number(reader)?,
+        feedback: number(reader)?,
+        encoding: number(reader)?,
+        ccsid: number(reader)?,
+        format: reader.array()?,
+        priority: number(reader)?,
+        persistence: number(reader)?,
+        msg_id: reader.array()?,
+        correl_id: reader.array()?,
+        backout_count: number(reader)?,
+        reply_to_q: ObjectName(reader.array()?),
+        reply_to_q_mgr: ObjectName(reader.array()?),
+        user_identifier: reader.array()?,
+        accounting_token: reader.array()?,
+        appl_identity_data: reader.array()?,
+        put_appl_type: number(reader)?,
+        put_appl_name: reader.array()?,
+        put_date: reader.array()?,
+        put_time: reader.array()?,
+        appl_origin_data: reader.array()?,
+        ..MessageDescriptor::default()
+    })
+}
+
+/// Takes over what the extension of a descriptor says.
+fn extend(of: &mut MessageDescriptor, extension: &[u8]) -> Option<()> {
+    let mut reader = Reader::new(extension);
+    if reader.take(4)? != b"MDE " || number(&mut reader)? != 2 || number(&mut reader)? != 72 {
+        return None;
+    }
+    of.encoding = number(&mut reader)?;
+    of.ccsid = number(&mut reader)?;
+    of.format = reader.array()?;
+    let _flags = number(&mut reader)?;
+    of.group_id = reader.array()?;
+    of.msg_seq_number = number(&mut reader)?;
+    of.offset = number(&mut reader)?;
+    of.msg_flags = number(&mut reader)?;
+    of.original_length = number(&mut reader)?;
+    Some(())
+}
+
+/// Notes in a header how long its message still lives.
+pub(crate) fn set_expiry(bytes: &mut [u8], tenths: i32) {
+    if let Some(field) = bytes.get_mut(EXPIRY_AT..EXPIRY_AT + 4) {
+        field.copy_from_slice(&tenths.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_short_is_no_header() {
+        let mut bytes = b"XQH ".to_vec();
+        bytes.extend_from_slice(&1_i32.to_le_bytes());
+        bytes.extend_from_slice(&ObjectName::from("Q").0);
+        bytes.extend_from_slice(&ObjectName::from("M").0);
+        bytes.extend_from_slice(b"MD  ");
+        bytes.extend_from_slice(&1_i32.to_le_bytes());
+        bytes.resize(HEADER_BYTES, b' ');
+        for cut in 0..HEADER_BYTES {
+            assert!(read(&bytes[..cut]).is_none());
+        }
+        set_expiry(&mut bytes, 77);
+        let read = read(&bytes).unwrap();
+        assert_eq!((read.queue, read.manager), ("Q".into(), "M".into()));
+        assert_eq!((read.descriptor.expiry, read.data_at), (77, HEADER_BYTES));
+    }
+}

@@ -1,0 +1,180 @@
+//! Authority records: which users may do what, by profiles of names.
+//!
+//! | in a profile | stands for |
+//! |---|---|
+//! | `?` | one character of a qualifier |
+//! | `*` | any characters of a qualifier |
+//! | `**` | any qualifiers |
+//!
+//! 1. While there is no authority record, everybody may do everything. From the first on, only
+//!    administrators may, and whom records name.
+//! 2. Of a user's records, and of each of its groups', the one with the most particular profile
+//!    counts; what the user or any group has of those, the user may do.
+//! 3. A topic is decided by the topic objects at it and above it.
+
+use std::sync::Arc;
+
+use store::Store;
+
+use super::{Core, Wish};
+use crate::objects::{Kind, Object, Value};
+
+/// What the records are told of users.
+pub trait Users: Send + Sync {
+    /// Whether a user may do everything.
+    fn is_administrator(&self, user: &str) -> bool;
+
+    /// The groups that a user is in.
+    fn groups(&self, user: &str) -> Vec<String>;
+}
+
+/// The word of authority records.
+fn word(wish: Wish) -> &'static str {
+    match wish {
+        Wish::Connect => "CONNECT",
+        Wish::Input => "GET",
+        Wish::Browse => "BROWSE",
+        Wish::Output => "PUT",
+        Wish::Inquire => "INQ",
+        Wish::Set => "SET",
+        Wish::PassIdentity => "PASSID",
+        Wish::PassAll => "PASSALL",
+        Wish::SetIdentity => "SETID",
+        Wish::SetAll => "SETALL",
+        Wish::AlternateUser => "ALTUSR",
+        Wish::Publish => "PUB",
+        Wish::Subscribe => "SUB",
+        Wish::Resume => "RESUME",
+    }
+}
+
+fn object_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::QueueManager => "QMGR",
+        Kind::Channel => "CHANNEL",
+        Kind::ClientChannel => "CLNTCONN",
+        Kind::AuthenticationInformation => "AUTHINFO",
+        kind if kind.is_queue() => "QUEUE",
+        kind => kind.keyword(),
+    }
+}
+
+/// Whether a profile stands for a name.
+fn stands_for(profile: &str, name: &str) -> bool {
+    fn qualifiers(profile: &[&str], name: &[&str]) -> bool {
+        match (profile.split_first(), name.split_first()) {
+            (None, None) => true,
+            (Some((&"**", rest)), _) => {
+                (0..=name.len()).any(|skipped| qualifiers(rest, &name[skipped..]))
+            }
+            (Some((first, rest)), Some((own, others))) => {
+                characters(first.as_bytes(), own.as_bytes()) && qualifiers(rest, others)
+            }
+            _ => false,
+        }
+    }
+    fn characters(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern.split_first(), text.split_first()) {
+            (None, None) => true,
+            (Some((b'*', rest)), _) => {
+                (0..=text.len()).any(|skipped| characters(rest, &text[skipped..]))
+            }
+            (Some((b'?', rest)), Some((_, others))) => characters(rest, others),
+            (Some((first, rest)), Some((own, others))) if first == own => characters(rest, others),
+            _ => false,
+        }
+    }
+    let split = |text| -> Vec<&str> { str::split(text, '.').collect() };
+    qualifiers(&split(profile), &split(name))
+}
+
+/// The more a profile says itself, the greater.
+fn particular(profile: &str) -> (bool, usize, usize) {
+    let generic = profile.bytes().filter(|byte| b"*?".contains(byte)).count();
+    let fixed = profile.find(['*', '?']).unwrap_or(profile.len());
+    (generic == 0, fixed, profile.len() - generic)
+}
+
+/// What the records give an entity for an object.
+fn given<'r>(
+    records: &'r [Arc<Object>],
+    (entity, entity_type): (&str, &str),
+    object: (&str, &str),
+) -> &'r [String] {
+    let (of_type, name) = object;
+    let of = records.iter().filter(|record| {
+        record.is("OBJTYPE", of_type)
+            && record.is("ENTTYPE", entity_type)
+            && record.text_of("ENTITY") == entity
+            && (of_type == "QMGR" || stands_for(record.text_of("PROFILE"), name))
+    });
+    let best = of.max_by_key(|record| particular(record.text_of("PROFILE")));
+    match best.and_then(|record| record.get("AUTHLIST")) {
+        Some(Value::List(list)) => list,
+        _ => &[],
+    }
+}
+
+impl<S: Store> Core<S> {
+    /// Whether a user may do everything.
+    pub(crate) fn is_administrator(&self, user: &str) -> bool {
+        self.options.users.as_ref().is_none_or(|users| users.is_administrator(user))
+    }
+
+    /// Whether a user may administer: everybody may while there is no record.
+    pub(crate) fn may_administer(&self, user: &str) -> bool {
+        let any = self.registry.lock().of_space(Kind::AuthorityRecord).next().is_some();
+        !any || self.is_administrator(user)
+    }
+
+    /// Whether the records let a user do that.
+    pub(super) fn is_recorded(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool {
+        let Some(users) = &self.options.users else { return true };
+        if users.is_administrator(user) {
+            return true;
+        }
+        let records: Vec<Arc<Object>> =
+            self.registry.lock().of_space(Kind::AuthorityRecord).cloned().collect();
+        if records.is_empty() {
+            return true;
+        }
+        let groups = users.groups(user);
+        let may = |object: (&str, &str)| {
+            let has = |entity: (&str, &str)| {
+                given(&records, entity, object).iter().any(|one| one == word(wish))
+            };
+            has((user, "PRINCIPAL")) || groups.iter().any(|group| has((group, "GROUP")))
+        };
+        match (kind, wish) {
+            (_, Wish::AlternateUser) => may(("QMGR", "SELF")),
+            (Kind::Topic, _) => self.topics_above(name).iter().any(|topic| may(("TOPIC", topic))),
+            _ => may((object_type(kind), name)),
+        }
+    }
+
+    /// The topic objects at a topic and above it.
+    fn topics_above(&self, topic: &str) -> Vec<String> {
+        let registry = self.registry.lock();
+        let above = registry.of_space(Kind::Topic).filter(|object| {
+            let own = object.text_of("TOPICSTR");
+            let below = topic.strip_prefix(own).is_some_and(|rest| rest.starts_with('/'));
+            let root = own.is_empty() && object.name == "SYSTEM.BASE.TOPIC";
+            root || (!own.is_empty() && (topic == own || below))
+        });
+        above.map(|object| object.name.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_stand_for_names_qualifier_by_qualifier() {
+        assert!(stands_for("APP.*", "APP.ORDERS") && !stands_for("APP.*", "APP.ORDERS.IN"));
+        assert!(stands_for("APP.**", "APP.ORDERS.IN") && stands_for("**", "ANY.THING"));
+        assert!(stands_for("A?P.OR*S", "ABP.ORDERS") && !stands_for("A?P.OR*S", "AP.ORDERS"));
+        assert!(stands_for("**.IN", "APP.ORDERS.IN") && !stands_for("**.IN", "APP.OUT"));
+        assert!(particular("A.B") > particular("A.*") && particular("A.B*") > particular("A.*"));
+    }
+}

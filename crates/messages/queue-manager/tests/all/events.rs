@@ -1,0 +1,117 @@
+//! Events and statistics: what is told of what happens, and that nothing else depends on it.
+
+use queue_manager::objects::{Kind, Value};
+use queue_manager::options::value::open;
+use queue_manager::{MessageDescriptor, Reason};
+
+use crate::common::{ALL, Calls, Client, System, reason};
+
+fn told(system: &System, queue: &str) -> Vec<Vec<u8>> {
+    let mut client = system.connect();
+    let queue = client.open_queue(queue, ALL).expect("it opens");
+    let mut all = Vec::new();
+    loop {
+        let mut md = MessageDescriptor::default();
+        let mut options = queue_manager::options::GetOptions::new(4);
+        match client.get_with(queue, &mut md, &mut options) {
+            Ok((_, data)) => all.push(data),
+            Err(_) => return all,
+        }
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> i32 {
+    i32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// Command, reason.
+fn heads(all: &[Vec<u8>]) -> Vec<(i32, i32)> {
+    all.iter().map(|bytes| (number(bytes, 12), number(bytes, 28))).collect()
+}
+
+fn ask_for(system: &System, attribute: &str, value: &str) {
+    let values = [(attribute, Value::from(value))];
+    system.manager.alter(Kind::QueueManager, "QM1", &values).expect("it is altered");
+}
+
+fn fill(client: &mut Client, queue: &str, count: usize) -> Reason {
+    let handle = client.open_queue(queue, ALL).expect("it opens");
+    for _ in 0..count {
+        let put = client.put_with(handle, crate::common::persistent(), 4, b"x");
+        if let Err(failed) = put {
+            return failed.0;
+        }
+    }
+    Reason::NONE
+}
+
+#[test]
+fn a_deep_queue_and_a_full_one_are_told_once() {
+    let system = System::new();
+    ask_for(&system, "PERFMEV", "ENABLED");
+    system.queue("Q", &[("MAXDEPTH", "5"), ("QDPHIEV", "ENABLED")]);
+    let mut client = system.connect();
+    assert_eq!(fill(&mut client, "Q", 7), Reason::Q_FULL);
+    assert_eq!(fill(&mut client, "Q", 1), Reason::Q_FULL);
+    let queue = client.open_queue("Q", ALL).expect("it opens");
+    while client.next(queue).is_ok() {}
+    let all = told(&system, "SYSTEM.ADMIN.PERFM.EVENT");
+    assert_eq!(heads(&all), [(45, 2224), (45, 2053), (45, 2225)]);
+    // The queue's name stands behind that of the queue manager.
+    assert_eq!(&all[0][36 + 68 + 20..36 + 68 + 22], b"Q ");
+}
+
+#[test]
+fn nothing_is_told_that_nobody_asked_for() {
+    let system = System::new();
+    system.queue("Q", &[("MAXDEPTH", "1"), ("QDPHIEV", "ENABLED")]);
+    let mut client = system.connect();
+    assert_eq!(fill(&mut client, "Q", 2), Reason::Q_FULL);
+    assert!(reason(client.open_queue("NONE", open::OUTPUT)) == Reason::UNKNOWN_OBJECT_NAME);
+    assert!(told(&system, "SYSTEM.ADMIN.PERFM.EVENT").is_empty());
+    assert_eq!(heads(&told(&system, "SYSTEM.ADMIN.QMGR.EVENT")), [(44, 2222)], "that it started");
+}
+
+#[test]
+fn names_that_lead_nowhere_and_inhibited_queues_are_told() {
+    let system = System::new();
+    for switch in ["LOCALEV", "REMOTEEV", "INHIBTEV"] {
+        ask_for(&system, switch, "ENABLED");
+    }
+    told(&system, "SYSTEM.ADMIN.QMGR.EVENT");
+    system.queue("Q", &[("PUT", "DISABLED")]);
+    let mut client = system.connect();
+    assert_eq!(reason(client.open_queue("NONE", open::OUTPUT)), Reason::UNKNOWN_OBJECT_NAME);
+    let mut what = queue_manager::options::ObjectDescriptor {
+        object_name: "X".into(),
+        object_q_mgr_name: "FAR".into(),
+        ..Default::default()
+    };
+    assert_eq!(reason(client.open(&mut what, open::OUTPUT)), Reason::UNKNOWN_REMOTE_Q_MGR);
+    assert_eq!(fill(&mut client, "Q", 1), Reason::PUT_INHIBITED);
+    let all = told(&system, "SYSTEM.ADMIN.QMGR.EVENT");
+    assert_eq!(heads(&all), [(44, 2085), (44, 2087), (44, 2051)]);
+}
+
+#[test]
+fn statistics_of_an_interval_name_the_queues_that_did_something() {
+    let system = System::new();
+    ask_for(&system, "STATQ", "ON");
+    ask_for(&system, "STATINT", "60");
+    system.queue("BUSY", &[]);
+    system.queue("IDLE", &[]);
+    let mut client = system.connect();
+    assert_eq!(fill(&mut client, "BUSY", 3), Reason::NONE);
+    system.manager.tick();
+    assert!(told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE").is_empty(), "the interval goes on");
+    system.clock.pass(61_000);
+    system.manager.tick();
+    let all = told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
+    assert_eq!((all.len(), number(&all[0], 0), number(&all[0], 12)), (1, 21, 165));
+    let has = |name: &[u8]| all[0].windows(name.len()).any(|part| part == name);
+    assert!(has(b"BUSY ") && !has(b"IDLE "));
+    system.clock.pass(61_000);
+    system.manager.tick();
+    let again = told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
+    assert!(!again.iter().any(|one| one.windows(5).any(|part| part == b"BUSY ")), "it did nothing");
+}

@@ -1,0 +1,104 @@
+//! Authority records: nobody needs one until there is one; then who has none may do nothing.
+
+use std::sync::Arc;
+
+use queue_manager::objects::{Kind, Value};
+use queue_manager::options::value::open;
+use queue_manager::options::{ConnectOptions, ObjectDescriptor};
+use queue_manager::{Answer, Connection, Options, QueueManager, Reason, Users};
+use store_suite::model::ModelStore;
+
+use crate::common::{Calls, reason};
+
+struct People;
+
+impl Users for People {
+    fn is_administrator(&self, user: &str) -> bool {
+        user == "root"
+    }
+
+    fn groups(&self, user: &str) -> Vec<String> {
+        if user == "ann" { vec!["clerks".into()] } else { Vec::new() }
+    }
+}
+
+fn manager() -> QueueManager<ModelStore> {
+    let options = Options { users: Some(Arc::new(People)), ..Options::new("QM1") };
+    let manager = QueueManager::open(&ModelStore::new(), options).expect("it opens");
+    for name in ["APP.IN", "APP.DEEP.IN"] {
+        manager.define(Kind::QueueLocal, name, &[], false, None).expect("it is defined");
+    }
+    manager
+}
+
+fn grant(
+    manager: &QueueManager<ModelStore>,
+    (profile, of_type): (&str, &str),
+    (entity, entity_type): (&str, &str),
+    list: &[&str],
+) {
+    let name = format!("{profile}/{of_type}/{entity_type}/{entity}");
+    let list = list.iter().map(|one| (*one).to_owned()).collect();
+    let values = [
+        ("PROFILE", Value::from(profile)),
+        ("OBJTYPE", Value::from(of_type)),
+        ("ENTITY", Value::from(entity)),
+        ("ENTTYPE", Value::from(entity_type)),
+        ("AUTHLIST", Value::List(list)),
+    ];
+    manager.define(Kind::AuthorityRecord, &name, &values, false, None).expect("it is defined");
+}
+
+fn connect(manager: &QueueManager<ModelStore>, user: &str) -> Answer<Connection<ModelStore>> {
+    manager.connect(ConnectOptions { user: user.into(), ..ConnectOptions::default() })
+}
+
+#[test]
+fn without_a_record_everybody_may_do_everything() {
+    let manager = manager();
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    assert!(bob.open_queue("APP.IN", open::OUTPUT | open::INPUT_SHARED).is_ok());
+}
+
+#[test]
+fn from_the_first_record_on_users_may_what_records_say() {
+    let manager = manager();
+    grant(&manager, ("SELF", "QMGR"), ("bob", "PRINCIPAL"), &["CONNECT"]);
+    grant(&manager, ("SELF", "QMGR"), ("clerks", "GROUP"), &["CONNECT"]);
+    grant(&manager, ("APP.*", "QUEUE"), ("bob", "PRINCIPAL"), &["PUT"]);
+    grant(&manager, ("APP.**", "QUEUE"), ("clerks", "GROUP"), &["GET", "BROWSE"]);
+    assert_eq!(reason(connect(&manager, "eve")), Reason::NOT_AUTHORIZED);
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    assert!(bob.open_queue("APP.IN", open::OUTPUT).is_ok());
+    assert_eq!(reason(bob.open_queue("APP.IN", open::INPUT_SHARED)), Reason::NOT_AUTHORIZED);
+    assert_eq!(reason(bob.open_queue("APP.DEEP.IN", open::OUTPUT)), Reason::NOT_AUTHORIZED);
+    let mut ann = connect(&manager, "ann").expect("she connects");
+    assert!(ann.open_queue("APP.DEEP.IN", open::BROWSE | open::INPUT_SHARED).is_ok());
+    let mut root = connect(&manager, "root").expect("the administrator connects");
+    assert!(root.open_queue("APP.DEEP.IN", open::OUTPUT | open::SET).is_ok());
+}
+
+#[test]
+fn the_most_particular_profile_counts() {
+    let manager = manager();
+    grant(&manager, ("SELF", "QMGR"), ("bob", "PRINCIPAL"), &["CONNECT"]);
+    grant(&manager, ("**", "QUEUE"), ("bob", "PRINCIPAL"), &["PUT", "GET"]);
+    grant(&manager, ("APP.IN", "QUEUE"), ("bob", "PRINCIPAL"), &["PUT"]);
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    assert_eq!(reason(bob.open_queue("APP.IN", open::INPUT_SHARED)), Reason::NOT_AUTHORIZED);
+    assert!(bob.open_queue("APP.DEEP.IN", open::INPUT_SHARED).is_ok());
+}
+
+#[test]
+fn topics_are_decided_by_the_topic_objects_above_them() {
+    let manager = manager();
+    let prices = [("TOPICSTR", Value::from("prices"))];
+    manager.define(Kind::Topic, "PRICES", &prices, false, None).expect("it is defined");
+    grant(&manager, ("SELF", "QMGR"), ("bob", "PRINCIPAL"), &["CONNECT"]);
+    grant(&manager, ("PRICES", "TOPIC"), ("bob", "PRINCIPAL"), &["PUB"]);
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    let mut fruit = ObjectDescriptor::topic("prices/fruit");
+    assert!(bob.open(&mut fruit, open::OUTPUT).is_ok());
+    let mut other = ObjectDescriptor::topic("pricesofhouses");
+    assert_eq!(reason(bob.open(&mut other, open::OUTPUT)), Reason::NOT_AUTHORIZED);
+}
