@@ -251,7 +251,7 @@ impl Coded for RegionError {
             RegionError::Elsewhere { .. } => Code("HFR023"),
             RegionError::Displayed(_) => Code("HFR025"),
             RegionError::NoFence(_) => Code("HFR026"),
-            RegionError::Executable(_) => Code("HFR030"),
+            RegionError::Executable(_) => Code("HFR032"),
             RegionError::NoProgramOfOurs => Code("HFR031"),
             RegionError::Outlived { .. } => Code("HFR027"),
             RegionError::NotClosed { .. } => Code("HFR028"),
@@ -261,7 +261,9 @@ impl Coded for RegionError {
     fn remedy(&self) -> String {
         match self {
             RegionError::File { .. } => "make the file accessible",
-            RegionError::NoProgram(_) => "give the path of a COBOL or C source, a shared object or an executable",
+            RegionError::NoProgram(_) => {
+                "give the path of a COBOL or C source, a shared object or an executable"
+            }
             RegionError::InNoFolder { .. } => {
                 "name its folder in `programs` of the section [online] of holdfast.toml; its file \
                  is NAME.cbl, NAME.c or NAME.so, or an executable of the name"

@@ -15,6 +15,7 @@
 //! 3. Each string has a place of its own; one that was never used, or has ended, costs nothing.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use store::{Store, StoreError};
 use vsam::{
@@ -169,14 +170,12 @@ impl<S: Store> Acbs<S> {
         if !rpl.options.is_sound() {
             return Ok(Err(refused(LogicalReason::BadOptions)));
         }
-        if !strings.contains_key(&rpl.string) {
-            match file.position() {
-                Ok(position) => drop(strings.insert(rpl.string, position)),
+        let position = match strings.entry(rpl.string) {
+            Entry::Occupied(position) => position.into_mut(),
+            Entry::Vacant(string) => match file.position() {
+                Ok(position) => string.insert(position),
                 Err(failure) => return of_failure(failure),
-            }
-        }
-        let Some(position) = strings.get_mut(&rpl.string) else {
-            return Ok(Err(refused(LogicalReason::NoString)));
+            },
         };
         let mut string = UseOf { file, position };
         match string.perform(unit, rpl, out) {
