@@ -15,6 +15,7 @@ use std::time::Duration;
 use otma::{Answer, Event, Name, Ticket};
 use queues::{Kind, QueueName};
 use region::Abend;
+use seam::plant::{Plant, planted};
 use store::Store;
 
 use crate::aftermath::Aftermath;
@@ -113,7 +114,9 @@ impl<S: Store> ProgramMessages<S> {
             let to: Vec<Switched> =
                 switched.iter().filter(|one| one.input == at).copied().collect();
             self.answer(unit, aftermath, input, &own, &to, goes_on)?;
-            self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
+            if !planted(Plant::InputKept) {
+                self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
+            }
         }
         if inputs.is_empty() {
             for made in &replies {
