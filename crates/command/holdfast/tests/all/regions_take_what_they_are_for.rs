@@ -49,7 +49,7 @@ fn write_program(folder: &Path, name: &str, word: &str) -> PathBuf {
     // As an editor does it: nobody sees a half of it.
     let new = folder.join(format!(".{name}.new"));
     std::fs::write(&new, text).unwrap();
-    std::fs::set_permissions(&new, PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::rename(&new, &path).unwrap();
     path
 }
@@ -141,7 +141,7 @@ fn a_batch_message_program_reads_the_queue_of_a_transaction() {
     assert!(!err.contains("program for terminals"), "{err}");
     assert!(own.tell("/DIS Q").contains("NO MESSAGES QUEUED"));
     // Its answers wait where the terminal can fetch them.
-    let mut resume = terminal.request(Function::Resume, b"");
+    let mut resume = terminal.request(Function::ResumeTpipe, b"");
     (resume.irm.f2, resume.irm.f3) = (f2::MODE_0, ims_connect::wire::f3::CONFIRM);
     assert_eq!(said(&terminal.exchange(&resume)), "ONE LATE 0");
     let (_, err) = batch(&["--type", "bmp", "--in", "NOTHERE"]);
