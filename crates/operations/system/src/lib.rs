@@ -54,7 +54,7 @@ pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
     EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings,
-    ReconSettings, RegionSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
+    MapSettings, ProgramMessages, ReconSettings, RegionSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};
