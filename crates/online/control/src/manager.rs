@@ -24,6 +24,7 @@ use crate::envelope::Envelope;
 use crate::error::{ControlError, refusal};
 use crate::inner::{Client, Coming, Inner};
 use crate::options::Anonymous;
+use crate::profiles::TRANSACTIONS;
 use crate::text;
 
 type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
@@ -208,6 +209,9 @@ impl<S: Store> Inner<S> {
         };
         if one.no_queuing {
             return Err(Refusal::new(Reason::TransactionStopped, text::stopped(name)));
+        }
+        if self.profiles.may_use(envelope.identity, TRANSACTIONS, name) == Some(false) {
+            return Err(Refusal::new(Reason::NotAuthorized, text::not_authorized(name)));
         }
         let of = one.definition.clone();
         if state.dispatch.programs.get(&of.program).is_none_or(|program| program.stopped)
