@@ -180,9 +180,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let insert = |pcb: u8, text: &[u8]| {
         [&[pcb << 4 | 5, text.len() as u8 + 4, 0, 0, 0, 0][..], text].concat()
     };
-    let spa = |name: &[u8; 8]| {
-        [&[5_u8, 30, 0, 30, 0, 0, 0, 0][..], name, &[7; 16]].concat()
-    };
+    let spa = |name: &[u8; 8]| [&[5_u8, 30, 0, 30, 0, 0, 0, 0][..], name, &[7; 16]].concat();
     let end = [0_u8, 0];
     vec![
         [&[0][..], &insert(0, b"DONE"), &end, &insert(0, b"DONE AGAIN"), &end].concat(),

@@ -108,7 +108,9 @@ async fn drive(plan: &Arc<Plan>, secure: Option<&Arc<Secure>>) -> (Seen, Ledger)
     let terminals: Vec<_> = (0..plan.terminals)
         .map(|number| {
             let seen = Arc::clone(&shared[number as usize % SHARES]);
-            tokio::spawn(Terminal::new(Arc::clone(plan), secure.cloned(), number, seen).drive(begin))
+            tokio::spawn(
+                Terminal::new(Arc::clone(plan), secure.cloned(), number, seen).drive(begin),
+            )
         })
         .collect();
     let mut seen = Seen::new(kinds);

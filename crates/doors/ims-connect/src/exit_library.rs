@@ -59,8 +59,7 @@ impl LibraryExit {
     /// # Errors
     /// If there is no such library, or it is no exit of this interface.
     pub fn load(path: &Path, page: CodePage) -> Result<LibraryExit, Error> {
-        let wrong =
-            |what: String| Error::Exit { path: path.display().to_string(), what };
+        let wrong = |what: String| Error::Exit { path: path.display().to_string(), what };
         // SAFETY: whoever configures the system has named the library for this; what its own
         // beginning does is part of the system from then on.
         let library = unsafe { Library::new(path) }.map_err(|error| wrong(error.to_string()))?;

@@ -150,6 +150,8 @@ fn fast() -> House {
     put(&house, Kind::Program, "PMAYBE", &[]);
     put(&house, Kind::Transaction, "MAYBE", &[("PGM", "PMAYBE"), ("FP", "P")]);
     put(&house, Kind::RoutingCode, "MAYBE", &[("PGM", "PQUICK")]);
+    // FPATH=YES of a program with FPATH=YES.
+    put(&house, Kind::Transaction, "SWIFT", &[("PGM", "PQUICK"), ("FP", "P")]);
     house
 }
 
@@ -173,6 +175,7 @@ fn expedited_inputs_go_to_the_regions_of_their_routing_codes_program() {
     assert!(shown.contains("IFP1     FP             PQUICK   WAITING"), "{shown}");
     let (_, quick) = house.submit(direct("QUICK", &["ONE"]));
     let (_, maybe) = house.submit(direct("MAYBE", &["TWO"]));
+    house.submit(direct("SWIFT", &["THREE"]));
     assert_eq!((waiting(&house, "QUICK"), waiting(&house, "MAYBE")), (0, 1));
     let scheduled = region.next().expect("there is work");
     assert_eq!(scheduled.program.name, name("PQUICK"));
@@ -181,13 +184,13 @@ fn expedited_inputs_go_to_the_regions_of_their_routing_codes_program() {
     house.run_scheduled(&region, scheduled, &[], |program, text| {
         seen.push(text.to_owned());
         reply(program, &format!("{text}!"));
-        if seen.len() == 2 {
+        if seen.len() == 3 {
             // It waits for more, until somebody ends it.
             control.renew(name("PQUICK"));
         }
         Ok(())
     });
-    assert_eq!(seen, ["ONE", "TWO"]);
+    assert_eq!(seen, ["ONE", "TWO", "THREE"]);
     assert_eq!(texts(&quick.outputs()[0]), ["ONE!"]);
     assert_eq!(texts(&maybe.outputs()[0]), ["TWO!"]);
     assert_eq!(quick.outcomes(), [Outcome::Committed]);
