@@ -157,7 +157,8 @@ impl<S: Store> Control<S> {
         programs
     }
 
-    /// A program has changed: where it waits for input it ends, and is scheduled again as it is now.
+    /// A program has changed: where it waits for input it ends, and is scheduled again as it is
+    /// now.
     pub fn renew(&self, program: Name) {
         self.inner.state.lock().dispatch.renew(program);
         self.inner.work.notify_all();

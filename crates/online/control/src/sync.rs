@@ -39,8 +39,8 @@ struct Switched {
     with_spa: bool,
 }
 
-/// Where the outputs for an input of mode 0 go; nowhere if nobody is there to get them, and who sent
-/// it wants them to be discarded then. What a send-only input brings waits to be fetched.
+/// Where the outputs for an input of mode 0 go; nowhere if nobody is there to get them, and who
+/// sent it wants them to be discarded then. What a send-only input brings waits to be fetched.
 fn tpipe_for(envelope: &Envelope, is_there: bool) -> Option<Name> {
     let options = &envelope.options;
     if is_there || options.send_only {

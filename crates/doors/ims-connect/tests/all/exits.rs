@@ -27,7 +27,9 @@ fn compiled(source: &Path, name: &str) -> Option<PathBuf> {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I"]).arg(include);
-    let Ok(output) = compiler.arg("-o").arg(&library).arg(source).output() else {
+    compiler.arg("-o").arg(&library).arg(source);
+    let limit = std::time::Duration::from_secs(120);
+    let Ok(output) = seam::process::output(&mut compiler, limit) else {
         eprintln!("skipped: cc is not installed");
         return None;
     };
