@@ -113,7 +113,8 @@ impl Terminal {
     /// Connects if there is no connection; whether there is one before the end.
     async fn connected(&mut self, end: Instant) -> bool {
         while self.stream.is_none() {
-            let connected = timeout(self.plan.patience, self.connect()).await;
+            let connected =
+                timeout(self.plan.patience, connect(&self.plan, self.secure.as_deref())).await;
             match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
                 Ok(stream) => self.stream = Some(stream),
                 Err(error) => {
@@ -126,15 +127,6 @@ impl Terminal {
             }
         }
         true
-    }
-
-    async fn connect(&self) -> io::Result<Box<dyn Stream>> {
-        let stream = TcpStream::connect(self.plan.address).await?;
-        let _ = stream.set_nodelay(true);
-        match &self.secure {
-            Some(secure) => secure.connect(stream).await,
-            None => Ok(Box::new(stream)),
-        }
     }
 
     async fn transaction(&mut self, number: u64, (due, sent): (Instant, Instant), reported: bool) {
@@ -265,5 +257,14 @@ impl Terminal {
         // Nothing comes that was not asked for.
         let body = self.bytes.get(4..).filter(|_| self.bytes.len() == length).ok_or_else(bad)?;
         Response::decode(body, &self.pages).map_err(|_| bad())
+    }
+}
+
+async fn connect(plan: &Plan, secure: Option<&Secure>) -> io::Result<Box<dyn Stream>> {
+    let stream = TcpStream::connect(plan.address).await?;
+    let _ = stream.set_nodelay(true);
+    match secure {
+        Some(secure) => secure.connect(stream).await,
+        None => Ok(Box::new(stream)),
     }
 }

@@ -261,7 +261,9 @@ impl Coded for RegionError {
     fn remedy(&self) -> String {
         match self {
             RegionError::File { .. } => "make the file accessible",
-            RegionError::NoProgram(_) => "give the path of a COBOL or C source, a shared object or an executable",
+            RegionError::NoProgram(_) => {
+                "give the path of a COBOL or C source, a shared object or an executable"
+            }
             RegionError::InNoFolder { .. } => {
                 "name its folder in `programs` of the section [online] of holdfast.toml; its file \
                  is NAME.cbl, NAME.c or NAME.so, or an executable of the name"
