@@ -152,6 +152,7 @@ pub(super) fn terminals(
     work: &Arc<dyn ::drive::Work>,
 ) -> Result<Work> {
     let plan = Plan {
+        tls: None,
         address,
         terminals: count,
         threads: 1,

@@ -18,9 +18,10 @@ mod ledger;
 mod plan;
 mod report;
 mod run;
+mod secure;
 mod terminal;
 
 pub use ledger::{Entry, Ledger};
-pub use plan::{Ask, Flow, Kind, Pace, Plan, Random, Work};
+pub use plan::{Ask, Flow, Kind, Pace, Plan, Random, Tls, Work};
 pub use report::{Report, Times};
 pub use run::{Error, run};

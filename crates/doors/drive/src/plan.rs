@@ -60,11 +60,24 @@ pub struct Kind {
     pub work: Arc<dyn Work>,
 }
 
+/// How connections are secured.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// Certificates of those who sign that of the system, as PEM.
+    pub roots: Vec<u8>,
+    /// The name that the system's certificate is for.
+    pub name: String,
+    /// The terminals' own certificates and their key, as PEM.
+    pub own: Option<(Vec<u8>, Vec<u8>)>,
+}
+
 /// A run.
 #[derive(Clone)]
 pub struct Plan {
     /// The port.
     pub address: SocketAddr,
+    /// How connections are secured, if they are.
+    pub tls: Option<Tls>,
     /// How many terminals, each with a connection.
     pub terminals: u32,
     /// Threads that carry them.

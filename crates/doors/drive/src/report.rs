@@ -53,6 +53,8 @@ pub struct Report {
     pub refused: BTreeMap<String, u64>,
     /// Connections that broke or could not be made.
     pub broken: u64,
+    /// Why the first of them did.
+    pub broken_first: String,
     /// Transactions of which nobody knows.
     pub unknown: u64,
     /// How much of the machine's processors was in use, 0 to 1.
@@ -72,6 +74,7 @@ pub(crate) struct Seen {
     pub(crate) wrong_first: Vec<String>,
     pub(crate) refused: BTreeMap<String, u64>,
     pub(crate) broken: u64,
+    pub(crate) broken_first: String,
 }
 
 /// How many wrong replies are told of.
@@ -94,6 +97,15 @@ impl Seen {
             wrong_first: Vec::new(),
             refused: BTreeMap::new(),
             broken: 0,
+            broken_first: String::new(),
+        }
+    }
+
+    /// A connection broke, or could not be made.
+    pub(crate) fn broke(&mut self, why: &dyn std::fmt::Display) {
+        self.broken += 1;
+        if self.broken_first.is_empty() {
+            self.broken_first = why.to_string();
         }
     }
 
@@ -127,6 +139,9 @@ impl Seen {
         self.wrong_first.extend(other.wrong_first.into_iter().take(room));
         for (status, count) in other.refused {
             *self.refused.entry(status).or_default() += count;
+        }
+        if self.broken_first.is_empty() {
+            self.broken_first = other.broken_first;
         }
         self.broken += other.broken;
     }

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::report::{Report, Seen, times};
+use crate::secure::Secure;
 use crate::terminal::Terminal;
 
 /// How many counts are kept, each by a part of the terminals.
@@ -24,6 +25,9 @@ pub enum Error {
     /// There are no threads for it.
     #[error("the threads of the terminals cannot be started: {0}")]
     Threads(io::Error),
+    /// Certificates or keys cannot be used.
+    #[error("the certificates of the terminals cannot be used: {0}")]
+    Tls(String),
     /// There is nothing to send.
     #[error("the plan has no terminals, or no transactions to send")]
     Nothing,
@@ -34,12 +38,14 @@ impl Coded for Error {
         match self {
             Error::Threads(_) => Code("HFY911"),
             Error::Nothing => Code("HFY912"),
+            Error::Tls(_) => Code("HFY913"),
         }
     }
 
     fn remedy(&self) -> String {
         match self {
             Error::Threads(_) => "Raise the limit of threads, or use fewer.".into(),
+            Error::Tls(_) => "Give certificates and keys as PEM.".into(),
             Error::Nothing => {
                 "Give at least one terminal and one transaction with a weight.".into()
             }
@@ -57,6 +63,8 @@ pub fn run(plan: Plan) -> Result<(Report, Ledger), Error> {
     if plan.terminals == 0 || plan.mix.iter().all(|kind| kind.weight == 0) {
         return Err(Error::Nothing);
     }
+    let secure = plan.tls.as_ref().map(Secure::new).transpose().map_err(Error::Tls)?;
+    let secure = secure.map(Arc::new);
     let runtime = Builder::new_multi_thread()
         .worker_threads(plan.threads.max(1))
         .thread_name("terminals")
@@ -66,7 +74,7 @@ pub fn run(plan: Plan) -> Result<(Report, Ledger), Error> {
         .map_err(Error::Threads)?;
     let plan = Arc::new(plan);
     let (processor, machine) = (own_seconds(), Machine::now());
-    let (seen, ledger) = runtime.block_on(drive(&plan));
+    let (seen, ledger) = runtime.block_on(drive(&plan, secure.as_ref()));
     let busy = Machine::now().busy_since(machine);
     let seconds = plan.time.saturating_sub(plan.warm_up).as_secs_f64();
     let transactions = seen.response.len();
@@ -84,6 +92,7 @@ pub fn run(plan: Plan) -> Result<(Report, Ledger), Error> {
         wrong_first: seen.wrong_first,
         refused: seen.refused,
         broken: seen.broken,
+        broken_first: seen.broken_first,
         unknown: ledger.unknown.len() as u64,
         busy,
         internal_rate: if busy > 0.0 { rate / busy } else { 0.0 },
@@ -92,14 +101,16 @@ pub fn run(plan: Plan) -> Result<(Report, Ledger), Error> {
     Ok((report, ledger))
 }
 
-async fn drive(plan: &Arc<Plan>) -> (Seen, Ledger) {
+async fn drive(plan: &Arc<Plan>, secure: Option<&Arc<Secure>>) -> (Seen, Ledger) {
     let begin = Instant::now() + Duration::from_millis(1);
     let kinds = plan.mix.len();
     let shared: [_; SHARES] = std::array::from_fn(|_| Arc::new(Mutex::new(Seen::new(kinds))));
     let terminals: Vec<_> = (0..plan.terminals)
         .map(|number| {
             let seen = Arc::clone(&shared[number as usize % SHARES]);
-            tokio::spawn(Terminal::new(Arc::clone(plan), number, seen).drive(begin))
+            tokio::spawn(
+                Terminal::new(Arc::clone(plan), secure.cloned(), number, seen).drive(begin),
+            )
         })
         .collect();
     let mut seen = Seen::new(kinds);

@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::ledger::{Entry, Ledger};
 use crate::plan::{Ask, Flow, Pace, Plan, Random};
 use crate::report::Seen;
+use crate::secure::{Secure, Stream};
 
 /// How long a terminal waits before it connects again.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -30,11 +31,12 @@ const COMMITTED: u32 = 0x61;
 /// A terminal.
 pub(crate) struct Terminal {
     plan: Arc<Plan>,
+    secure: Option<Arc<Secure>>,
     number: u32,
     client: Name,
     pages: Pages,
     random: Random,
-    stream: Option<TcpStream>,
+    stream: Option<Box<dyn Stream>>,
     bytes: Vec<u8>,
     /// Shared by some terminals: what is counted is small, but not for each of 30,000.
     seen: Arc<Mutex<Seen>>,
@@ -48,10 +50,16 @@ enum Went {
 }
 
 impl Terminal {
-    pub(crate) fn new(plan: Arc<Plan>, number: u32, seen: Arc<Mutex<Seen>>) -> Terminal {
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        secure: Option<Arc<Secure>>,
+        number: u32,
+        seen: Arc<Mutex<Seen>>,
+    ) -> Terminal {
         let prefix: String = plan.prefix.chars().take(3).collect();
         let client = Name::new(&format!("{prefix}{number:05}")).unwrap_or_default();
         Terminal {
+            secure,
             number,
             client,
             pages: Pages::new(CodePage::Cp037),
@@ -105,13 +113,12 @@ impl Terminal {
     /// Connects if there is no connection; whether there is one before the end.
     async fn connected(&mut self, end: Instant) -> bool {
         while self.stream.is_none() {
-            match timeout(self.plan.patience, TcpStream::connect(self.plan.address)).await {
-                Ok(Ok(stream)) => {
-                    let _ = stream.set_nodelay(true);
-                    self.stream = Some(stream);
-                }
-                _ => {
-                    self.seen.lock().broken += 1;
+            let connected =
+                timeout(self.plan.patience, connect(&self.plan, self.secure.as_deref())).await;
+            match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+                Ok(stream) => self.stream = Some(stream),
+                Err(error) => {
+                    self.seen.lock().broke(&error);
                     sleep(PAUSE).await;
                 }
             }
@@ -151,8 +158,8 @@ impl Terminal {
                 self.stream = None;
                 sleep(PAUSE).await;
             }
-            Err(_) => {
-                self.seen.lock().broken += 1;
+            Err(error) => {
+                self.seen.lock().broke(&error);
                 self.ledger.unknown.push(entry);
                 self.stream = None;
             }
@@ -250,5 +257,14 @@ impl Terminal {
         // Nothing comes that was not asked for.
         let body = self.bytes.get(4..).filter(|_| self.bytes.len() == length).ok_or_else(bad)?;
         Response::decode(body, &self.pages).map_err(|_| bad())
+    }
+}
+
+async fn connect(plan: &Plan, secure: Option<&Secure>) -> io::Result<Box<dyn Stream>> {
+    let stream = TcpStream::connect(plan.address).await?;
+    let _ = stream.set_nodelay(true);
+    match secure {
+        Some(secure) => secure.connect(stream).await,
+        None => Ok(Box::new(stream)),
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`wire`] | bytes: requests and responses, both ways, without any input or output |
 //! | [`conversation`] | what is said when: events in, actions out |
-//! | [`exit`] | message exits: which bytes a client of which id speaks |
+//! | [`exit`], [`LibraryExit`] | message exits: which bytes a client of which id speaks; in C |
 //! | [`server`] | sockets, TLS, limits, and the calls of the transaction manager |
 //!
 //! Invariants:
@@ -16,8 +16,10 @@
 
 pub mod conversation;
 pub mod exit;
+mod exit_library;
 pub mod server;
 pub mod wire;
 
 pub use exit::Exit;
+pub use exit_library::LibraryExit;
 pub use server::{Counters, Error, Options, Server};

@@ -19,6 +19,7 @@ use crate::envelope::Envelope;
 use crate::error::ControlError;
 use crate::inner::{Inner, State};
 use crate::options::{Options, System};
+use crate::profiles::{Profile, Profiles};
 use crate::region::Region;
 use crate::statistics::Statistics;
 use crate::users;
@@ -86,6 +87,7 @@ impl<S: Store> Control<S> {
             queues,
             repository,
             users,
+            profiles: Profiles::open(store)?,
             has_users: AtomicBool::new(users::are_there(store, users)?),
             clock: Arc::clone(&seam.clock),
             entropy: Arc::clone(&seam.entropy),
@@ -155,7 +157,8 @@ impl<S: Store> Control<S> {
         programs
     }
 
-    /// A program has changed: where it waits for input it ends, and is scheduled again as it is now.
+    /// A program has changed: where it waits for input it ends, and is scheduled again as it is
+    /// now.
     pub fn renew(&self, program: Name) {
         self.inner.state.lock().dispatch.renew(program);
         self.inner.work.notify_all();
@@ -175,6 +178,28 @@ impl<S: Store> Control<S> {
     /// If the store fails.
     pub fn remove_user(&self, user: Name) -> Result<bool, ControlError> {
         self.inner.remove_user(user)
+    }
+
+    /// Protects a resource, or says anew who may use it; durable on return.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn protect(&self, profile: &Profile) -> Result<(), ControlError> {
+        self.inner.profiles.put(&self.inner.store, profile)
+    }
+
+    /// Protects a resource no more; answers whether it was protected.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn unprotect(&self, class: Name, resource: Name) -> Result<bool, ControlError> {
+        self.inner.profiles.remove(&self.inner.store, class, resource)
+    }
+
+    /// What is protected, by class and resource.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<Profile> {
+        self.inner.profiles.all()
     }
 
     /// Makes a terminal known, so that programs can send to it.

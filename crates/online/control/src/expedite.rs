@@ -3,8 +3,8 @@
 //! | transaction | its inputs |
 //! |---|---|
 //! | FP(N) | are queued for their transaction |
-//! | FP(E) | are expedited: for the program of the routing code of their name, or for their own |
-//! | FP(P) | are, if there is a routing code of their name, and a region for its program; otherwise they are queued |
+//! | FP(E), or FP(P) of a program FP(E) | are expedited: for the program of the routing code of their name, or for their own |
+//! | FP(P) of another one | are, if there is a routing code of their name, and a region for its program; otherwise they are queued |
 //!
 //! All regions of a program share its expedited inputs: they are its balancing group.
 //!
@@ -39,7 +39,9 @@ impl<S: Store> Inner<S> {
             return Ok(None);
         }
         let name = of.name;
-        let is_exclusive = of.fast_path == FastPath::Exclusive;
+        let own = state.dispatch.programs.get(&of.program);
+        let is_exclusive = of.fast_path == FastPath::Exclusive
+            || own.is_some_and(|one| one.definition.fast_path == FastPath::Exclusive);
         let code = state.dispatch.routing_codes.get(&name).copied();
         let program = code.filter(|program| !program.is_blank());
         let program = program.or_else(|| is_exclusive.then_some(of.program));

@@ -29,6 +29,7 @@ use crate::dispatch::Dispatch;
 use crate::envelope::Envelope;
 use crate::error::ControlError;
 use crate::options::{Options, System};
+use crate::profiles::Profiles;
 use crate::statistics::Statistics;
 
 /// Who waits for what becomes of an input.
@@ -71,6 +72,7 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) queues: Queues<S>,
     pub(crate) repository: Repository<S>,
     pub(crate) users: SetId,
+    pub(crate) profiles: Profiles,
     /// There was a user at some time since the start.
     pub(crate) has_users: AtomicBool,
     pub(crate) clock: Arc<dyn Clock>,

@@ -19,7 +19,7 @@
 //! | failures, deadlocks, expiry | `fate` |
 //! | conversations | `conversation` |
 //! | operators' commands | `commands`, `operate`, `display` |
-//! | users | `users` |
+//! | users; who may use what | `users`; `profiles` |
 //! | bytes of queues, for fuzzing | [`exercise`] |
 //!
 //! Invariants:
@@ -48,6 +48,7 @@ mod intake;
 mod manager;
 mod operate;
 mod options;
+mod profiles;
 mod program;
 mod region;
 mod run;
@@ -66,6 +67,7 @@ pub use fuzz::{examples, exercise};
 pub use options::{
     Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, PoolState, System,
 };
+pub use profiles::Profile;
 pub use program::{AlternatePcb, ProgramMessages};
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

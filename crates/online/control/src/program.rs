@@ -5,6 +5,7 @@
 //! | A1 | CHNG: no transaction or terminal of that name |
 //! | A2 | CHNG: the PCB is not modifiable, or its message has begun |
 //! | A3 | ISRT, PURG: the PCB has no destination |
+//! | A4 | CHNG: the input's user may not use that transaction |
 //! | A5 | a MOD name with another than the first segment |
 //! | A6, A7 | a segment longer than SEGSZ, more segments than SEGNO |
 //! | A8 | the I/O PCB and a response PCB in one unit of work |
@@ -22,7 +23,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use otma::{Encoding, Name, Segments};
+use otma::{Encoding, Identity, Name, Segments};
 use queues::QueueName;
 use region::shape::Name as PcbName;
 use region::{Abend, IoFeedback};
@@ -35,6 +36,7 @@ use crate::aftermath::Aftermath;
 use crate::conversation::{is_spa, spa_for, transaction_of};
 use crate::dispatch::RegionId;
 use crate::inner::{Coming, Inner};
+use crate::profiles::TRANSACTIONS;
 use crate::run::{Next, Run};
 
 /// An alternate PCB as its PSB defines it.
@@ -98,6 +100,8 @@ pub struct ProgramMessages<S: Store> {
     is_old: bool,
     /// Of the present message.
     pub(crate) terminal: Name,
+    /// Of the present message.
+    identity: Identity,
     /// Of the present message: the code page that the program has its characters in.
     encoding: Encoding,
     ignore_purge: bool,
@@ -138,6 +142,7 @@ impl<S: Store> ProgramMessages<S> {
             io: IoFeedback::default(),
             is_old: false,
             terminal: Name::BLANK,
+            identity: Identity::default(),
             encoding: Encoding::Ascii,
             ignore_purge: false,
             destinations,
@@ -188,6 +193,7 @@ impl<S: Store> ProgramMessages<S> {
         self.is_old = is_old;
         self.terminal = envelope.terminal;
         self.encoding = envelope.encoding;
+        self.identity = envelope.identity;
         self.ignore_purge = envelope.options.ignore_purge;
         let user = envelope.identity.user;
         self.io = IoFeedback {
@@ -468,6 +474,9 @@ impl<S: Store> Messages<S> for ProgramMessages<S> {
         if !is_known {
             return *b"A1";
         }
+        if self.is_transaction(to) && self.may_use(TRANSACTIONS.0, to.0) == Some(false) {
+            return *b"A4";
+        }
         self.destinations.insert(pcb, to);
         OK
     }
@@ -541,6 +550,10 @@ impl<S: Store> Messages<S> for ProgramMessages<S> {
     fn mark(&mut self) -> Option<u64> {
         self.marks.push((self.made.len(), self.making.clone(), self.spa.clone()));
         Some(self.marks.len() as u64 - 1)
+    }
+
+    fn may_use(&self, class: PcbName, resource: PcbName) -> Option<bool> {
+        self.inner.profiles.may_use(self.identity, Name(class), Name(resource))
     }
 
     fn return_to(&mut self, mark: u64) {

@@ -15,6 +15,7 @@ use std::time::Duration;
 use otma::{Answer, Event, Name, Ticket};
 use queues::{Kind, QueueName};
 use region::Abend;
+use seam::plant::{Plant, planted};
 use store::Store;
 
 use crate::aftermath::Aftermath;
@@ -38,8 +39,8 @@ struct Switched {
     with_spa: bool,
 }
 
-/// Where the outputs for an input of mode 0 go; nowhere if nobody is there to get them, and who sent
-/// it wants them to be discarded then. What a send-only input brings waits to be fetched.
+/// Where the outputs for an input of mode 0 go; nowhere if nobody is there to get them, and who
+/// sent it wants them to be discarded then. What a send-only input brings waits to be fetched.
 fn tpipe_for(envelope: &Envelope, is_there: bool) -> Option<Name> {
     let options = &envelope.options;
     if is_there || options.send_only {
@@ -113,7 +114,9 @@ impl<S: Store> ProgramMessages<S> {
             let to: Vec<Switched> =
                 switched.iter().filter(|one| one.input == at).copied().collect();
             self.answer(unit, aftermath, input, &own, &to, goes_on)?;
-            self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
+            if !planted(Plant::InputKept) {
+                self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
+            }
         }
         if inputs.is_empty() {
             for made in &replies {

@@ -109,6 +109,11 @@ pub(crate) fn stopped(name: Name) -> String {
     format!("DFS065 TRAN/LTERM STOPPED, TRAN={name}")
 }
 
+/// A user who may not use a transaction.
+pub(crate) fn not_authorized(name: Name) -> String {
+    format!("DFS1292E SECURITY VIOLATION, TRAN={name}")
+}
+
 /// No region takes a Fast Path transaction's inputs.
 pub(crate) fn no_region(name: Name) -> String {
     format!("DFS2529 NO FAST PATH REGION FOR ROUTING CODE {name}")

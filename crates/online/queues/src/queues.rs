@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use otma::Name;
 use seam::clock::Clock;
+use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 use store::{
     Cursor, KeyRange, Locking, Outcome, Position, Read, SetAttributes, SetId, Store, Unit,
@@ -502,7 +503,8 @@ fn scan<S: Store>(store: &S, set: SetId, index: &mut Index) -> Result<(), QueueE
             let queue = QueueName::input(Name::BLANK);
             return Err(QueueError::Damaged { queue, arrival: 0, what: "a key is wrong" });
         };
-        if !queue.kind.is_queue() {
+        let is_lost = queue.kind == Kind::Output && planted(Plant::OutputsNotFound);
+        if !queue.kind.is_queue() || is_lost {
             continue;
         }
         let arrival = arrival_of(place);

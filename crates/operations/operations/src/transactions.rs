@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use control::{Anonymous, Control, DatabaseState, NoSystem, Options};
+use control::{Anonymous, Control, DatabaseState, NoSystem, Options, Profile};
 use definitions::MemberName;
 use macros::Folders;
 use otma::Name;
@@ -157,6 +157,9 @@ pub fn command(system: &System, asked: &CommandRequest) -> Result<Commanded> {
             let answered = manager.command(text, Name::BLANK);
             return Ok(Commanded { lines: answered.lines, done: answered.done });
         }
+        if let Some(answer) = profiles(manager, text)? {
+            return Ok(answer);
+        }
         if let Some(rest) = query(text) {
             return Ok(list(manager, rest));
         }
@@ -175,6 +178,46 @@ pub fn command(system: &System, asked: &CommandRequest) -> Result<Commanded> {
             Err(error) => Commanded { lines: vec![error.to_string()], done: false },
         })
     })
+}
+
+/// Commands about profiles: `PERMIT class resource names...`, `UNPROTECT class resource`, `QUERY
+/// PROFILE`; none if it is another one.
+fn profiles(manager: &TransactionManager, text: &str) -> Result<Option<Commanded>> {
+    let upper = text.to_ascii_uppercase();
+    let words: Vec<&str> = upper.split_whitespace().collect();
+    let done = |line: String| Commanded { lines: vec![line], done: true };
+    let wrong = |line: &str| Commanded { lines: vec![line.to_owned()], done: false };
+    let name = |word: &&str| Name::new(word);
+    Ok(Some(match words.as_slice() {
+        ["QUERY" | "QRY", "PROFILE"] => {
+            let all = manager.profiles();
+            let shown = all.iter().map(|one| {
+                let names: Vec<String> = one.permitted.iter().map(|name| name.text()).collect();
+                format!("PERMIT {} {} {}", one.class, one.resource, names.join(" "))
+            });
+            Commanded { lines: shown.map(|line| line.trim_end().to_owned()).collect(), done: true }
+        }
+        ["PERMIT", class, resource, names @ ..] => {
+            let permitted: Option<Vec<Name>> = names.iter().map(name).collect();
+            let (Some(class), Some(resource), Some(permitted)) =
+                (name(class), name(resource), permitted)
+            else {
+                return Ok(Some(wrong("a class, a resource, a user have up to 8 characters")));
+            };
+            manager.protect(&Profile { class, resource, permitted })?;
+            done(format!("protected: {class} {resource}"))
+        }
+        ["UNPROTECT", class, resource] => match (name(class), name(resource)) {
+            (Some(class), Some(resource)) if manager.unprotect(class, resource)? => {
+                done(format!("protected no more: {class} {resource}"))
+            }
+            _ => wrong("there is no such profile; QUERY PROFILE shows those that there are"),
+        },
+        ["PERMIT" | "UNPROTECT", ..] => {
+            wrong("write PERMIT CLASS RESOURCE USERS AND GROUPS, or UNPROTECT CLASS RESOURCE")
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// What `QUERY TRAN NAME(mask)` asks for: a kind and a mask.

@@ -53,9 +53,9 @@ pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, ChannelSettings, CheckpointSettings,
-    DataSettings, EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings,
-    PoolSettings, ReconSettings, RegionSettings, SystemConfig, UnitSettings, WarnSettings,
-    read_root_list,
+    DataSettings, EngineSettings, KeySettings, LockSettings, LogSettings, MapSettings,
+    OnlineSettings, PoolSettings, ProgramMessages, ReconSettings, RegionSettings, SystemConfig,
+    UnitSettings, WarnSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use clap::Args;
 use codec::CodePage;
-use drive::{Ask, Flow, Kind, Ledger, Pace, Plan, Random, Report, Work};
+use drive::{Ask, Flow, Kind, Ledger, Pace, Plan, Random, Report, Tls, Work};
 use otma::{Encoding, Name, Segments};
 use serde::Deserialize;
 
@@ -41,7 +41,8 @@ use crate::failure::{Failure, Result};
 /// due.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example: holdfast drive --connect 127.0.0.1:9999 --terminals 200 --time 20 apps/bank/tellers.toml")]
+Example: holdfast drive --connect 127.0.0.1:9999 --terminals 200 --time 20 apps/bank/tellers.toml
+         holdfast drive --connect bank.example:9999 --tls --ca ca.pem tellers.toml")]
 pub(crate) struct DriveArgs {
     /// The port of IMS Connect
     #[arg(long, value_name = "ADDRESS")]
@@ -77,6 +78,18 @@ pub(crate) struct DriveArgs {
     /// HOLDFAST_DRIVE_PASSWORD
     #[arg(long, value_name = "NAME", default_value = "")]
     user: String,
+    /// They speak TLS, and take the system's certificate for the host's name of --connect
+    #[arg(long, requires = "ca")]
+    tls: bool,
+    /// Who has signed the system's certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls")]
+    ca: Option<PathBuf>,
+    /// Their own certificate, in PEM
+    #[arg(long, value_name = "FILE", requires_all = ["tls", "key"])]
+    certificate: Option<PathBuf>,
+    /// The key of their own certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
     /// They speak EBCDIC
     #[arg(long)]
     ebcdic: bool,
@@ -279,6 +292,7 @@ fn plan_of(args: &DriveArgs) -> Result<Plan> {
     let password = std::env::var("HOLDFAST_DRIVE_PASSWORD").unwrap_or_default();
     Ok(Plan {
         address,
+        tls: tls_of(args)?,
         terminals: args.terminals,
         threads: args.threads.max(1),
         encoding: if args.ebcdic { Encoding::Ebcdic } else { Encoding::Ascii },
@@ -297,6 +311,25 @@ fn plan_of(args: &DriveArgs) -> Result<Plan> {
         time: seconds(args.time),
         patience: seconds(args.patience),
         seed: args.seed,
+    })
+}
+
+/// How connections are secured.
+fn tls_of(args: &DriveArgs) -> Result<Option<Tls>> {
+    let Some(ca) = args.ca.as_deref().filter(|_| args.tls) else { return Ok(None) };
+    let host = args.connect.rsplit_once(':').map_or(args.connect.as_str(), |(host, _)| host);
+    let own = match (&args.certificate, &args.key) {
+        (Some(certificate), Some(key)) => Some((pem(certificate)?, pem(key)?)),
+        _ => None,
+    };
+    let name = host.trim_matches(['[', ']']).to_owned();
+    Ok(Some(Tls { roots: pem(ca)?, name, own }))
+}
+
+fn pem(path: &Path) -> Result<Vec<u8>> {
+    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
+    std::fs::read(path).map_err(|error| {
+        Failure::other(format!("{} cannot be read: {error}", path.display()), "Correct the path.")
     })
 }
 
@@ -398,6 +431,9 @@ fn shown(report: &Report) -> String {
         report.broken,
         report.unknown,
     );
+    if !report.broken_first.is_empty() {
+        let _ = write!(text, "\nfirst broken: {}", report.broken_first);
+    }
     for (codes, count) in &report.refused {
         let _ = write!(text, "\nrefused with {codes}: {count}");
     }

@@ -22,7 +22,8 @@ use crate::output::harmless;
 #[command(after_help = "\
 Examples: holdfast cmd -s /srv/bank '/DIS TRAN ALL'
           holdfast cmd -s /srv/bank 'QUERY PGM NAME(TELL*)'
-          holdfast cmd -s /srv/bank 'UPDATE TRAN NAME(TELL) SET(CLASS(2))'")]
+          holdfast cmd -s /srv/bank 'UPDATE TRAN NAME(TELL) SET(CLASS(2))'
+          holdfast cmd -s /srv/bank PERMIT TRAN TELL ANNA TELLERS")]
 pub(crate) struct CmdArgs {
     #[command(flatten)]
     system: Where,

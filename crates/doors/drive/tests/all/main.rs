@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use holdfast_drive::{Ask, Error, Flow, Kind, Pace, Plan, Random, Work, run};
+use holdfast_drive::{Ask, Error, Flow, Kind, Pace, Plan, Random, Tls, Work, run};
 use ims_connect::{Options, Server};
 use otma::{Encoding, Name, Segments};
 
@@ -47,6 +47,7 @@ fn kind(flow: Flow, distrust: u64) -> (Arc<Echo>, Kind) {
 fn plan(server: &Server, mix: Vec<Kind>) -> Plan {
     Plan {
         address: server.address(),
+        tls: None,
         terminals: 20,
         threads: 1,
         encoding: Encoding::Ascii,
@@ -140,4 +141,42 @@ fn terminals_come_again_when_the_system_does() {
 fn a_plan_that_sends_nothing_is_an_error() {
     let (server, _) = start();
     assert!(matches!(run(plan(&server, Vec::new())), Err(Error::Nothing)));
+}
+
+const ROOT: &[u8] = include_bytes!("../../../ims-connect/tests/certificates/ca.pem");
+const SERVER: &[u8] = include_bytes!("../../../ims-connect/tests/certificates/server.pem");
+const SERVER_KEY: &[u8] = include_bytes!("../../../ims-connect/tests/certificates/server.key");
+const CLIENT: &[u8] = include_bytes!("../../../ims-connect/tests/certificates/client.pem");
+const CLIENT_KEY: &[u8] = include_bytes!("../../../ims-connect/tests/certificates/client.key");
+
+#[test]
+fn terminals_speak_tls_with_a_system_that_they_trust() {
+    let tls = ims_connect::server::Tls {
+        certificates: SERVER.to_vec(),
+        key: SERVER_KEY.to_vec(),
+        client_roots: Some(ROOT.to_vec()),
+        client_required: true,
+    };
+    let addresses = vec!["127.0.0.1:0".parse().expect("an address")];
+    let options = Options { addresses, tls: Some(tls), ..Options::default() };
+    let server = Server::start(options, Arc::new(Memory::default())).expect("it starts");
+    let own = (CLIENT.to_vec(), CLIENT_KEY.to_vec());
+    let drive = |roots: &[u8], name: &str, own: Option<(Vec<u8>, Vec<u8>)>| {
+        let (_, echo) = kind(Flow::Plain, 0);
+        let tls = Tls { roots: roots.to_vec(), name: name.to_owned(), own };
+        let time = Duration::from_millis(400);
+        let (warm_up, ramp) = (Duration::ZERO, Duration::ZERO);
+        run(Plan { tls: Some(tls), terminals: 2, time, warm_up, ramp, ..plan(&server, vec![echo]) })
+    };
+    let (report, _) = drive(ROOT, "localhost", Some(own.clone())).expect("it runs");
+    assert!(report.transactions > 0, "{report:?}");
+    assert_eq!((report.broken, report.wrong), (0, 0), "{report:?}");
+    // For another name, or without a certificate of their own, nothing is sent.
+    let (report, _) = drive(ROOT, "elsewhere", Some(own)).expect("it runs");
+    assert_eq!(report.transactions, 0);
+    assert!(report.broken_first.contains("ertificate"), "{report:?}");
+    let (report, _) = drive(ROOT, "localhost", None).expect("it runs");
+    assert_eq!(report.transactions, 0);
+    let refused = drive(b"no certificate", "localhost", None);
+    assert!(matches!(refused, Err(Error::Tls(_))), "{refused:?}");
 }

@@ -137,14 +137,15 @@ impl Connection {
         let shared = &self.shared;
         let transaction = word(&request.segments, self.encoding, &shared.pages);
         let as_it_is = irm.f5 & f5::TRANSLATED != 0 || irm.f1 & f1::UNICODE_DATA != 0;
-        self.rule = match &shared.options.translation {
-            _ if as_it_is => Rule::Nothing,
-            Some(translation) => translation.rule(transaction),
-            None => Rule::Text,
+        let (rule, output_rule) = match &shared.options.translation {
+            _ if as_it_is => (Rule::Nothing, Rule::Nothing),
+            Some(maps) => (maps.rule(transaction), maps.output_rule(transaction)),
+            None => (Rule::Text, Rule::Text),
         };
+        self.rule = output_rule;
         let inside = shared.options.programs.unwrap_or(self.encoding);
         let segments: Segments =
-            shared.pages.segments(request.segments, self.encoding, inside, &self.rule);
+            shared.pages.segments(request.segments, self.encoding, inside, &rule);
         let send_only = !request.irm.function.has_data()
             || matches!(
                 irm.function,

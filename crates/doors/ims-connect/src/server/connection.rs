@@ -35,7 +35,7 @@ pub(super) struct Connection {
     pub(super) client: Name,
     pub(super) user: Name,
     pub(super) encoding: Encoding,
-    /// Which bytes of the last request's transaction are characters.
+    /// Which bytes of what answers the last request are characters.
     pub(super) rule: Rule,
     pub(super) known: Option<Box<Known>>,
     /// The user of the client's certificate.

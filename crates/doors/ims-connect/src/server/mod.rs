@@ -9,6 +9,7 @@
 //! | `admission` | who may ask for what: users, data stores, client ids |
 //! | `clients` | which connection is which client |
 //! | `mailbox` | what a connection is told by others |
+//! | `maps` | which bytes of messages are characters |
 //! | `tls` | certificates |
 //! | `counters` | what is counted |
 //!
@@ -27,10 +28,12 @@ mod connection;
 mod counters;
 mod listener;
 mod mailbox;
+mod maps;
 mod options;
 mod tls;
 
 pub use counters::{Counted, Counters};
+pub use maps::{MessageMap, MessageMaps};
 pub use options::{Options, Tls, Translation};
 
 use std::io;
@@ -66,6 +69,14 @@ pub enum Error {
     /// There are no threads for it.
     #[error("the threads of the IMS Connect port cannot be started: {0}")]
     Threads(io::Error),
+    /// A message exit cannot be used.
+    #[error("the message exit {path} cannot be used: {what}")]
+    Exit {
+        /// Its file.
+        path: String,
+        /// Why.
+        what: String,
+    },
     /// No address was given.
     #[error("no address was given for the IMS Connect port")]
     NoAddress,
@@ -78,6 +89,7 @@ impl Coded for Error {
             Error::Tls(_) => Code("HFY902"),
             Error::Threads(_) => Code("HFY903"),
             Error::NoAddress => Code("HFY904"),
+            Error::Exit { .. } => Code("HFY905"),
         }
     }
 
@@ -86,6 +98,9 @@ impl Coded for Error {
             Error::Listen { .. } => "Choose a free port, or end who has it.".into(),
             Error::Tls(_) => "Give a chain of certificates and its key as PEM.".into(),
             Error::Threads(_) => "Raise the limit of threads, or configure fewer.".into(),
+            Error::Exit { .. } => {
+                "Build it for this machine with holdfast_exit.h, or correct `exits`.".into()
+            }
             Error::NoAddress => "Name at least one address with a port.".into(),
         }
     }

@@ -15,6 +15,11 @@ use crate::wire::Rule;
 pub trait Translation: Send + Sync {
     /// The rule for a transaction's messages.
     fn rule(&self, transaction: Name) -> Rule;
+
+    /// The rule for what answers them.
+    fn output_rule(&self, transaction: Name) -> Rule {
+        self.rule(transaction)
+    }
 }
 
 /// Certificates, as PEM.

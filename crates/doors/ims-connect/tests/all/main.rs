@@ -4,6 +4,7 @@
 mod bounds;
 mod bytes;
 mod client;
+mod exits;
 mod flows;
 mod manager;
 mod python;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::common::*;
-use holdfast_control::{BatchStart, Ending, Options};
+use holdfast_control::{AlternatePcb, BatchStart, Ending, Options, Profile};
 use otma::{
     CommitMode, Input, InputOptions, Manager, Name, Outcome, Reason, Settlement, SyncLevel,
 };
@@ -150,6 +150,8 @@ fn fast() -> House {
     put(&house, Kind::Program, "PMAYBE", &[]);
     put(&house, Kind::Transaction, "MAYBE", &[("PGM", "PMAYBE"), ("FP", "P")]);
     put(&house, Kind::RoutingCode, "MAYBE", &[("PGM", "PQUICK")]);
+    // FPATH=YES of a program with FPATH=YES.
+    put(&house, Kind::Transaction, "SWIFT", &[("PGM", "PQUICK"), ("FP", "P")]);
     house
 }
 
@@ -173,6 +175,7 @@ fn expedited_inputs_go_to_the_regions_of_their_routing_codes_program() {
     assert!(shown.contains("IFP1     FP             PQUICK   WAITING"), "{shown}");
     let (_, quick) = house.submit(direct("QUICK", &["ONE"]));
     let (_, maybe) = house.submit(direct("MAYBE", &["TWO"]));
+    house.submit(direct("SWIFT", &["THREE"]));
     assert_eq!((waiting(&house, "QUICK"), waiting(&house, "MAYBE")), (0, 1));
     let scheduled = region.next().expect("there is work");
     assert_eq!(scheduled.program.name, name("PQUICK"));
@@ -181,13 +184,13 @@ fn expedited_inputs_go_to_the_regions_of_their_routing_codes_program() {
     house.run_scheduled(&region, scheduled, &[], |program, text| {
         seen.push(text.to_owned());
         reply(program, &format!("{text}!"));
-        if seen.len() == 2 {
+        if seen.len() == 3 {
             // It waits for more, until somebody ends it.
             control.renew(name("PQUICK"));
         }
         Ok(())
     });
-    assert_eq!(seen, ["ONE", "TWO"]);
+    assert_eq!(seen, ["ONE", "TWO", "THREE"]);
     assert_eq!(texts(&quick.outputs()[0]), ["ONE!"]);
     assert_eq!(texts(&maybe.outputs()[0]), ["TWO!"]);
     assert_eq!(quick.outcomes(), [Outcome::Committed]);
@@ -365,4 +368,33 @@ fn a_conversation_with_ebcdic_names_its_next_transaction_in_ebcdic() {
     });
     let shown = house.control.command("/DIS CONV", Name::BLANK).lines.join("\n");
     assert!(shown.contains("NO CONVERSATIONS"), "{shown}");
+}
+
+#[test]
+fn profiles_say_who_may_use_a_transaction_and_what_auth_is_answered() {
+    let house = House::new(Options::default(), &["ECHO", "OTHER"]);
+    let protect = |class: &str, resource: &str, permitted: &[&str]| {
+        let permitted = permitted.iter().map(|one| name(one)).collect();
+        let profile = Profile { class: name(class), resource: name(resource), permitted };
+        house.control.protect(&profile).expect("durable");
+    };
+    protect("TRAN", "ECHO", &["ANNA"]);
+    protect("TRAN", "OTHER", &["CHIEFS"]);
+    protect("VAULT", "GOLD*", &["ANNA"]);
+    let (reason, text) = refused(&house, direct("ECHO", &["1"])).expect("nobody is not permitted");
+    assert_eq!(reason, Reason::NotAuthorized);
+    assert_eq!(text, "DFS1292E SECURITY VIOLATION, TRAN=ECHO");
+    let identity = otma::Identity { user: name("ANNA"), group: Name::BLANK };
+    house.submit(Input { identity, ..input("ECHO", &["1"]) });
+    let region = house.region();
+    let scheduled = region.next().expect("there is work");
+    let pcb = AlternatePcb { number: 1, modifiable: true, ..AlternatePcb::default() };
+    house.run_scheduled(&region, scheduled, &[pcb], |program, _| {
+        let may = |class: &str, resource: &str| program.may_use(name(class).0, name(resource).0);
+        assert_eq!(may("VAULT", "GOLD1"), Some(true));
+        assert_eq!(may("TRAN", "OTHER"), Some(false));
+        assert_eq!(may("VAULT", "SILVER"), None);
+        assert_eq!(program.change(1, *b"OTHER   "), *b"A4");
+        Ok(())
+    });
 }

@@ -39,7 +39,7 @@ pub use channels::ChannelSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
-pub use online::{OnlineSettings, RegionSettings};
+pub use online::{MapSettings, OnlineSettings, ProgramMessages, RegionSettings};
 pub use placement::Bytes;
 pub use warn::WarnSettings;
 

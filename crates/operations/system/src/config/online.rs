@@ -39,6 +39,63 @@ pub struct OnlineSettings {
     pub include: Vec<PathBuf>,
     /// Message regions.
     pub regions: Vec<RegionSettings>,
+    /// Message exits: shared libraries.
+    pub exits: Vec<PathBuf>,
+    /// The code page of clients that speak EBCDIC.
+    pub client_page: String,
+    /// What programs have their messages in; as their clients without it.
+    pub program_messages: ProgramMessages,
+    /// Which bytes of messages are characters, where that is not all of them.
+    pub maps: Vec<MapSettings>,
+}
+
+/// What programs have their messages in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramMessages {
+    /// What each client sends.
+    #[default]
+    Client,
+    /// ASCII.
+    Ascii,
+    /// EBCDIC.
+    Ebcdic,
+}
+
+impl ProgramMessages {
+    fn word(self) -> &'static str {
+        match self {
+            ProgramMessages::Client => "client",
+            ProgramMessages::Ascii => "ascii",
+            ProgramMessages::Ebcdic => "ebcdic",
+        }
+    }
+}
+
+/// Which bytes of a transaction's messages are characters: places as `8-15`, both included, counted
+/// from 0 behind each segment's LL and ZZ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapSettings {
+    /// The transaction; `*` at its end stands for anything.
+    pub transaction: String,
+    /// Of what comes in; all of them without it.
+    pub input: Option<Vec<String>>,
+    /// Of what goes out; all of them without it.
+    pub output: Option<Vec<String>>,
+}
+
+impl MapSettings {
+    /// Places as ranges; `None` if one is none.
+    #[must_use]
+    pub fn ranges(places: &[String]) -> Option<Vec<std::ops::Range<usize>>> {
+        let range = |place: &String| {
+            let (first, last) = place.split_once('-').unwrap_or((place, place));
+            let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+            (first <= last).then(|| usize::from(first)..usize::from(last) + 1)
+        };
+        places.iter().map(range).collect()
+    }
 }
 
 /// Message regions of one kind.
@@ -101,6 +158,10 @@ impl Default for OnlineSettings {
                 count: 2,
                 ..RegionSettings::default()
             }],
+            exits: Vec::new(),
+            client_page: "cp037".into(),
+            program_messages: ProgramMessages::default(),
+            maps: Vec::new(),
         }
     }
 }
@@ -137,6 +198,13 @@ impl SystemConfig {
         }
         if online.tls_certificate.as_os_str().is_empty() != online.tls_key.as_os_str().is_empty() {
             return Err(("tls_certificate", "a certificate and its key go together".into()));
+        }
+        for map in &online.maps {
+            let all = [&map.input, &map.output];
+            let is_good = |places: &&Vec<String>| MapSettings::ranges(places).is_some();
+            if !all.into_iter().flatten().all(|places| is_good(&places)) {
+                return Err(("maps", "a place is written as in \"0-7\"".into()));
+            }
         }
         for region in &online.regions {
             let is_class = |class: &u16| (1..=CLASS_MAX).contains(class);
@@ -193,6 +261,15 @@ pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
     text.set("programs", programs, |all| folders(all), "where NAME.cbl, NAME.c, NAME.so lie");
     let include = (&online.include, &usual.include);
     text.set("include", include, |all| folders(all), "where their copy members lie");
+    let exits = (&online.exits, &usual.exits);
+    text.set("exits", exits, |all| folders(all), "message exits of the door, shared libraries");
+    let page = (&online.client_page, &usual.client_page);
+    text.set("client_page", page, |one| quoted(one), "of clients that speak EBCDIC");
+    let messages = (&online.program_messages, &usual.program_messages);
+    let what = "what programs have messages in: client, ascii, ebcdic";
+    text.set("program_messages", messages, |one| quoted(one.word()), what);
+    let what = "which bytes are characters, by transaction: { transaction, input, output }";
+    text.set("maps", (&online.maps, &usual.maps), |all| mapped(all), what);
     let regions = (&online.regions, &usual.regions);
     text.set(
         "regions",
@@ -205,6 +282,19 @@ pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
 fn names(files: &BTreeMap<String, String>) -> String {
     let one = |(name, data_set): (&String, &String)| format!("{name} = {}", quoted(data_set));
     format!("{{ {} }}", files.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+fn mapped(maps: &[MapSettings]) -> String {
+    let list = |name: &str, places: &Option<Vec<String>>| {
+        let places: Option<Vec<String>> =
+            places.as_ref().map(|all| all.iter().map(|one| quoted(one)).collect());
+        places.map_or_else(String::new, |all| format!(", {name} = [{}]", all.join(", ")))
+    };
+    let one = |map: &MapSettings| {
+        let (input, output) = (list("input", &map.input), list("output", &map.output));
+        format!("{{ transaction = {}{input}{output} }}", quoted(&map.transaction))
+    };
+    format!("[{}]", maps.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 fn shown(regions: &[RegionSettings]) -> String {

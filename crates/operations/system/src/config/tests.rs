@@ -51,6 +51,13 @@ fn what_differs_from_the_defaults_is_written_and_read() {
             ..RegionSettings::default()
         },
     ];
+    config.online.exits = vec!["exits/libterse.so".into()];
+    config.online.program_messages = ProgramMessages::Ascii;
+    let places = |all: &[&str]| Some(all.iter().map(|one| (*one).to_owned()).collect());
+    config.online.maps = vec![
+        MapSettings { transaction: "PART".into(), input: places(&["0-7", "9"]), output: None },
+        MapSettings { transaction: "B*".into(), input: places(&[]), output: places(&["0-3"]) },
+    ];
     config.pools.insert(
         "large".into(),
         PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30), data_sets: Vec::new() },

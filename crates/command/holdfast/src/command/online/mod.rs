@@ -20,21 +20,27 @@ mod queue_metrics;
 mod regions;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use codec::CodePage;
 use control::{Checkpoint, DatabaseState, PoolState, RegionId};
 use http_door::HttpServer;
-use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
+use ims_connect::server::{
+    MessageMap, MessageMaps, Options as DoorOptions, Server as ImsConnect, Tls,
+};
+use ims_connect::wire::Rule;
+use ims_connect::{Exit, LibraryExit};
 use operations::Databases;
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
+use otma::Encoding;
 use pool::PoolStatistics;
 use rustix::process::{Signal, getpid, kill_process};
 use seam::Seam;
 use seam::sync::Mutex;
 use store_any::AnyStore;
-use system::{Guests, OnlineSettings, System};
+use system::{Guests, MapSettings, OnlineSettings, ProgramMessages, System};
 use uow::Kernel;
 
 use self::pages::{Counted, StatusPages};
@@ -238,8 +244,46 @@ fn door_options(dir: &Path, settings: &OnlineSettings) -> Result<DoorOptions> {
         }
         _ => None,
     };
-    let public_without_users = settings.anonymous;
-    Ok(DoorOptions { addresses, public_without_users, tls, ..DoorOptions::default() })
+    let page = CodePage::named(&settings.client_page).filter(|page| page.is_ebcdic());
+    let page = page.ok_or_else(|| {
+        let what = format!("{} is no EBCDIC code page", settings.client_page);
+        Failure::other(what, "Correct client_page in the section [online] of holdfast.toml.")
+    })?;
+    let exit = |path: &PathBuf| {
+        let exit = LibraryExit::load(&dir.join(path), page);
+        exit.map(|exit| Arc::new(exit) as Arc<dyn Exit>)
+            .map_err(|error| Failure::Error(Box::new(error)))
+    };
+    Ok(DoorOptions {
+        addresses,
+        public_without_users: settings.anonymous,
+        tls,
+        page,
+        programs: match settings.program_messages {
+            ProgramMessages::Client => None,
+            ProgramMessages::Ascii => Some(Encoding::Ascii),
+            ProgramMessages::Ebcdic => Some(Encoding::Ebcdic),
+        },
+        translation: (!settings.maps.is_empty()).then(|| Arc::new(maps_of(&settings.maps)) as _),
+        exits: settings.exits.iter().map(exit).collect::<Result<_>>()?,
+        ..DoorOptions::default()
+    })
+}
+
+/// Which bytes of messages are characters.
+fn maps_of(settings: &[MapSettings]) -> MessageMaps {
+    let rule = |places: &Option<Vec<String>>| match places.as_deref() {
+        None => Rule::Text,
+        Some([]) => Rule::Nothing,
+        // The configuration was checked when it was read.
+        Some(places) => Rule::Fields(MapSettings::ranges(places).unwrap_or_default()),
+    };
+    let map = |one: &MapSettings| MessageMap {
+        transaction: one.transaction.to_ascii_uppercase(),
+        input: rule(&one.input),
+        output: rule(&one.output),
+    };
+    MessageMaps(settings.iter().map(map).collect())
 }
 
 /// A file of the door's TLS.
