@@ -21,7 +21,7 @@
 //!    that one made calls.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -469,6 +469,12 @@ impl file_handler::Carrier for ToServer {
     }
 }
 
+impl file_handler::Way for ToServer {
+    fn carry(&self, request: &[u8], answer: &mut Vec<u8>) -> bool {
+        file_handler::Carrier::carry(&mut ToServer, request, answer)
+    }
+}
+
 /// Has the program's files handled: those of the machine here, data sets by its server.
 pub(crate) fn handle_files() {
     let own = Box::new(file_handler::Remote::new(Box::new(ToServer)));
@@ -477,6 +483,9 @@ pub(crate) fn handle_files() {
     let data_sets = Box::new(owner::Owners::new(Some(own), owner::Places::of_process(), complain));
     let names = Box::new(file_handler::name::Environment);
     file_handler::abi::install(file_handler::Handler::new(names, Some(data_sets)));
+    let own: Arc<dyn file_handler::Way> = Arc::new(ToServer);
+    let ways = owner::OwnerWays::new(Some(own), owner::Places::of_process(), complain);
+    file_handler::abi::rpl::install(Box::new(ways));
 }
 
 fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {

@@ -16,7 +16,7 @@
 //! | which file a name means | [`name`] |
 //! | the bytes of sequential, line, printer and relative files | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
-//! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs` |
+//! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs`; in C [`abi::rpl`] |
 //! | memory of the program, and the run time's own files | [`abi`] |
 //!
 //! Invariants:
@@ -42,5 +42,5 @@ pub mod wire;
 
 pub use clusters::Clusters;
 pub use handler::{Caller, Handler, Native, Unfinished};
-pub use remote::{Carrier, Remote};
+pub use remote::{Carrier, Remote, Way, Ways};
 pub use status::FileStatus;

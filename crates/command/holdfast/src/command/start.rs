@@ -137,8 +137,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     if let AnySystem::Kernel(system) = &system {
         clusters::attach(system, &catalogs);
     }
-    let door = match open_door(context, &system, (&intents, &catalogs)) {
-        Ok(door) => door,
+    let doors = match Doors::open(context, &system, (&intents, &catalogs)) {
+        Ok(doors) => doors,
         Err(failure) => {
             if let Err(error) = system.close() {
                 warn(format!("{error} ({})", error.code()));
@@ -146,62 +146,75 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let online = match open_online(context, &system, (&intents, &catalogs)) {
-        Ok(online) => online,
-        Err(failure) => {
-            door.close();
-            if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
-            }
-            return Err(failure);
-        }
-    };
-    let messages = match open_messages(&system) {
-        Ok(messages) => messages,
-        Err(failure) => {
-            door.close();
-            if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
-            }
-            return Err(failure);
-        }
-    };
-    let records = match open_records(&system, online.as_ref(), &catalogs) {
-        Ok(records) => records,
-        Err(failure) => {
-            if let Some(messages) = messages {
-                messages.close();
-            }
-            door.close();
-            if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
-            }
-            return Err(failure);
-        }
-    };
-    let mut addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
-    addresses.extend(records.iter().flat_map(RecordPrograms::addresses));
-    say(context, &args.system, "started", &addresses)?;
+    say(context, &args.system, "started", &doors.addresses())?;
     let _ = signals.forever().next();
-    if let Some(records) = records {
-        records.close();
-    }
-    if let Some(messages) = messages {
-        messages.close();
-    }
-    if let (Some(online), AnySystem::Kernel(system)) = (online, &system) {
-        online.close(system);
-    }
-    if let AnySystem::Kernel(system) = &system {
-        system.detach();
-    }
-    let programs = door.close();
+    let programs = doors.close(&system);
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
     }
     system.close()?;
     say(context, &args.system, "stopped", &[])?;
     DONE
+}
+
+/// All ways into a started system.
+#[derive(Default)]
+struct Doors {
+    door: Option<Door>,
+    online: Option<Online>,
+    messages: Option<MessagePrograms>,
+    records: Option<RecordPrograms>,
+}
+
+impl Doors {
+    /// Opens them all, or none.
+    fn open(context: &Context, system: &AnySystem, shared: Shared<'_>) -> Result<Doors> {
+        let mut doors = Doors::default();
+        match doors.open_each(context, system, shared) {
+            Ok(()) => Ok(doors),
+            Err(failure) => {
+                doors.close(system);
+                Err(failure)
+            }
+        }
+    }
+
+    fn open_each(
+        &mut self,
+        context: &Context,
+        system: &AnySystem,
+        shared: Shared<'_>,
+    ) -> Result<()> {
+        self.door = Some(open_door(context, system, shared)?);
+        self.online = open_online(context, system, shared)?;
+        self.messages = open_messages(system)?;
+        self.records = open_records(system, self.online.as_ref(), shared.1)?;
+        Ok(())
+    }
+
+    /// Where clients of other machines come in.
+    fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let online = self.online.as_ref().map(Online::addresses).unwrap_or_default();
+        let records = self.records.as_ref().map(RecordPrograms::addresses).unwrap_or_default();
+        online.into_iter().chain(records).collect()
+    }
+
+    /// Closes them, the last one first; answers how many programs were running.
+    fn close(self, system: &AnySystem) -> usize {
+        if let Some(records) = self.records {
+            records.close();
+        }
+        if let Some(messages) = self.messages {
+            messages.close();
+        }
+        if let (Some(online), AnySystem::Kernel(system)) = (self.online, system) {
+            online.close(system);
+        }
+        if let AnySystem::Kernel(system) = system {
+            system.detach();
+        }
+        self.door.map(Door::close).unwrap_or_default()
+    }
 }
 
 /// What all programs of a started system share: their claims, and the catalog.

@@ -10,6 +10,7 @@
 //! | `CTDLI` | C |
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
 //! | `HOLDFASTFH` | what COBOL programs call for their files (`-fcallfh`) |
+//! | `holdfast_vsam_open` and the others of `holdfast_vsam.h` | programs in C, for data sets |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
@@ -77,6 +78,11 @@ extern "C" fn HOLDFASTFH(opcode: *mut u8, block: *mut u8) -> c_int {
     0
 }
 
+/// Data sets are reached by what the guest has installed.
+fn ready() {}
+
+file_handler::export_vsam!(ready);
+
 unsafe extern "C" {
     fn fork() -> c_int;
 }
@@ -92,7 +98,7 @@ extern "C" fn vfork() -> c_int {
 }
 
 /// The exported names with their addresses.
-pub(crate) fn exports() -> [(&'static str, Function); 11] {
+pub(crate) fn exports() -> [(&'static str, Function); 21] {
     [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
@@ -104,6 +110,16 @@ pub(crate) fn exports() -> [(&'static str, Function); 11] {
         ("HOLDFASTFH", HOLDFASTFH as Function),
         ("ILBOABN0", ILBOABN0 as Function),
         ("PLITDLI", PLITDLI as Function),
+        ("holdfast_vsam_backout", holdfast_vsam_backout as Function),
+        ("holdfast_vsam_begin", holdfast_vsam_begin as Function),
+        ("holdfast_vsam_close", holdfast_vsam_close as Function),
+        ("holdfast_vsam_commit", holdfast_vsam_commit as Function),
+        ("holdfast_vsam_endreq", holdfast_vsam_endreq as Function),
+        ("holdfast_vsam_erase", holdfast_vsam_erase as Function),
+        ("holdfast_vsam_get", holdfast_vsam_get as Function),
+        ("holdfast_vsam_open", holdfast_vsam_open as Function),
+        ("holdfast_vsam_point", holdfast_vsam_point as Function),
+        ("holdfast_vsam_put", holdfast_vsam_put as Function),
         ("vfork", vfork as Function),
     ]
 }
