@@ -21,9 +21,9 @@
 //!    that one made calls.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::{Arc, OnceLock};
 
 use base::Coded;
 use seam::sync::Mutex;

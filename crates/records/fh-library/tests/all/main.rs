@@ -4,6 +4,7 @@
 
 mod devices;
 mod keyed;
+mod owned;
 mod printers;
 mod sequential;
 mod stage;

@@ -119,7 +119,9 @@ pub unsafe fn open(
             let (return_code, reason) = (u32::from(return_code), u32::from(reason));
             (None, AcbInfo { return_code, reason, ..AcbInfo::default() })
         }
-        Err(_) => (None, AcbInfo { return_code: u32::from(PHYSICAL), reason: 4, ..AcbInfo::default() }),
+        Err(_) => {
+            (None, AcbInfo { return_code: u32::from(PHYSICAL), reason: 4, ..AcbInfo::default() })
+        }
     };
     // SAFETY: as this function's callers promise.
     unsafe {
@@ -133,11 +135,7 @@ pub unsafe fn open(
     about.return_code as c_int
 }
 
-fn connect(
-    name: &CStr,
-    mode: u32,
-    strings: u32,
-) -> Result<(Acb, AcbInfo), AcbAnswer<'static>> {
+fn connect(name: &CStr, mode: u32, strings: u32) -> Result<(Acb, AcbInfo), AcbAnswer<'static>> {
     let unknown = AcbAnswer { return_code: LOGICAL, reason: NO_ENTRY, ..AcbAnswer::default() };
     let bad = refused(LogicalReason::BadOptions);
     let name = data_set(name).ok_or(unknown)?;
