@@ -78,18 +78,8 @@ fn compile_c(stage: &Stage, name: &str) -> std::path::PathBuf {
     program
 }
 
-#[test]
-fn programs_in_c_use_clusters_as_vsam_has_them() {
-    let stage = Stage::new("rpl");
-    let _owner = owner(&stage);
-    let program = compile_c(&stage, "rpl");
-    let folder = stage.path("").display().to_string();
-    let name = "//#VSAM.#CICS.BANK/ACCOUNT";
-    let said = run(
-        &program,
-        &[("HOLDFAST_OWNER_BANK", &folder), ("HOLDFAST_SYSTEM", &folder), ("DD_ACCOUNT", name)],
-    );
-    let expected = "\
+/// What `rpl.c` says, from the meaning of each request.
+const REQUESTS: &str = "\
 open BANK.NONE 8 148 0 0/0 0
 open ACCOUNT 0 0 0 0/6 20
 load 0 0
@@ -150,7 +140,19 @@ there 0 0 DD0002DORA..........
 no ACB 8 104
 close 0 104
 ";
-    assert_eq!(said, expected);
+
+#[test]
+fn programs_in_c_use_clusters_as_vsam_has_them() {
+    let stage = Stage::new("rpl");
+    let _owner = owner(&stage);
+    let program = compile_c(&stage, "rpl");
+    let folder = stage.path("").display().to_string();
+    let name = "//#VSAM.#CICS.BANK/ACCOUNT";
+    let said = run(
+        &program,
+        &[("HOLDFAST_OWNER_BANK", &folder), ("HOLDFAST_SYSTEM", &folder), ("DD_ACCOUNT", name)],
+    );
+    assert_eq!(said, REQUESTS);
 }
 
 #[test]
