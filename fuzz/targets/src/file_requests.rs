@@ -2,12 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 
+use file_handler::acb_wire::{AcbAnswer, AcbRequest};
 use file_handler::body::{Body, Done, Found, Place, Which};
 use file_handler::data_set::{DataSets, Opening};
 use file_handler::fcd::{Access, FCD_BYTES, Fcd, Organization};
 use file_handler::name::Variables;
 use file_handler::opcode::Relation;
-use file_handler::wire::{Answer, Request};
+use file_handler::wire::{Answer, Request, first_answer, nature};
 use file_handler::{Caller, FileStatus, Handler, Native};
 
 use crate::input::Input;
@@ -139,6 +140,13 @@ pub fn fuzz(bytes: &[u8]) {
         assert_eq!(Request::read(&again), Some(request), "a message is what it was written as");
     }
     let _ = Answer::read(bytes);
+    if let Some(request) = AcbRequest::read(bytes) {
+        let mut again = Vec::new();
+        request.write(&mut again);
+        assert_eq!(AcbRequest::read(&again), Some(request), "and so is what an RPL asks for");
+        assert!(nature(bytes).is_some(), "it has a nature");
+    }
+    let _ = (AcbAnswer::read(bytes), first_answer(bytes));
     let mut input = Input::new(bytes);
     let keys = usize::from(input.byte());
     let keys = input.take(keys);

@@ -20,7 +20,7 @@ pub fn fuzz(bytes: &[u8]) {
         let line = serde_json::to_vec(&answer).expect("it was JSON");
         let again = read_answer(&line).expect("it was an answer");
         match (answer, again) {
-            (Answer::Done(_), Answer::Done(_)) => {}
+            (Answer::Done(_), Answer::Done(_)) | (Answer::Ask(_), Answer::Ask(_)) => {}
             (answer, again) => assert_eq!(answer, again),
         }
     }

@@ -21,9 +21,9 @@
 //!    that one made calls.
 
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, OnceLock};
 
 use base::Coded;
 use seam::sync::Mutex;
@@ -557,6 +557,12 @@ impl file_handler::Carrier for ToServer {
     }
 }
 
+impl file_handler::Way for ToServer {
+    fn carry(&self, request: &[u8], answer: &mut Vec<u8>) -> bool {
+        file_handler::Carrier::carry(&mut ToServer, request, answer)
+    }
+}
+
 /// Carries a request of the message queue interface to the program's server; `false` if no program
 /// runs here, or it is over.
 pub(crate) fn messages(request: &[u8], answer: &mut Vec<u8>) -> bool {
@@ -579,6 +585,9 @@ pub(crate) fn handle_files() {
     let data_sets = Box::new(owner::Owners::new(Some(own), owner::Places::of_process(), complain));
     let names = Box::new(file_handler::name::Environment);
     file_handler::abi::install(file_handler::Handler::new(names, Some(data_sets)));
+    let own: Arc<dyn file_handler::Way> = Arc::new(ToServer);
+    let ways = owner::OwnerWays::new(Some(own), owner::Places::of_process(), complain);
+    file_handler::abi::rpl::install(Box::new(ways));
 }
 
 fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {

@@ -6,7 +6,14 @@
 //!
 //! Files of the machine go through the handler: sequential, line sequential, printers, relative;
 //! indexed ones are the run time's own. Names are mapped by the environment as the run time maps
-//! them.
+//! them. Data sets are those of a started system:
+//!
+//! ```sh
+//! DD_ACCOUNT='//#VSAM.#CICS.BANK/ACCOUNT' ./prog          # of the system BANK
+//! HOLDFAST_SYSTEM=/srv/bank DD_ACCOUNT=//BANK.ACCOUNT ./prog
+//! ```
+//!
+//! Programs in C have the functions of `include/holdfast_vsam.h`.
 //!
 //! Invariants:
 //! 1. What a program leaves open is closed when its process ends. What cannot be written then is
@@ -16,6 +23,29 @@
 
 use std::ffi::c_int;
 use std::io::Write as _;
+use std::sync::Once;
+
+use file_handler::Handler;
+use file_handler::name::Environment;
+use owner::{OwnerWays, Owners, Places};
+
+static READY: Once = Once::new();
+
+/// Has data sets reached at their owners.
+fn ready() {
+    READY.call_once(|| {
+        let complain = |text: &str| {
+            let _ = writeln!(std::io::stderr(), "holdfast: {text}");
+        };
+        let data_sets = Owners::new(None, Places::of_process(), complain);
+        let handler = Handler::new(Box::new(Environment), Some(Box::new(data_sets)));
+        file_handler::abi::install(handler);
+        let ways = OwnerWays::new(None, Places::of_process(), complain);
+        file_handler::abi::rpl::install(Box::new(ways));
+    });
+}
+
+file_handler::export_vsam!(ready);
 
 /// The handler, by the name that `-fcallfh` gives.
 ///
@@ -25,6 +55,7 @@ use std::io::Write as _;
 #[unsafe(no_mangle)]
 #[allow(non_snake_case)]
 pub unsafe extern "C" fn HOLDFASTFH(opcode: *mut u8, fcd: *mut u8) -> c_int {
+    ready();
     // SAFETY: as this function's callers promise.
     unsafe { file_handler::abi::serve(opcode, fcd) };
     0

@@ -17,7 +17,7 @@
 //! | what a request takes from the program, and tells it | `request` |
 //! | sequential, line, printer, relative and indexed files of the machine | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
-//! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs` |
+//! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs`; in C [`abi::rpl`] |
 //! | memory of the program, and the run time's own files | [`caller`], [`abi`] |
 //!
 //! Invariants:
@@ -46,5 +46,5 @@ pub mod wire;
 pub use caller::{Caller, Native};
 pub use clusters::Clusters;
 pub use handler::{Handler, Unfinished};
-pub use remote::{Carrier, Remote};
+pub use remote::{Carrier, Remote, Way, Ways};
 pub use status::FileStatus;

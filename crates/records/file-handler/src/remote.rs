@@ -20,6 +20,18 @@ pub trait Carrier: Send {
     fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool;
 }
 
+/// The way to whoever has data sets, for programs that use them as VSAM has them.
+pub trait Way: Send + Sync {
+    /// Sends a request and replaces `answer` by what comes back; `false` if nothing does.
+    fn carry(&self, request: &[u8], answer: &mut Vec<u8>) -> bool;
+}
+
+/// Finds the way by the name of a data set.
+pub trait Ways: Send {
+    /// The way; `None` if its owner cannot be reached.
+    fn way(&mut self, name: &str) -> Option<Arc<dyn Way>>;
+}
+
 struct Line {
     carrier: Box<dyn Carrier>,
     request: Vec<u8>,

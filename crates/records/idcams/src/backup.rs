@@ -17,7 +17,7 @@ use store::Store;
 use vsam::{DataSetName, DeleteOptions, Entry, Filter, Kind};
 
 use crate::define::Wanted;
-use crate::export::{create, finish, object};
+use crate::export::{create, finish, frozen, object};
 use crate::import::{FileReader, Into, Names, above, cluster, frame, object_of, open};
 use crate::locate::Located;
 use crate::names::{catalog_of, filter_of, shown_moment};
@@ -31,9 +31,9 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let entries = clusters_of(session, &parameters.positional, parameters)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
     let (mut writer, now_us) = create(session, &output)?;
-    let mut count = 0;
+    let (frozen, mut count) = (frozen(session, &entries)?, 0);
     for entry in &entries {
-        let records = object(session, &mut writer, entry)?;
+        let records = object(session, &mut writer, entry, frozen.as_ref())?;
         session.say("IDC0005I", format!("{} BACKED UP: {records} RECORDS", entry.name));
         count += records;
     }

@@ -5,11 +5,13 @@
 //!
 //! Invariants:
 //! 1. Nothing is deleted before the copy is durable.
+//! 2. The records are those of one moment, whoever changes them meanwhile; nobody is held up for
+//!    longer than it takes to read a few.
 
 use std::io::{self, BufWriter};
 
 use store::Store;
-use vsam::{DataSetName, DeleteOptions, Entry, Kind};
+use vsam::{DataSetName, DeleteOptions, Entry, Feedback, Frozen, Kind};
 
 use crate::delete::tell;
 use crate::fault::Fault;
@@ -22,6 +24,9 @@ use crate::portable::Writer;
 use crate::refusal::Refusal;
 use crate::session::{Done, Session};
 use crate::syntax::Command;
+
+/// How often progress is told.
+const PROGRESS_RECORDS: u64 = 1000;
 
 pub(crate) type FileWriter = Writer<BufWriter<Box<dyn Output>>>;
 
@@ -41,7 +46,8 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let cluster = sphere_of(&entry)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
     let (mut writer, now_us) = create(session, &output)?;
-    let count = object(session, &mut writer, cluster)?;
+    let frozen = frozen(session, std::slice::from_ref(cluster))?;
+    let count = object(session, &mut writer, cluster, frozen.as_ref())?;
     finish(writer, &output)?;
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
     let moment = shown_moment(now_us);
@@ -92,11 +98,24 @@ pub(crate) fn finish(writer: FileWriter, located: &Located) -> Result<(), Refusa
     ended.map_err(|error| Refusal::of_file(located.name(), &error))
 }
 
+/// The records of clusters at one moment, where somebody may be at work on them.
+pub(crate) fn frozen<S: Store>(
+    session: &Session<'_, S>,
+    clusters: &[Entry],
+) -> Result<Option<Frozen<S>>, Refusal> {
+    if session.machine.is_alone() {
+        return Ok(None);
+    }
+    let names: Vec<DataSetName> = clusters.iter().map(|entry| entry.name.clone()).collect();
+    Ok(Some(session.catalog.freeze(&names)?))
+}
+
 /// Copies a cluster with what stands over it; answers how many records there were.
 pub(crate) fn object<S: Store>(
     session: &mut Session<'_, S>,
     writer: &mut FileWriter,
     entry: &Entry,
+    frozen: Option<&Frozen<S>>,
 ) -> Result<u64, Refusal> {
     let failed = |error: io::Error| {
         Refusal::severe("IDC3302I", format!("ACTION ERROR ON THE COPY: {error}"))
@@ -104,9 +123,23 @@ pub(crate) fn object<S: Store>(
     let Some(cluster) = entry.cluster() else { return Ok(0) };
     let statement = statement_of(&entry.name, &entry.definition).unwrap_or_default();
     writer.cluster(&statement, cluster.record_map.as_deref()).map_err(failed)?;
-    each(session, &entry.name, &mut |record, feedback| {
+    let mut take = |record: &[u8], feedback: &Feedback| {
         writer.record(feedback.number.map(|number| number.0), record).map_err(failed)
-    })?;
+    };
+    match frozen {
+        None => each(session, &entry.name, &mut take)?,
+        Some(frozen) => {
+            let (machine, mut count) = (&mut *session.machine, 0_u64);
+            frozen.each(&entry.name, &mut |record, feedback| {
+                count += 1;
+                if count.is_multiple_of(PROGRESS_RECORDS) {
+                    let told = machine.progress(entry.name.as_str(), count);
+                    told.map_err(|error| Refusal::of_end(&error))?;
+                }
+                take(record, feedback)
+            })?
+        }
+    };
     let count = writer.end_records().map_err(failed)?;
     for above in above(session, entry)? {
         if let Some(statement) = statement_of(&above.name, &above.definition) {

@@ -54,6 +54,11 @@ pub trait Machine {
     /// Microseconds since 1970, UTC.
     fn now_us(&self) -> u64;
 
+    /// Whether nobody else can be at work on the catalog's data sets.
+    fn is_alone(&self) -> bool {
+        true
+    }
+
     /// Long work goes on: so many records of `what` are done. Nothing has to be done with it.
     ///
     /// # Errors

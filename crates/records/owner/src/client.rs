@@ -18,7 +18,7 @@ use file_handler::data_set::{DataSets, Opening};
 use file_handler::fcd::OpenMode;
 use file_handler::opcode::Relation;
 use file_handler::wire::{Answer, Batch, Request, first_answer};
-use file_handler::{Carrier, FileStatus};
+use file_handler::{Carrier, FileStatus, Way, Ways};
 use seam::sync::Mutex;
 use thiserror::Error;
 
@@ -278,6 +278,40 @@ impl DataSets for Owners {
         let looks = opening.mode == OpenMode::Input;
         let file = File { line, life, number, looks, ahead: Ahead::default() };
         Ok((Box::new(file), status))
+    }
+}
+
+/// A line that ACBs share with files.
+struct Shared(Arc<Mutex<Line>>);
+
+impl Way for Shared {
+    fn carry(&self, request: &[u8], answer: &mut Vec<u8>) -> bool {
+        self.0.lock().carry(request, answer)
+    }
+}
+
+/// Owners, for programs that use their files as VSAM has them.
+pub struct OwnerWays {
+    owners: Owners,
+    own: Option<Arc<dyn Way>>,
+}
+
+impl OwnerWays {
+    /// Names of no virtual catalog go `own`; without it they are those of the system that the
+    /// environment names.
+    #[must_use]
+    pub fn new(own: Option<Arc<dyn Way>>, places: Places, complain: Complain) -> OwnerWays {
+        OwnerWays { owners: Owners::new(None, places, complain), own }
+    }
+}
+
+impl Ways for OwnerWays {
+    fn way(&mut self, name: &str) -> Option<Arc<dyn Way>> {
+        if let Some(own) = self.own.as_ref().filter(|_| !file_handler::name::is_virtual(name)) {
+            return Some(Arc::clone(own));
+        }
+        let line = self.owners.reached(name).ok().flatten()?;
+        Some(Arc::new(Shared(line)))
     }
 }
 

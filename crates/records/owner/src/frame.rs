@@ -22,15 +22,16 @@ const KEPT_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Frames<T> {
     stream: T,
-    /// What has come and was not taken.
+    /// What has come and was not taken: so many bytes of it.
     input: Vec<u8>,
+    filled: usize,
     output: Vec<u8>,
 }
 
 impl<T: Read + Write> Frames<T> {
     /// Over this one.
     pub fn new(stream: T) -> Frames<T> {
-        Frames { stream, input: Vec::new(), output: Vec::new() }
+        Frames { stream, input: Vec::new(), filled: 0, output: Vec::new() }
     }
 
     /// The stream.
@@ -44,9 +45,9 @@ impl<T: Read + Write> Frames<T> {
     /// A frame that is longer than `most`, one that breaks off; what the stream says.
     pub fn receive(&mut self, most: usize, body: &mut Vec<u8>) -> io::Result<bool> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        while self.input.len() < 4 {
+        while self.filled < 4 {
             if self.read()? == 0 {
-                return match self.input.is_empty() {
+                return match self.filled == 0 {
                     true => Ok(false),
                     false => Err(io::ErrorKind::UnexpectedEof.into()),
                 };
@@ -56,30 +57,33 @@ impl<T: Read + Write> Frames<T> {
         if len > most {
             return Err(invalid(format!("a frame of {len} bytes is longer than {most}")));
         }
-        while self.input.len() < len + 4 {
+        while self.filled < len + 4 {
             if self.read()? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
         body.clear();
         body.extend_from_slice(&self.input[4..len + 4]);
-        self.input.drain(..len + 4);
-        if self.input.is_empty() && self.input.capacity() > KEPT_BYTES {
+        self.input.copy_within(len + 4..self.filled, 0);
+        self.filled -= len + 4;
+        if self.filled == 0 && self.input.len() > KEPT_BYTES {
             self.input = Vec::new();
         }
         Ok(true)
     }
 
     fn read(&mut self) -> io::Result<usize> {
-        let begin = self.input.len();
-        self.input.resize(begin + READ_BYTES, 0);
+        let begin = self.filled;
+        if self.input.len() < begin + READ_BYTES / 4 {
+            self.input.resize(begin + READ_BYTES, 0);
+        }
         let got = loop {
             match self.stream.read(&mut self.input[begin..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 other => break other,
             }
         };
-        self.input.truncate(begin + *got.as_ref().unwrap_or(&0));
+        self.filled += *got.as_ref().unwrap_or(&0);
         got
     }
 

@@ -34,7 +34,7 @@ pub mod session;
 mod stream;
 pub mod tls;
 
-pub use client::Owners;
+pub use client::{OwnerWays, Owners};
 pub use name::{Applid, Files, VirtualName};
 pub use place::Places;
 pub use server::{Admission, Options, Server, Service, Who};

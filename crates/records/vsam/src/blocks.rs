@@ -70,6 +70,7 @@ impl<S: Store> File<S> {
             unit.put(self.set, &key, block).map_err(of_base)?;
             position.counts.inserted += 1;
         }
+        position.sphere.note(&key);
         Ok(self.feedback(&key, BLOCK_BYTES))
     }
 

@@ -20,7 +20,7 @@
 //! | how alternate indexes follow their base; how one is built | `upgrade`, `build` |
 //! | an index's own records; bulk loads | `raw`, `load` |
 //! | what a request answers | `feedback` |
-//! | copies of many clusters while they are in use | `snap` |
+//! | copies of many clusters while they are in use | `snap`; their records at one moment: `freeze` |
 //!
 //! Invariants:
 //! 1. A request does what it should, with the base and its upgrade set, or nothing.
@@ -44,6 +44,7 @@ mod define;
 mod entry;
 mod error;
 pub mod feedback;
+mod freeze;
 mod generations;
 mod layout;
 mod load;
@@ -70,6 +71,7 @@ pub use define::Defined;
 pub use entry::{DataSet, Definition, Entry, Kind, ObjectNumber, State, Statistics};
 pub use error::{CatalogError, OpenError};
 pub use feedback::{Component, Condition, Failure, Feedback, LogicalReason, Rba, RecordNumber};
+pub use freeze::Frozen;
 pub use name::{DataSetName, Filter, NameError};
 pub use open::{File, OpenMode, OpenOptions};
 pub use position::{Access, Direction, Intent, Match, Position, Search, Target};

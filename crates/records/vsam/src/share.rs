@@ -8,11 +8,11 @@
 //! 4. Within a sphere's life addresses and arrivals are given out from memory, without waiting for
 //!    units of work; what a unit of work that is backed out was given is not given again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
 use seam::sync::Mutex;
@@ -53,6 +53,9 @@ pub(crate) struct Sphere {
     /// The address of the next record of an entry-sequenced cluster, and one; 0: not known yet.
     next_address: AtomicU64,
     counters: Counters,
+    /// How many note which records are changed.
+    noting: AtomicU32,
+    notes: Mutex<BTreeMap<u64, BTreeSet<Vec<u8>>>>,
 }
 
 #[derive(Default)]
@@ -119,6 +122,37 @@ impl Sphere {
 
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// A record was changed by a unit of work that has it locked.
+    #[inline]
+    pub(crate) fn note(&self, key: &[u8]) {
+        if self.noting.load(SeqCst) > 0 {
+            for keys in self.notes.lock().values_mut() {
+                keys.insert(key.to_vec());
+            }
+        }
+    }
+
+    /// Keys of records that are changed are kept from now on.
+    pub(crate) fn begin_notes(&self) -> u64 {
+        let mut notes = self.notes.lock();
+        let number = notes.last_key_value().map_or(0, |(last, _)| last + 1);
+        notes.insert(number, BTreeSet::new());
+        self.noting.fetch_add(1, SeqCst);
+        number
+    }
+
+    /// The keys that were kept since this was asked last.
+    pub(crate) fn take_notes(&self, number: u64) -> BTreeSet<Vec<u8>> {
+        self.notes.lock().get_mut(&number).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// No keys are kept any more.
+    pub(crate) fn end_notes(&self, number: u64) {
+        if self.notes.lock().remove(&number).is_some() {
+            self.noting.fetch_sub(1, SeqCst);
+        }
     }
 }
 

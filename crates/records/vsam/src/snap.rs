@@ -54,9 +54,9 @@ pub struct Snapped {
 }
 
 /// An object and its copy.
-struct Pair {
-    source: Entry,
-    copy: Entry,
+pub(crate) struct Pair {
+    pub(crate) source: Entry,
+    pub(crate) copy: Entry,
     records: u64,
 }
 
@@ -105,18 +105,34 @@ impl<S: Store> Catalog<S> {
             .collect())
     }
 
+    /// A cluster that is to be copied, and what keeps it from being emptied.
+    fn base(&self, name: &DataSetName) -> Result<(Entry, Ticket), CatalogError> {
+        let cluster = self.known(name)?;
+        let Some(attributes) = cluster.cluster() else {
+            return Err(crate::catalog::wrong_kind(&cluster, "clusters are copied"));
+        };
+        let sphere = self.shared.registry.sphere(cluster.number);
+        let ticket = sphere.admit(Use::Copy, attributes.share.regions);
+        let ticket = ticket.ok_or_else(|| CatalogError::InUse(cluster.name.clone()))?;
+        Ok((cluster, ticket))
+    }
+
+    /// The clusters alone, and what keeps them from being emptied.
+    pub(crate) fn bases(
+        &self,
+        clusters: &[DataSetName],
+    ) -> Result<(Vec<Entry>, Vec<Ticket>), CatalogError> {
+        let all: Result<Vec<_>, _> = clusters.iter().map(|name| self.base(name)).collect();
+        Ok(all?.into_iter().unzip())
+    }
+
     /// The clusters with their indexes and paths, and what keeps them from being emptied.
     fn spheres(&self, clusters: &[DataSetName]) -> Result<(Vec<Entry>, Vec<Ticket>), CatalogError> {
         let (mut entries, mut tickets) = (Vec::new(), Vec::new());
         for name in clusters {
-            let cluster = self.known(name)?;
-            let Some(attributes) = cluster.cluster() else {
-                return Err(crate::catalog::wrong_kind(&cluster, "clusters are copied"));
-            };
-            let sphere = self.shared.registry.sphere(cluster.number);
-            let ticket = sphere.admit(Use::Copy, attributes.share.regions);
-            tickets.push(ticket.ok_or_else(|| CatalogError::InUse(cluster.name.clone()))?);
-            entries.push(cluster.clone());
+            let (cluster, ticket) = self.base(name)?;
+            tickets.push(ticket);
+            entries.push(cluster);
             let mut at = entries.len() - 1;
             while let Some(over) = entries.get(at).cloned() {
                 for name in &over.related {
@@ -130,7 +146,7 @@ impl<S: Store> Catalog<S> {
     }
 
     /// The entry of a copy.
-    fn copy_of(&self, source: Entry, synonyms: &Synonyms) -> Result<Pair, CatalogError> {
+    pub(crate) fn copy_of(&self, source: Entry, synonyms: &Synonyms) -> Result<Pair, CatalogError> {
         let name = synonyms.of(&source.name);
         let scope = self.look(|rows| self.scope_of(rows, &name))?;
         let mut definition = source.definition.clone();
@@ -173,7 +189,7 @@ impl<S: Store> Catalog<S> {
     }
 
     /// Adds the entries, and makes the sets.
-    fn make(&self, pairs: &mut [Pair]) -> Result<(), CatalogError> {
+    pub(crate) fn make(&self, pairs: &mut [Pair]) -> Result<(), CatalogError> {
         let catalogs = self.catalogs(pairs)?;
         self.change(|rows| {
             let mut all = catalogs.iter().zip(pairs.iter());
@@ -260,7 +276,7 @@ impl<S: Store> Catalog<S> {
         })
     }
 
-    fn take_back(&self, pairs: &[Pair]) -> Result<(), CatalogError> {
+    pub(crate) fn take_back(&self, pairs: &[Pair]) -> Result<(), CatalogError> {
         let catalogs = self.catalogs(pairs)?;
         for (catalog, pair) in catalogs.iter().zip(pairs) {
             let known = self.look(|rows| rows.get(*catalog, &pair.copy.name))?;

@@ -337,7 +337,7 @@ impl<S: Store> File<S> {
         key: &[u8],
         record: &[u8],
     ) -> Result<Feedback, Failure> {
-        let Position { scratch, buffers, counts, .. } = position;
+        let Position { scratch, buffers, counts, sphere, .. } = position;
         let store = self.catalog.store();
         buffers.arrivals.clear();
         if let Some(load) = &self.load {
@@ -352,6 +352,7 @@ impl<S: Store> File<S> {
         if unit.insert(self.set, key, value).map_err(of_base)? == Outcome::Exists {
             return no(LogicalReason::Duplicate);
         }
+        sphere.note(key);
         let mut feedback = self.feedback(key, record.len());
         if let Some(back) = back {
             let new = Indexed { record, arrivals: &buffers.arrivals };
@@ -372,7 +373,7 @@ impl<S: Store> File<S> {
         record: &[u8],
         at_cursor: bool,
     ) -> Result<Feedback, Failure> {
-        let Position { cursor, scratch, buffers, counts, .. } = position;
+        let Position { cursor, scratch, buffers, counts, sphere, .. } = position;
         buffers.arrivals.clear();
         let is_entry = self.attributes.organization == Organization::EntrySequenced;
         let back = self.point_of_return(unit)?;
@@ -398,6 +399,7 @@ impl<S: Store> File<S> {
         if replaced.map_err(of_base)? == Outcome::Absent {
             return no(LogicalReason::NotFound);
         }
+        sphere.note(key);
         let mut feedback = self.feedback(key, record.len());
         if let Some(back) = back {
             let new = Indexed { record, arrivals: &buffers.arrivals };
@@ -415,7 +417,7 @@ impl<S: Store> File<S> {
         position: &mut Position<S>,
         key: &[u8],
     ) -> Result<Feedback, Failure> {
-        let Position { scratch, buffers, counts, .. } = position;
+        let Position { scratch, buffers, counts, sphere, .. } = position;
         let back = self.point_of_return(unit)?;
         if back.is_some() {
             let old = &mut buffers.old;
@@ -427,6 +429,7 @@ impl<S: Store> File<S> {
         if unit.delete(self.set, key).map_err(of_base)? == Outcome::Absent {
             return no(LogicalReason::NotFound);
         }
+        sphere.note(key);
         let mut feedback = self.feedback(key, 0);
         if let Some(back) = back {
             let old = Indexed { record: &buffers.old, arrivals: &buffers.old_arrivals };

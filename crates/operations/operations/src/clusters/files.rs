@@ -172,6 +172,10 @@ impl Machine for Asked<'_, '_> {
         self.clock.utc_us()
     }
 
+    fn is_alone(&self) -> bool {
+        false
+    }
+
     fn progress(&mut self, what: &str, records: u64) -> io::Result<()> {
         let told = self.talk.progress(what, records, 0, "records");
         told.map_err(|refusal: Refusal| io::Error::other(refusal.message))

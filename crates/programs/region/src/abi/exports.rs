@@ -12,6 +12,7 @@
 //! | `HOLDFASTFH` | what COBOL programs call for their files (`-fcallfh`) |
 //! | `MQCONN` and others | the message queue interface, for COBOL and C: [`super::message_calls`] |
 //! | `HOLDFASTMQ` | what that interface calls, here or in a library: [`mqm_calls::region`] |
+//! | `holdfast_vsam_open` and the others of `holdfast_vsam.h` | programs in C, for data sets |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
@@ -100,6 +101,11 @@ extern "C" fn HOLDFASTMQ(
     1
 }
 
+/// Data sets are reached by what the guest has installed.
+fn ready() {}
+
+file_handler::export_vsam!(ready);
+
 unsafe extern "C" {
     fn fork() -> c_int;
 }
@@ -116,7 +122,7 @@ extern "C" fn vfork() -> c_int {
 
 /// The exported names with their addresses.
 pub(crate) fn exports() -> Vec<(&'static str, Function)> {
-    let own: [(&'static str, Function); 12] = [
+    let own: [(&'static str, Function); 22] = [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
         ("CBLTDLI", CBLTDLI as Function),
@@ -128,6 +134,16 @@ pub(crate) fn exports() -> Vec<(&'static str, Function)> {
         ("HOLDFASTMQ", HOLDFASTMQ as Function),
         ("ILBOABN0", ILBOABN0 as Function),
         ("PLITDLI", PLITDLI as Function),
+        ("holdfast_vsam_backout", holdfast_vsam_backout as Function),
+        ("holdfast_vsam_begin", holdfast_vsam_begin as Function),
+        ("holdfast_vsam_close", holdfast_vsam_close as Function),
+        ("holdfast_vsam_commit", holdfast_vsam_commit as Function),
+        ("holdfast_vsam_endreq", holdfast_vsam_endreq as Function),
+        ("holdfast_vsam_erase", holdfast_vsam_erase as Function),
+        ("holdfast_vsam_get", holdfast_vsam_get as Function),
+        ("holdfast_vsam_open", holdfast_vsam_open as Function),
+        ("holdfast_vsam_point", holdfast_vsam_point as Function),
+        ("holdfast_vsam_put", holdfast_vsam_put as Function),
         ("vfork", vfork as Function),
     ];
     [&own[..], &super::message_calls::exports()].concat()

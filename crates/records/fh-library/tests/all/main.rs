@@ -5,6 +5,7 @@
 mod devices;
 mod indexed;
 mod keyed;
+mod owned;
 mod printers;
 mod sequential;
 mod stage;

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 mod libcob;
+pub mod rpl;
 
 use seam::sync::Mutex;
 

@@ -55,6 +55,76 @@ fn a_copy_can_have_the_same_names_in_a_catalog_of_its_own() {
     assert_eq!((all(&monday, "BANK.N.PATH").len(), all(&catalog, "BANK.N.PATH").len()), (1, 2));
 }
 
+/// Each unit of work moves one record from one cluster to the other.
+fn move_records<S: Store>(
+    catalog: &vsam::Catalog<S>,
+    records: &[Vec<u8>],
+    done: &std::sync::atomic::AtomicBool,
+) {
+    let (left, right) = (
+        open(catalog, "LEFT", OpenMode::InputOutput),
+        open(catalog, "RIGHT", OpenMode::InputOutput),
+    );
+    let (mut of_left, mut of_right) = (left.position().unwrap(), right.position().unwrap());
+    for at in (0..300).cycle() {
+        if done.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
+        let record: &Vec<u8> = &records[at];
+        let mut unit = catalog.store().begin(vsam::unit_options()).unwrap();
+        let moved = match left.erase_keyed(&mut unit, &mut of_left, &record[..4]) {
+            Ok(_) => right.put(&mut unit, &mut of_right, record),
+            Err(_) => right
+                .erase_keyed(&mut unit, &mut of_right, &record[..4])
+                .and_then(|_| left.put(&mut unit, &mut of_left, record)),
+        };
+        match moved {
+            Ok(_) => drop(unit.commit().unwrap()),
+            Err(_) => unit.backout().unwrap(),
+        }
+    }
+}
+
+#[test]
+fn what_is_frozen_while_records_move_is_of_one_moment_and_holds_nobody_up() {
+    let folder = Folder::new("freeze");
+    let running = run_in(&folder);
+    let catalog = &running.catalog;
+    for cluster in ["LEFT", "RIGHT"] {
+        keyed(catalog, cluster);
+        index(catalog, &format!("{cluster}.T"), cluster, |attributes| attributes.key = BY_TOWN);
+    }
+    let records: Vec<_> = (0..300).map(|n| record(&format!("{n:03}"), "N", "ROM")).collect();
+    fill(catalog, "LEFT", &records);
+    let before = catalog.list(&Filter::all(), None).unwrap().len();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| move_records(catalog, &records, &done));
+        for _ in 0..6 {
+            let frozen = catalog.freeze(&[name("LEFT"), name("RIGHT")]);
+            if frozen.is_err() {
+                done.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+            let frozen = frozen.unwrap();
+            let (mut both, mut sorted) = (Vec::new(), true);
+            for cluster in ["LEFT", "RIGHT"] {
+                let mut own: Vec<Vec<u8>> = Vec::new();
+                let each = frozen.each(&name(cluster), &mut |record, _| {
+                    own.push(record.to_vec());
+                    Ok::<(), CatalogError>(())
+                });
+                assert_eq!(each.unwrap(), own.len() as u64);
+                sorted &= own.is_sorted();
+                both.extend(own);
+            }
+            both.sort();
+            assert!(sorted && both == records, "{} records", both.len());
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(catalog.list(&Filter::all(), None).unwrap().len(), before, "nothing is left");
+}
+
 #[test]
 fn copies_made_while_records_move_agree_to_one_moment() {
     let folder = Folder::new("snap");
@@ -68,31 +138,7 @@ fn copies_made_while_records_move_agree_to_one_moment() {
     fill(catalog, "LEFT", &records);
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Each unit of work moves one record from one cluster to the other.
-        scope.spawn(|| {
-            let (left, right) = (
-                open(catalog, "LEFT", OpenMode::InputOutput),
-                open(catalog, "RIGHT", OpenMode::InputOutput),
-            );
-            let (mut of_left, mut of_right) = (left.position().unwrap(), right.position().unwrap());
-            for at in (0..300).cycle() {
-                if done.load(std::sync::atomic::Ordering::Relaxed) {
-                    break;
-                }
-                let record: &Vec<u8> = &records[at];
-                let mut unit = catalog.store().begin(vsam::unit_options()).unwrap();
-                let moved = match left.erase_keyed(&mut unit, &mut of_left, &record[..4]) {
-                    Ok(_) => right.put(&mut unit, &mut of_right, record),
-                    Err(_) => right
-                        .erase_keyed(&mut unit, &mut of_right, &record[..4])
-                        .and_then(|_| left.put(&mut unit, &mut of_left, record)),
-                };
-                match moved {
-                    Ok(_) => drop(unit.commit().unwrap()),
-                    Err(_) => unit.backout().unwrap(),
-                }
-            }
-        });
+        scope.spawn(|| move_records(catalog, &records, &done));
         for copy in 0..4 {
             let to = |cluster: &str| name(&format!("COPY{copy}.{cluster}"));
             let pairs = ["LEFT", "RIGHT"].map(|cluster| (name(cluster), to(cluster)));
