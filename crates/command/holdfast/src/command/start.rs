@@ -162,13 +162,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let mut addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
-    if let Some(messages) = &messages {
-        addresses.extend(messages.addresses());
-        if let Some(online) = &online {
-            online.count_messages(messages.messages());
-        }
-    }
+    let addresses = addresses(online.as_ref(), messages.as_ref());
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
     if let Some(messages) = messages {
@@ -187,6 +181,19 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     system.close()?;
     say(context, &args.system, "stopped", &[])?;
     DONE
+}
+
+/// Where clients and partners come in. Metrics count queues from now on.
+fn addresses(
+    online: Option<&Online>,
+    messages: Option<&MessagePrograms>,
+) -> Vec<(&'static str, SocketAddr)> {
+    let mut addresses = online.map(Online::addresses).unwrap_or_default();
+    addresses.extend(messages.map(MessagePrograms::addresses).unwrap_or_default());
+    if let (Some(online), Some(messages)) = (online, messages) {
+        online.count_messages(messages.messages());
+    }
+    addresses
 }
 
 /// What all programs of a started system share: their claims, and the catalog.
