@@ -318,7 +318,8 @@ fn triggered<S: Store>(shared: &Arc<Shared<S>>, message: &[u8]) {
     }
 }
 
-/// Starts the channels of triggered transmission queues that have messages already.
+/// Starts the channels that have work already: a batch in doubt, or messages on a transmission
+/// queue that triggers them.
 fn start_waiting<S: Store>(shared: &Arc<Shared<S>>) {
     let waits = |queue: &Object| {
         queue.is("USAGE", "XMITQ")
@@ -327,9 +328,13 @@ fn start_waiting<S: Store>(shared: &Arc<Shared<S>>) {
             && queue.number_of("CURDEPTH") > 0
     };
     let queues = shared.manager.list(Kind::QueueLocal, "*");
-    for queue in queues.iter().filter(|queue| waits(queue)) {
-        let serving = shared.channels.serving(&queue.name, queue.text_of("TRIGDATA"));
-        if let Some(channel) = serving.filter(|channel| !shared.channels.is_stopped(channel)) {
+    let serving = queues
+        .iter()
+        .filter(|queue| waits(queue))
+        .filter_map(|queue| shared.channels.serving(&queue.name, queue.text_of("TRIGDATA")));
+    for channel in shared.channels.in_doubt().into_iter().chain(serving) {
+        if !shared.channels.is_stopped(&channel) {
+            // One that is named twice runs already.
             let _ = start(shared, &channel);
         }
     }

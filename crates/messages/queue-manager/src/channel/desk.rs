@@ -227,6 +227,12 @@ impl<S: Store> Channels<S> {
         all
     }
 
+    /// Channels that do not run and have a batch in doubt.
+    #[must_use]
+    pub fn in_doubt(&self) -> Vec<String> {
+        self.core.channels.in_doubt()
+    }
+
     /// Whether an operator has stopped a channel.
     #[must_use]
     pub fn is_stopped(&self, channel: &str) -> bool {
