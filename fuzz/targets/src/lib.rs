@@ -17,6 +17,7 @@ pub mod agent_answers;
 pub mod amqp_frames;
 pub mod archive_files;
 pub mod call_buffers;
+pub mod channel_frames;
 pub mod checkpoint;
 pub mod configuration;
 pub mod control_file;
@@ -88,6 +89,7 @@ pub const TARGETS: &[Target] = targets![
     amqp_frames,
     archive_files,
     call_buffers,
+    channel_frames,
     checkpoint,
     configuration,
     control_file,

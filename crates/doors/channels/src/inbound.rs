@@ -17,9 +17,9 @@ use store::Store;
 use crate::frame::{CONTROL_BYTES_MAX, Frame, Role, Terms, VERSION};
 use crate::link::Link;
 use crate::meeting::{lost, offer, partner, proposal, refuse, unexpected, welcome};
-use crate::outbound::{begun, receiver_options};
+use crate::outbound::{begun, receive, receiver_options};
 use crate::sending::Sending;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// How long whoever connects may take to say what for.
 const GREETING: Duration = Duration::from_secs(10);
@@ -191,7 +191,7 @@ impl Guest {
         let manager = shared.channels.manager_name();
         let terms = welcome(link, &mut receiver, instance, (object, manager), &self.terms)?;
         begun(shared, object, instance, link);
-        shared.receive(channel, (link, &mut receiver), instance, terms).map(drop)
+        receive(shared, channel, (link, &mut receiver), instance, terms).map(drop)
     }
 
     /// Waits until a claim is free.

@@ -23,6 +23,7 @@
 //!    taken before the bytes have come.
 
 mod address;
+mod error;
 pub mod frame;
 mod inbound;
 mod link;
@@ -31,6 +32,8 @@ mod outbound;
 mod receiving;
 mod sending;
 mod server;
+mod shared;
 pub mod tls;
 
-pub use server::{ChannelServer, Error, Options};
+pub use error::Error;
+pub use server::{ChannelServer, Options};

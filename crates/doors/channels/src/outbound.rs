@@ -9,23 +9,25 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use queue_manager::channel::{ChannelError, ChannelState, ChannelType, Instance, ReceiverOptions};
+use queue_manager::channel::{
+    ChannelError, ChannelState, ChannelType, Instance, Receiver, ReceiverOptions,
+};
 use queue_manager::event::{ChannelEnd, Event};
 use queue_manager::objects::Object;
 use store::Store;
 
 use crate::address::{Place, places};
-use crate::frame::{Frame, Role, VERSION};
+use crate::frame::{Frame, Role, Terms, VERSION};
 use crate::link::Link;
 use crate::meeting::{ANSWER, answer, lost, offer, partner, proposal, refuse, unexpected, welcome};
 use crate::receiving::Receiving;
 use crate::sending::{End, Sending};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// What is waited at least before another try.
 const BREATH: Duration = Duration::from_millis(50);
 /// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Duration::from_secs(5);
 
 /// Runs a channel until it has ended, or is stopped.
 pub(crate) fn run<S: Store>(shared: &Arc<Shared<S>>, channel: &str) {
@@ -176,7 +178,7 @@ fn request<S: Store>(
     let terms = welcome(&mut link, &mut receiver, instance, (object, manager), &terms)?;
     *met = true;
     begun(shared, object, instance, &link);
-    let done = shared.receive(channel, (&mut link, &mut receiver), instance, terms);
+    let done = receive(shared, channel, (&mut link, &mut receiver), instance, terms);
     if let Err(error) = &done {
         refuse(&mut link, error);
     }
@@ -187,7 +189,7 @@ fn request<S: Store>(
 pub(crate) fn receiver_options(object: &Object, link: &Link, user: &str) -> ReceiverOptions {
     let number = |name: &str| u32::try_from(object.number_of(name)).unwrap_or(0);
     ReceiverOptions {
-        user: if user.is_empty() { crate::server::OWN_USER.into() } else { user.into() },
+        user: if user.is_empty() { crate::shared::OWN_USER.into() } else { user.into() },
         checks_context: object.is("PUTAUT", "CTX"),
         connection_name: link.peer().to_string(),
         uses_dead_letters: object.is("USEDLQ", "YES"),
@@ -197,20 +199,18 @@ pub(crate) fn receiver_options(object: &Object, link: &Link, user: &str) -> Rece
     }
 }
 
-impl<S: Store> Shared<S> {
-    /// Receives over a connection on which everything is agreed on.
-    pub(crate) fn receive(
-        &self,
-        channel: &str,
-        (link, receiver): (&mut Link, &mut queue_manager::channel::Receiver<S>),
-        instance: &Instance,
-        terms: crate::frame::Terms,
-    ) -> Result<End, ChannelError> {
-        let pause = |time| self.pause(time, &|| instance.stops().is_some());
-        let now_ms = || self.channels.now_ms();
-        let (pause, now_ms) = (&pause as &dyn Fn(Duration) -> bool, &now_ms as &dyn Fn() -> u64);
-        Receiving { link, receiver, instance, terms, pause, now_ms }.run(channel)
-    }
+/// Receives over a connection on which everything is agreed on.
+pub(crate) fn receive<S: Store>(
+    shared: &Shared<S>,
+    channel: &str,
+    (link, receiver): (&mut Link, &mut Receiver<S>),
+    instance: &Instance,
+    terms: Terms,
+) -> Result<End, ChannelError> {
+    let pause = |time| shared.pause(time, &|| instance.stops().is_some());
+    let now_ms = || shared.channels.now_ms();
+    let (pause, now_ms) = (&pause as &dyn Fn(Duration) -> bool, &now_ms as &dyn Fn() -> u64);
+    Receiving { link, receiver, instance, terms, pause, now_ms }.run(channel)
 }
 
 /// Connects to the first place of the connection name that lets it.

@@ -2,19 +2,13 @@
 //!
 //! 1. Every connection and every channel that connects has a thread of its own; closed, the server
 //!    has ended all of them.
-//! 2. A connection that is to be cut is cut at its socket: whoever waits at it wakes.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Code, Coded};
 use queue_manager::QueueManager;
-use queue_manager::channel::{
-    ChannelError, Channels, Initiator, ListenerStatus, StopMode, StopRequest,
-};
+use queue_manager::channel::{ChannelError, Initiator, ListenerStatus, StopMode, StopRequest};
 use queue_manager::descriptor::MessageDescriptor;
 use queue_manager::name::unpadded;
 use queue_manager::objects::{Kind, Object};
@@ -23,64 +17,20 @@ use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor};
 use queue_manager::reason::Reason;
 use seam::clock::Clock;
 use seam::sync::{Condvar, Mutex};
-use seam::thread::{self, JoinHandle};
+use seam::thread::JoinHandle;
 use store::Store;
-use thiserror::Error;
 
-use crate::link::Link;
+use crate::error::Error;
+use crate::shared::{Listening, Shared, cut};
 use crate::tls::{Keys, Tls};
 use crate::{inbound, outbound};
 
-/// The user as whom channels put that name none.
-pub(crate) const OWN_USER: &str = "holdfast";
 /// Where triggers of transmission queues go.
 const INITIATION_QUEUE: &str = "SYSTEM.CHANNEL.INITQ";
 /// How often the initiation queue looks whether it is over.
 const LOOK_MS: i32 = 500;
 /// More connections at once are sent away.
 const CONNECTIONS_MAX: usize = 2_000;
-/// Notices that wait to be taken.
-const NOTICES_MAX: usize = 100;
-
-/// Why channels cannot be run.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// An address cannot be listened at.
-    #[error("channels cannot be listened for at {address}: {error}")]
-    Listen {
-        /// The address.
-        address: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// Certificates or keys cannot be used.
-    #[error("the certificates of channels cannot be used: {0}")]
-    Tls(String),
-    /// There are no threads for it.
-    #[error("the threads of channels cannot be started: {0}")]
-    Threads(io::Error),
-}
-
-impl Coded for Error {
-    fn code(&self) -> Code {
-        match self {
-            Error::Listen { .. } => Code("HFCH001"),
-            Error::Tls(_) => Code("HFCH002"),
-            Error::Threads(_) => Code("HFCH003"),
-        }
-    }
-
-    fn remedy(&self) -> String {
-        match self {
-            Error::Listen { .. } => "Choose a free port of this machine, or end who has it.".into(),
-            Error::Tls(_) => {
-                "Give a chain of certificates, its key, and the roots of partners, as PEM.".into()
-            }
-            Error::Threads(_) => "Raise the limit of threads.".into(),
-        }
-    }
-}
 
 /// How channels are run.
 pub struct Options {
@@ -90,266 +40,6 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-}
-
-struct Socket {
-    channel: String,
-    partner: String,
-    stream: TcpStream,
-}
-
-struct Listening {
-    address: SocketAddr,
-    started_ms: u64,
-    socket: Arc<TcpListener>,
-}
-
-#[derive(Default)]
-struct State {
-    closed: bool,
-    next: u64,
-    sockets: BTreeMap<u64, Socket>,
-    /// Channels that connect.
-    outbound: BTreeSet<String>,
-    threads: BTreeMap<u64, JoinHandle>,
-    ended: Vec<u64>,
-    listeners: BTreeMap<String, Listening>,
-    connections: usize,
-    notices: Vec<String>,
-}
-
-/// What all threads share.
-pub(crate) struct Shared<S: Store> {
-    manager: QueueManager<S>,
-    pub(crate) channels: Channels<S>,
-    pub(crate) keys: Option<Keys>,
-    pub(crate) clock: Arc<dyn Clock>,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-/// Lets the server forget a socket.
-pub(crate) struct Watch<'s, S: Store> {
-    shared: &'s Shared<S>,
-    number: u64,
-}
-
-impl<S: Store> Drop for Watch<'_, S> {
-    fn drop(&mut self) {
-        self.shared.state.lock().sockets.remove(&self.number);
-    }
-}
-
-impl<S: Store> Shared<S> {
-    pub(crate) fn is_closed(&self) -> bool {
-        self.state.lock().closed
-    }
-
-    /// Notes something for operators.
-    pub(crate) fn notice(&self, text: String) {
-        let mut state = self.state.lock();
-        if state.notices.len() < NOTICES_MAX {
-            state.notices.push(text);
-        }
-    }
-
-    /// Waits; `false` if it is over: the server closes, or `over` says so.
-    pub(crate) fn pause(&self, time: Duration, over: &dyn Fn() -> bool) -> bool {
-        let deadline = self.clock.monotonic() + time;
-        let mut state = self.state.lock();
-        loop {
-            if state.closed || over() {
-                return false;
-            }
-            let left = deadline.saturating_sub(self.clock.monotonic());
-            if left.is_zero() {
-                return true;
-            }
-            self.changed.wait_for(&mut state, left);
-        }
-    }
-
-    /// Has a connection found by those who cut it.
-    pub(crate) fn watch(
-        &self,
-        channel: &str,
-        partner: &str,
-        link: &Link,
-    ) -> Result<Watch<'_, S>, ChannelError> {
-        let stream = link.socket().map_err(|error| ChannelError::Partner {
-            channel: channel.to_owned(),
-            why: format!("the connection failed: {error}"),
-        })?;
-        let mut state = self.state.lock();
-        state.next += 1;
-        let number = state.next;
-        let socket = Socket { channel: channel.to_owned(), partner: partner.to_owned(), stream };
-        if state.closed {
-            cut(&socket);
-        }
-        state.sockets.insert(number, socket);
-        drop(state);
-        Ok(Watch { shared: self, number })
-    }
-
-    /// Cuts connections, by their channel and partner.
-    pub(crate) fn cut(&self, which: impl Fn(&str, &str) -> bool) -> usize {
-        let state = self.state.lock();
-        let meant = state.sockets.values().filter(|one| which(&one.channel, &one.partner));
-        meant.map(cut).count()
-    }
-
-    /// Does something in a thread of its own.
-    fn spawn(
-        self: &Arc<Self>,
-        state: &mut State,
-        name: &str,
-        body: impl FnOnce(&Arc<Self>) + Send + 'static,
-    ) -> io::Result<()> {
-        reap(state);
-        state.next += 1;
-        let (number, shared) = (state.next, Arc::clone(self));
-        let handle = thread::spawn(name, move || {
-            // A thread that fails ends; what it had not committed is backed out.
-            drop(thread::catch(|| body(&shared)));
-            shared.state.lock().ended.push(number);
-        })?;
-        state.threads.insert(number, handle);
-        Ok(())
-    }
-
-    fn start(self: &Arc<Self>, channel: &str) -> Result<(), ChannelError> {
-        let mut state = self.state.lock();
-        if state.closed {
-            return Err(ChannelError::NoInitiator);
-        }
-        if !state.outbound.insert(channel.to_owned()) {
-            return Err(ChannelError::InUse(channel.to_owned()));
-        }
-        let name = channel.to_owned();
-        let spawned = self.spawn(&mut state, "channel", move |shared| {
-            outbound::run(shared, &name);
-            shared.state.lock().outbound.remove(&name);
-        });
-        if let Err(error) = spawned {
-            state.outbound.remove(channel);
-            let why = format!("there is no thread for it: {error}");
-            return Err(ChannelError::Partner { channel: channel.to_owned(), why });
-        }
-        Ok(())
-    }
-
-    fn listen(self: &Arc<Self>, name: &str, address: SocketAddr) -> Result<SocketAddr, Error> {
-        let failed = |error| Error::Listen { address: address.to_string(), error };
-        let socket = Arc::new(TcpListener::bind(address).map_err(failed)?);
-        let address = socket.local_addr().map_err(failed)?;
-        let started_ms = self.channels.now_ms();
-        let own = Arc::clone(&socket);
-        let mut state = self.state.lock();
-        let listening = Listening { address, started_ms, socket };
-        state.listeners.insert(name.to_owned(), listening);
-        let name = name.to_owned();
-        self.spawn(&mut state, "channel-accept", move |shared| shared.accept(&name, &own))
-            .map_err(Error::Threads)?;
-        Ok(address)
-    }
-
-    fn accept(self: &Arc<Self>, name: &str, socket: &Arc<TcpListener>) {
-        loop {
-            let accepted = socket.accept();
-            let mut state = self.state.lock();
-            let goes_on =
-                state.listeners.get(name).is_some_and(|own| Arc::ptr_eq(&own.socket, socket));
-            if state.closed || !goes_on {
-                return;
-            }
-            match accepted {
-                Ok((stream, _)) if state.connections < CONNECTIONS_MAX => {
-                    state.connections += 1;
-                    let served = self.spawn(&mut state, "channel-in", move |shared| {
-                        inbound::serve(shared, stream);
-                        shared.state.lock().connections -= 1;
-                    });
-                    if served.is_err() {
-                        state.connections -= 1;
-                    }
-                }
-                Ok(_) => {}
-                // One that went before it was let in, or no descriptor is left for the moment.
-                Err(_) => {
-                    self.changed.wait_for(&mut state, Duration::from_millis(50));
-                }
-            }
-        }
-    }
-
-    /// Starts channels that trigger messages ask for.
-    fn initiate(self: &Arc<Self>) {
-        let options =
-            ConnectOptions { application: "channel initiator".into(), ..ConnectOptions::default() };
-        let Ok(mut connection) = self.manager.connect(options) else { return };
-        let mut what = ObjectDescriptor::queue(INITIATION_QUEUE);
-        let Ok((queue, _)) = connection.open(&mut what, open::INPUT_SHARED) else {
-            self.notice(format!("{INITIATION_QUEUE} cannot be opened: nothing triggers channels"));
-            return;
-        };
-        let mut data = Vec::new();
-        while !self.is_closed() {
-            let mut descriptor = MessageDescriptor::default();
-            let mut options =
-                GetOptions { wait_interval: LOOK_MS, ..GetOptions::new(get::WAIT | 4 | 0x40) };
-            match connection.get(queue, &mut descriptor, &mut options, 1_024, &mut data) {
-                Ok(_) => self.triggered(&data),
-                Err(failed) if failed.0 == Reason::NO_MSG_AVAILABLE => {}
-                Err(failed) if failed.0 == Reason::GET_INHIBITED => {
-                    self.pause(Duration::from_secs(1), &|| false);
-                }
-                Err(_) => return,
-            }
-        }
-    }
-
-    fn triggered(self: &Arc<Self>, message: &[u8]) {
-        let (Some(queue), Some(data)) = (message.get(8..56), message.get(104..168)) else { return };
-        let (queue, data) = (unpadded(queue), unpadded(data));
-        match self.channels.serving(&queue, &data) {
-            // One that runs already sees the message by itself.
-            Some(channel) if !self.channels.is_stopped(&channel) => drop(self.start(&channel)),
-            Some(_) => {}
-            None => self.notice(format!("no channel serves the transmission queue {queue}")),
-        }
-    }
-
-    /// Starts the channels of triggered transmission queues that have messages already.
-    fn start_waiting(self: &Arc<Self>) {
-        let waits = |queue: &Object| {
-            queue.is("USAGE", "XMITQ")
-                && queue.is("TRIGGER", "TRIGGER")
-                && queue.is("INITQ", INITIATION_QUEUE)
-                && queue.number_of("CURDEPTH") > 0
-        };
-        let queues = self.manager.list(Kind::QueueLocal, "*");
-        for queue in queues.iter().filter(|queue| waits(queue)) {
-            let serving = self.channels.serving(&queue.name, queue.text_of("TRIGDATA"));
-            if let Some(channel) = serving.filter(|channel| !self.channels.is_stopped(channel)) {
-                let _ = self.start(&channel);
-            }
-        }
-    }
-}
-
-fn cut(socket: &Socket) {
-    // One that has gone by itself needs no cut.
-    let _ = socket.stream.shutdown(Shutdown::Both);
-}
-
-/// Joins the threads that have ended.
-fn reap(state: &mut State) {
-    for number in std::mem::take(&mut state.ended) {
-        if let Some(handle) = state.threads.remove(&number) {
-            handle.join();
-        }
-    }
 }
 
 /// The channels of a queue manager that is started, until it is closed or dropped.
@@ -397,12 +87,10 @@ impl<S: Store> ChannelServer<S> {
             }
             // Names of definitions are not blank.
             let name = format!(" {number}");
-            server.addresses.push(shared.listen(&name, address)?);
+            server.addresses.push(listen(&shared, &name, address)?);
         }
         let mut state = shared.state.lock();
-        shared
-            .spawn(&mut state, "channel-initiator", |shared| shared.initiate())
-            .map_err(Error::Threads)?;
+        shared.spawn(&mut state, "channel-initiator", initiate).map_err(Error::Threads)?;
         drop(state);
         let desk: Arc<dyn Initiator> = Arc::new(Desk(Arc::clone(&shared)));
         shared.channels.attach(Some(Arc::clone(&desk)));
@@ -412,7 +100,7 @@ impl<S: Store> ChannelServer<S> {
                 shared.notice(format!("listener {}: {error}", listener.name));
             }
         }
-        shared.start_waiting();
+        start_waiting(&shared);
         Ok(server)
     }
 
@@ -463,7 +151,7 @@ impl<S: Store> Drop for ChannelServer<S> {
 
 impl<S: Store> Initiator for Desk<S> {
     fn start(&self, channel: &str) -> Result<(), ChannelError> {
-        self.0.start(channel)
+        start(&self.0, channel)
     }
 
     fn stop(&self, request: &StopRequest) -> usize {
@@ -503,7 +191,7 @@ impl<S: Store> Initiator for Desk<S> {
         if self.0.keys.is_none() && !address.ip().is_loopback() {
             return Err(definition("without certificates only this machine is listened to".into()));
         }
-        self.0.listen(name, address).map_err(|error| definition(error.to_string()))
+        listen(&self.0, name, address).map_err(|error| definition(error.to_string()))
     }
 
     fn end_listener(&self, name: &str) -> bool {
@@ -521,5 +209,133 @@ impl<S: Store> Initiator for Desk<S> {
             connections: state.connections as u64,
         });
         all.collect()
+    }
+}
+
+fn start<S: Store>(shared: &Arc<Shared<S>>, channel: &str) -> Result<(), ChannelError> {
+    let mut state = shared.state.lock();
+    if state.closed {
+        return Err(ChannelError::NoInitiator);
+    }
+    if !state.outbound.insert(channel.to_owned()) {
+        return Err(ChannelError::InUse(channel.to_owned()));
+    }
+    let name = channel.to_owned();
+    let spawned = shared.spawn(&mut state, "channel", move |shared| {
+        outbound::run(shared, &name);
+        shared.state.lock().outbound.remove(&name);
+    });
+    if let Err(error) = spawned {
+        state.outbound.remove(channel);
+        let why = format!("there is no thread for it: {error}");
+        return Err(ChannelError::Partner { channel: channel.to_owned(), why });
+    }
+    Ok(())
+}
+
+fn listen<S: Store>(
+    shared: &Arc<Shared<S>>,
+    name: &str,
+    address: SocketAddr,
+) -> Result<SocketAddr, Error> {
+    let failed = |error| Error::Listen { address: address.to_string(), error };
+    let socket = Arc::new(TcpListener::bind(address).map_err(failed)?);
+    let address = socket.local_addr().map_err(failed)?;
+    let started_ms = shared.channels.now_ms();
+    let own = Arc::clone(&socket);
+    let mut state = shared.state.lock();
+    let listening = Listening { address, started_ms, socket };
+    state.listeners.insert(name.to_owned(), listening);
+    let name = name.to_owned();
+    shared
+        .spawn(&mut state, "channel-accept", move |shared| accept(shared, &name, &own))
+        .map_err(Error::Threads)?;
+    Ok(address)
+}
+
+fn accept<S: Store>(shared: &Arc<Shared<S>>, name: &str, socket: &Arc<TcpListener>) {
+    loop {
+        let accepted = socket.accept();
+        let mut state = shared.state.lock();
+        let goes_on = state.listeners.get(name).is_some_and(|own| Arc::ptr_eq(&own.socket, socket));
+        if state.closed || !goes_on {
+            return;
+        }
+        match accepted {
+            Ok((stream, _)) if state.connections < CONNECTIONS_MAX => {
+                state.connections += 1;
+                let served = shared.spawn(&mut state, "channel-in", move |shared| {
+                    inbound::serve(shared, stream);
+                    shared.state.lock().connections -= 1;
+                });
+                if served.is_err() {
+                    state.connections -= 1;
+                }
+            }
+            Ok(_) => {}
+            // One that went before it was let in, or no descriptor is left for the moment.
+            Err(_) => {
+                shared.changed.wait_for(&mut state, Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+/// Starts channels that trigger messages ask for.
+fn initiate<S: Store>(shared: &Arc<Shared<S>>) {
+    let options =
+        ConnectOptions { application: "channel initiator".into(), ..ConnectOptions::default() };
+    let Ok(mut connection) = shared.manager.connect(options) else { return };
+    let mut what = ObjectDescriptor::queue(INITIATION_QUEUE);
+    let Ok((queue, _)) = connection.open(&mut what, open::INPUT_SHARED) else {
+        shared.notice(format!("{INITIATION_QUEUE} cannot be opened: nothing triggers channels"));
+        return;
+    };
+    let mut data = Vec::new();
+    while !shared.is_closed() {
+        let mut descriptor = MessageDescriptor::default();
+        let mut options =
+            GetOptions { wait_interval: LOOK_MS, ..GetOptions::new(get::WAIT | 4 | 0x40) };
+        match connection.get(queue, &mut descriptor, &mut options, 1_024, &mut data) {
+            Ok(_) => triggered(shared, &data),
+            Err(failed) if failed.0 == Reason::NO_MSG_AVAILABLE => {}
+            Err(failed) if failed.0 == Reason::GET_INHIBITED => {
+                shared.pause(Duration::from_secs(1), &|| false);
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+fn triggered<S: Store>(shared: &Arc<Shared<S>>, message: &[u8]) {
+    let (Some(queue), Some(data)) = (message.get(8..56), message.get(104..168)) else { return };
+    let (queue, data) = (unpadded(queue), unpadded(data));
+    match shared.channels.serving(&queue, &data) {
+        // One that runs already sees the message by itself.
+        Some(channel) if !shared.channels.is_stopped(&channel) => drop(start(shared, &channel)),
+        Some(_) => {}
+        None => shared.notice(format!("no channel serves the transmission queue {queue}")),
+    }
+}
+
+/// Starts the channels that have work already: a batch in doubt, or messages on a transmission
+/// queue that triggers them.
+fn start_waiting<S: Store>(shared: &Arc<Shared<S>>) {
+    let waits = |queue: &Object| {
+        queue.is("USAGE", "XMITQ")
+            && queue.is("TRIGGER", "TRIGGER")
+            && queue.is("INITQ", INITIATION_QUEUE)
+            && queue.number_of("CURDEPTH") > 0
+    };
+    let queues = shared.manager.list(Kind::QueueLocal, "*");
+    let serving = queues
+        .iter()
+        .filter(|queue| waits(queue))
+        .filter_map(|queue| shared.channels.serving(&queue.name, queue.text_of("TRIGDATA")));
+    for channel in shared.channels.in_doubt().into_iter().chain(serving) {
+        if !shared.channels.is_stopped(&channel) {
+            // One that is named twice runs already.
+            let _ = start(shared, &channel);
+        }
     }
 }

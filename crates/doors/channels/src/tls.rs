@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
-use crate::server::Error;
+use crate::error::Error;
 
 /// Certificates, as PEM.
 #[derive(Clone)]

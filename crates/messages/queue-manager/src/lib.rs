@@ -14,13 +14,13 @@
 //! | a queue: its index in memory, its messages in the store | `queue` |
 
 pub mod channel;
+mod channel_state;
 pub mod connection;
 mod convert;
 mod core;
 mod defaults;
 pub mod descriptor;
 mod error;
-pub mod event;
 pub mod manager;
 mod message;
 pub mod name;
@@ -34,6 +34,7 @@ pub mod status;
 mod topic;
 
 pub use connection::Connection;
+pub use core::event;
 pub use core::{Authority, Options, Point, Users, Wish};
 pub use descriptor::MessageDescriptor;
 pub use error::AdminError;

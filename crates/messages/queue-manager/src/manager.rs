@@ -11,10 +11,10 @@ use store::Store;
 
 use crate::channel::Channels;
 use crate::connection::Connection;
+use crate::core::event::Event;
 use crate::core::{Core, Options};
 use crate::defaults;
 use crate::error::AdminError;
-use crate::event::Event;
 use crate::name::{ObjectName, matches_generic};
 use crate::objects::{Access, Kind, Object, Value};
 use crate::options::ConnectOptions;

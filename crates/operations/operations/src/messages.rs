@@ -15,7 +15,7 @@ use std::sync::Arc;
 use mqi::server::{Calls, Managed, Manager};
 use mqsc::Console;
 use mqsc::session::Answer;
-use queue_manager::channel::ChannelStatus;
+use queue_manager::channel::{ChannelState, ChannelStatus};
 use queue_manager::objects::Kind;
 use queue_manager::options::ConnectOptions;
 use queue_manager::status::QueueStatus;
@@ -129,6 +129,39 @@ impl Messages {
         queues.iter().filter_map(|queue| manager.queue_status(&queue.name)).collect()
     }
 
+    /// What operators should know of queues and channels.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let (queues, channels) = (self.queues(), self.channels());
+        let mut notes = Vec::new();
+        let messages: u64 = queues.iter().map(|queue| queue.depth).sum();
+        let filled = queues.iter().filter(|queue| queue.depth > 0).count();
+        let oldest = queues.iter().filter(|queue| queue.depth > 0);
+        if let Some(oldest) = oldest.max_by_key(|queue| queue.message_age_s) {
+            notes.push(format!(
+                "{messages} messages wait on {filled} queues, the oldest for {} s on {}",
+                oldest.message_age_s.unwrap_or(0),
+                oldest.name
+            ));
+        }
+        let damaged = queues.iter().filter(|queue| queue.damaged > 0);
+        notes.extend(damaged.map(|queue| {
+            format!(
+                "{} messages on queue {} are damaged and passed over",
+                queue.damaged, queue.name
+            )
+        }));
+        let idle = channels.iter().filter(|one| {
+            matches!(one.state, ChannelState::Stopped | ChannelState::Retrying) || one.in_doubt
+        });
+        notes.extend(idle.map(|one| {
+            let doubt = if one.in_doubt { ", with a batch in doubt" } else { "" };
+            let why = if one.trouble.is_empty() { "" } else { ": " };
+            format!("channel {} is {}{doubt}{why}{}", one.channel, one.state.word(), one.trouble)
+        }));
+        notes
+    }
+
     /// The channels that run or are stopped, if the queue manager is open.
     #[must_use]
     pub fn channels(&self) -> Vec<ChannelStatus> {
@@ -204,6 +237,8 @@ impl Managed<AnyStore> for Messages {
 /// Has operators' commands find the queue manager of a system that starts.
 pub fn attach(system: &System, messages: &Arc<Messages>) {
     system.attach(Arc::clone(messages) as _);
+    let own = Arc::clone(messages);
+    system.tell(Box::new(move || own.notes()));
 }
 
 /// Carries out a command.

@@ -70,7 +70,7 @@ pub use room::is_full;
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
 pub use system::{
-    InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
+    InitOptions, LABELS, OpenOptions, System, Teller, explain, look_at_key_ring, open_key_ring,
     session_name, stretch_passphrase,
 };
 pub use verify::{

@@ -473,7 +473,7 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
         .chain(cramped)
         .chain(misplaced)
         .chain(misplaced_sets(inner));
-    let now = now.chain(inner.recon.state().forgotten());
+    let now = now.chain(inner.recon.state().forgotten()).chain(inner.told());
     let sets = inner.kernel.all_sets();
     let paused = sets.iter().filter_map(|set| paused_note(&set.definition()));
     let always = inner.notes.iter().cloned();

@@ -87,6 +87,16 @@ pub struct System {
     server: Option<Server>,
 }
 
+/// What a layer above says of itself, for people: sentences without an end.
+pub type Teller = Box<dyn Fn() -> Vec<String> + Send + Sync>;
+
+impl Inner {
+    /// What the layers above say.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.tellers.lock().iter().flat_map(|teller| teller()).collect()
+    }
+}
+
 /// What operators' commands share with the system.
 pub(crate) struct Inner {
     pub(crate) dir: PathBuf,
@@ -103,6 +113,8 @@ pub(crate) struct Inner {
     pub(crate) guests: Arc<Guests>,
     /// What a layer above keeps with the open system.
     attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// What a layer above has to say when somebody asks how the system is.
+    tellers: Mutex<Vec<Teller>>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -207,6 +219,7 @@ impl System {
             notice: options.notice,
             guests: Arc::default(),
             attached: Mutex::default(),
+            tellers: Mutex::default(),
             configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
@@ -262,9 +275,15 @@ impl System {
         self.inner.attached.lock().push(what);
     }
 
+    /// Has a layer above say something whenever somebody asks how the system is.
+    pub fn tell(&self, teller: Teller) {
+        self.inner.tellers.lock().push(teller);
+    }
+
     /// Takes all of that away again.
     pub fn detach(&self) {
         self.inner.attached.lock().clear();
+        self.inner.tellers.lock().clear();
     }
 
     /// What was attached, if it is of that type.

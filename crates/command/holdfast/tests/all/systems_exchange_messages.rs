@@ -186,6 +186,8 @@ fn a_started_system_serves_command_messages_triggers_and_dead_letters() {
     assert_eq!(std::fs::read_to_string(&told).unwrap(), "TMC    2APP.");
 
     dead_letters(&folder, &dir, &mut client);
+    let status = on(SECRET, &["status"], &dir, &[]).done().out;
+    assert!(status.contains("messages wait on") && status.contains(" s on "), "{status}");
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     process.wait_in_time().unwrap();
 }

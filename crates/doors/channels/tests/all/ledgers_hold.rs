@@ -168,3 +168,28 @@ fn kills_of_either_end_and_cuts_lose_and_double_nothing() {
     one.system().until("TO.QM2", |status| status.is_some_and(|one| !one.in_doubt));
     assert_eq!(one.system().depth("QM2"), 0);
 }
+
+#[test]
+fn a_batch_in_doubt_is_resolved_by_the_next_start_without_another_message() {
+    let (mut one, two) = (Killable::new("QM3"), fresh("QM4"));
+    two.receives("TO.QM4", &[]);
+    two.define(Kind::QueueLocal, "IN", &[]);
+    // A partner that never confirms: its words are cut behind the welcome.
+    let proxy = Proxy::to(two.address(), vec![70; 500]);
+    one.system().leads_to("QM4", proxy.address(), &[("SHORTTMR", "60")]);
+    send(&one.system().manager, ("IN", "QM4"), "doubtful");
+    assert_eq!(two.next("IN"), "doubtful");
+    one.system().until("TO.QM4", |status| status.is_some_and(|one| one.state.word() == "RETRYING"));
+    let doubt = one.system().manager.channels().sender_state("TO.QM4").expect("it is kept");
+    assert!(!doubt.in_doubt.is_none());
+    proxy.lead_to(loopback());
+    let values = [("CONNAME", format!("127.0.0.1({})", two.address().port()))];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str().into()));
+    one.system().manager.alter(Kind::Channel, "TO.QM4", &values).expect("it is altered");
+    one.kill();
+    one.system().until("TO.QM4", |status| {
+        status.is_some_and(|one| one.state.word() == "RUNNING" && one.last_sequence.0 == 1)
+    });
+    assert_eq!(one.system().depth("QM4"), 0);
+    assert_eq!(next(&two.manager, "IN", 0), None);
+}

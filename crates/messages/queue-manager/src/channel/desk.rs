@@ -5,19 +5,15 @@ use std::sync::Arc;
 use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
 use super::admission::{Admitted, Caller, Refused};
-use super::error::ChannelError;
 use super::receiver::{Receiver, ReceiverOptions};
-use super::record::{
-    BatchNumber, Doubt, ReceiverState, SenderState, Sequence, fetch, keep, read_receiver,
+use super::sender::Sender;
+use crate::channel_state::{
+    ChannelError, ChannelState, ChannelStatus, ChannelType, Doubt, Initiator, Instance,
+    ReceiverState, SenderState, Sequence, StopMode, StopRequest, fetch, keep, read_receiver,
     read_sender, receiver_key, sender_key, stopped_key, write_receiver, write_sender,
 };
-use super::sender::{Sender, hold_doubts};
-use super::table::{
-    ChannelState, ChannelStatus, ChannelType, Initiator, Instance, StopMode, StopRequest,
-};
 use crate::core::Core;
-use crate::error::AdminError;
-use crate::event::Event;
+use crate::core::event::Event;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object};
 
@@ -231,6 +227,12 @@ impl<S: Store> Channels<S> {
         all
     }
 
+    /// Channels that do not run and have a batch in doubt.
+    #[must_use]
+    pub fn in_doubt(&self) -> Vec<String> {
+        self.core.channels.in_doubt()
+    }
+
     /// Whether an operator has stopped a channel.
     #[must_use]
     pub fn is_stopped(&self, channel: &str) -> bool {
@@ -377,42 +379,5 @@ impl<S: Store> Channels<S> {
     /// Puts an event on its queue, if such events are asked for.
     pub fn tell(&self, event: &Event<'_>) {
         self.core.event(event);
-    }
-}
-
-/// Reads what is kept of channels, and holds what is in doubt.
-pub(crate) fn recover<S: Store>(core: &Core<S>) -> Result<(), AdminError> {
-    let (store, set) = (&core.store, core.channels.set);
-    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
-    let mut cursor = store.cursor(set)?;
-    let mut doubts = Vec::new();
-    cursor.limit(KeyRange::ALL);
-    while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
-        let Some((kind, name)) = entry.key.split_first() else { continue };
-        let channel = String::from_utf8_lossy(name).into_owned();
-        match kind {
-            b'T' => core.channels.set_stopped(&channel, true),
-            b'S' => {
-                let Some((state, doubt)) = read_sender(entry.value) else {
-                    let object = format!("what is kept of channel {channel}");
-                    let what = "it was not written by this release".into();
-                    return Err(AdminError::Damaged { object, what });
-                };
-                if !state.in_doubt.is_none() {
-                    doubts.push((channel, state, doubt));
-                }
-            }
-            _ => {}
-        }
-    }
-    unit.backout()?;
-    hold_doubts(core, doubts);
-    Ok(())
-}
-
-/// Whether a batch number stands for a batch: for displays.
-impl std::fmt::Display for BatchNumber {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:016X}", self.0)
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! | to understand | look at |
 //! |---|---|
-//! | what is kept, and what two ends that meet again make of it | `record` |
+//! | what is kept, and what two ends that meet again make of it | `channel_state` |
 //! | taking messages from a transmission queue, batch by batch | [`Sender`] |
 //! | putting messages of a partner where they are for | [`Receiver`] |
 //! | the header in front of a message on a transmission queue | `header` |
-//! | which channels run, and how they are told to | `table` |
 //! | who may come in by a channel, and as whom | [`admission`] |
 //!
 //! The protocol of a batch, without its network:
@@ -31,23 +30,14 @@
 
 pub mod admission;
 mod desk;
-mod error;
 mod header;
 mod receiver;
-mod record;
 mod sender;
-mod table;
 
-pub use desk::Channels;
-pub use error::ChannelError;
-pub use receiver::{Receiver, ReceiverOptions};
-pub use record::{BatchNumber, Decision, ReceiverState, SenderState, Sequence};
-pub use sender::{Ended, Outgoing, Sender, SenderOptions};
-pub use table::{
-    ChannelState, ChannelStatus, ChannelType, Initiator, Instance, ListenerStatus, StopMode,
-    StopRequest,
+pub use crate::channel_state::{
+    BatchNumber, ChannelError, ChannelState, ChannelStatus, ChannelType, Decision, Initiator,
+    Instance, ListenerStatus, ReceiverState, SenderState, Sequence, StopMode, StopRequest,
 };
-
-pub(crate) use desk::recover;
-pub(crate) use record::CHANNELS;
-pub(crate) use table::Table;
+pub use desk::Channels;
+pub use receiver::{Receiver, ReceiverOptions};
+pub use sender::{Ended, Outgoing, Sender, SenderOptions};

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use store::{Read, Store, Unit};
 
-use super::error::ChannelError;
 use super::header::{self, Transmitted};
-use super::record::{
-    BatchNumber, ReceiverState, Sequence, keep, read_receiver, receiver_key, write_receiver,
+use crate::channel_state::{
+    BatchNumber, ChannelError, ReceiverState, Sequence, keep, read_receiver, receiver_key,
+    write_receiver,
 };
 use crate::connection::Connection;
 use crate::core::Core;

@@ -12,13 +12,11 @@ use std::time::Duration;
 
 use store::{Store, Unit, UnitOptions};
 
-use super::error::ChannelError;
 use super::header;
-use super::record::{
-    BatchNumber, Decision, Doubt, ReceiverState, SenderState, Sequence, keep, sender_key,
-    write_sender,
+use crate::channel_state::{
+    BatchNumber, ChannelError, Decision, Doubt, Held, ReceiverState, SenderState, Sequence, Taken,
+    keep, sender_key, write_sender,
 };
-use super::table::{Held, Taken};
 use crate::core::{Core, Found, From, Request, Work};
 use crate::descriptor::value;
 use crate::queue::{Queue, Seeker, hashes};
@@ -365,27 +363,5 @@ impl<S: Store> Drop for Sender<S> {
         self.core.channels.release_sender(&self.channel, held);
         self.queue.leave(true, false);
         self.core.reconsider(&self.queue);
-    }
-}
-
-/// Holds the messages of batches that were in doubt when the queue manager ended.
-pub(crate) fn hold_doubts<S: Store>(core: &Core<S>, doubts: Vec<(String, SenderState, Doubt)>) {
-    for (channel, state, doubt) in doubts {
-        let queues: Vec<_> = core.registry.lock().queues().cloned().collect();
-        // A queue cannot be removed while messages of it are in doubt.
-        let Some(queue) = queues.into_iter().find(|queue| queue.number == doubt.queue) else {
-            continue;
-        };
-        let seeker = Seeker { unit: core.serial(), handle: 0, now: core.now_tenths() };
-        let mut index = queue.state.lock();
-        let mut taken = Vec::with_capacity(doubt.places.len());
-        for at in doubt.places {
-            let Some(entry) = index.index.visible(at, &seeker) else { continue };
-            if index.index.take(at, &seeker, seeker.unit).is_some() {
-                taken.push(Taken { at, entry, hashes: [0; 3] });
-            }
-        }
-        drop(index);
-        core.channels.hold(&channel, Held { queue, state, taken });
     }
 }

@@ -27,9 +27,9 @@ use std::sync::Arc;
 
 use store::Store;
 
+use crate::core::event::{self, Event};
 use crate::core::{Client, Core, Point};
 use crate::descriptor::MessageDescriptor;
-use crate::event::{self, Event};
 use crate::message::Message;
 use crate::name::ObjectName;
 use crate::options::{

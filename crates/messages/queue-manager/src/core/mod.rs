@@ -7,6 +7,8 @@
 //! | units of work: what is put and got, and what becomes of it | `work` |
 //! | where a name leads | `resolve` |
 //! | finding a message | `search` |
+//! | batches of channels in doubt | `doubts` |
+//! | events, statistics | `event` |
 //! | reports, dead letters, backout | `report`, `dead_letter` |
 //! | trigger messages | `trigger` |
 //! | messages whose time is over | `expiry` |
@@ -18,6 +20,8 @@
 
 mod authority;
 mod dead_letter;
+mod doubts;
+pub mod event;
 mod expiry;
 mod publish;
 mod registry;
@@ -38,6 +42,7 @@ use seam::sync::Mutex;
 use store::{SetId, Store, StoreError};
 
 pub use authority::Users;
+use event::{Counted, Event};
 pub(crate) use publish::{Publication, Subscribed, to_hex};
 pub(crate) use registry::Registry;
 pub(crate) use report::Report;
@@ -46,9 +51,8 @@ pub(crate) use search::{Found, From, Request};
 pub use work::Point;
 pub(crate) use work::Work;
 
-use crate::channel::Table;
+use crate::channel_state::Table;
 use crate::descriptor::Identifier;
-use crate::event::{Counted, Event};
 use crate::name::{ObjectName, padded};
 use crate::objects::Kind;
 use crate::options::ConnectOptions;

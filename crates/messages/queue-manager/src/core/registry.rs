@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use seam::sync::Mutex;
 use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
+use super::event::Switches;
 use super::{Core, Options, RUNNING};
-use crate::channel::{CHANNELS, Table};
+use crate::channel_state::{CHANNELS, Table};
 use crate::error::AdminError;
-use crate::event::Switches;
 use crate::message::display_date_and_time;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object, Value};
@@ -174,7 +174,7 @@ impl<S: Store> Core<S> {
         };
         core.read_definitions(now_ms)?;
         core.read_messages()?;
-        crate::channel::recover(&core)?;
+        super::doubts::recover(&core)?;
         let interval = core.manager_settings().trigger_interval_ms;
         core.trigger_interval_ms.store(interval, Ordering::Relaxed);
         if core.registry.lock().object(Kind::QueueManager, &core.options.name).is_none() {

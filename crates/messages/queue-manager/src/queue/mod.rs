@@ -10,6 +10,7 @@ mod bodies;
 mod index;
 mod settings;
 mod statistics;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ pub(crate) use bodies::{Bodies, Stored, set_of};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;
+pub(crate) use watch::{DepthEvent, DepthWatch};
 
-use crate::event::DepthWatch;
 use crate::name::ObjectName;
 use crate::reason::{Answer, Reason, fail, require};
 

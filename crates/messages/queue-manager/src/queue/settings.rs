@@ -1,6 +1,6 @@
 //! What a local queue is told by its definition, ready for use by every put and get.
 
-use crate::event::DepthWatch;
+use super::watch::DepthWatch;
 use crate::name::{ObjectName, padded};
 use crate::objects::Object;
 

@@ -415,6 +415,11 @@ impl Table {
         self.state.lock().held.remove(channel)
     }
 
+    /// Channels that do not run and have a batch in doubt.
+    pub(crate) fn in_doubt(&self) -> Vec<String> {
+        self.state.lock().held.keys().cloned().collect()
+    }
+
     pub(crate) fn is_stopped(&self, channel: &str) -> bool {
         self.state.lock().stopped.contains(channel)
     }

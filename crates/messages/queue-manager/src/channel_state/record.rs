@@ -45,6 +45,12 @@ impl BatchNumber {
     }
 }
 
+impl std::fmt::Display for BatchNumber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016X}", self.0)
+    }
+}
+
 /// The sequence number of a message; 0 stands in front of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sequence(pub u64);

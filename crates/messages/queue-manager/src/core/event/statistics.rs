@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
+use super::super::Core;
 use super::{id, pcf};
-use crate::core::Core;
 use crate::descriptor::value;
 use crate::message::display_date_and_time;
 use crate::objects::Kind;

@@ -11,21 +11,19 @@
 //!    it happened; if its queue takes it not, it is lost, and nothing else is.
 //! 2. No latch is held while an event is put, and events of event queues make no events.
 
-mod depth;
 mod pcf;
 mod statistics;
 
 use store::Store;
 
-pub(crate) use depth::{DepthEvent, DepthWatch};
 pub(crate) use statistics::Counted;
 
-use crate::core::{Core, Work};
+use super::{Core, Work};
 use crate::descriptor::value;
 use crate::message::Message;
 use crate::name::ObjectName;
 use crate::objects::Object;
-use crate::queue::Queue;
+use crate::queue::{DepthEvent, Queue};
 use crate::reason::Reason;
 
 /// Queues whose names begin so make no events of their own.

@@ -14,7 +14,7 @@ pub(crate) enum DepthEvent {
 }
 
 impl DepthEvent {
-    pub(super) fn reason(self) -> i32 {
+    pub(crate) fn reason(self) -> i32 {
         match self {
             DepthEvent::High => 2224,
             DepthEvent::Low => 2225,
