@@ -128,6 +128,7 @@ impl Doors {
             messages.close();
         }
         if let AnySystem::Kernel(system) = system {
+            system.doors().clear();
             system.detach();
         }
         programs

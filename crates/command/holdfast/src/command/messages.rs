@@ -1,5 +1,5 @@
 //! The queue manager's side of a started system: programs that call the message queue interface
-//! come in by a socket in the system's folder.
+//! come in by a socket in the system's folder, clients of AMQP over the network.
 //!
 //! Invariants:
 //! 1. Programs of their own come in last and are sent away first; those of regions use the queue
@@ -14,6 +14,7 @@ use mqi::server::{LocalUsers, Server};
 use operations::messages::{self, Messages};
 use system::System;
 
+use super::amqp::AmqpDoor;
 use super::message_channels::Beside;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
@@ -30,6 +31,7 @@ pub(crate) struct MessagePrograms {
     link: Option<Link>,
     ticker: Option<Ticker>,
     beside: Arc<Beside>,
+    amqp: Option<AmqpDoor>,
 }
 
 impl MessagePrograms {
@@ -51,8 +53,8 @@ impl MessagePrograms {
         let link = Link::make(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
         let server = Some(server);
-        let programs = MessagePrograms { messages, server, link, ticker, beside };
-        match programs.begin() {
+        let mut programs = MessagePrograms { messages, server, link, ticker, beside, amqp: None };
+        match programs.begin(system) {
             Ok(()) => Ok(programs),
             Err(failure) => {
                 programs.close();
@@ -62,8 +64,14 @@ impl MessagePrograms {
     }
 
     /// Opens a queue manager that is there, or is asked for; one that comes later is looked after
-    /// then.
-    fn begin(&self) -> Result<()> {
+    /// then. Clients come in last.
+    fn begin(&mut self, system: &System) -> Result<()> {
+        self.begin_beside()?;
+        self.amqp = AmqpDoor::open(system, &self.messages)?;
+        Ok(())
+    }
+
+    fn begin_beside(&self) -> Result<()> {
         if self.messages.is_there() || self.beside.is_asked_for() {
             return self.beside.begin(&self.messages.manager()?);
         }
@@ -77,13 +85,18 @@ impl MessagePrograms {
         Ok(())
     }
 
-    /// Where partners of channels come in.
+    /// Where clients, and partners of channels, come in: each door's name, and its address.
     pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
-        self.beside.addresses().into_iter().map(|address| (CHANNELS, address)).collect()
+        let clients = self.amqp.as_ref().map(AmqpDoor::addresses).unwrap_or_default();
+        let partners = self.beside.addresses().into_iter().map(|address| (CHANNELS, address));
+        clients.into_iter().chain(partners).collect()
     }
 
     /// Sends programs away that are in no region; what they had not committed is backed out.
     pub(crate) fn send_away(&mut self) {
+        if let Some(door) = self.amqp.take() {
+            door.close();
+        }
         drop(self.link.take());
         if let Some(server) = self.server.take() {
             server.close();

@@ -3,6 +3,7 @@
 mod administration;
 mod browsing;
 mod channels;
+mod claims;
 mod common;
 mod events;
 mod getting;

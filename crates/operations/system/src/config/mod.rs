@@ -7,6 +7,7 @@
 //! 3. Nothing secret stands here, and nothing that must be believed: what it asks for is compared
 //!    with what the control file binds (`protection`), and less is refused.
 
+mod amqp;
 mod archives;
 mod asked;
 mod channels;
@@ -34,6 +35,7 @@ use uow::{AnchorPlan, KernelConfig, PoolPlan};
 use wal::{LogConfig, PlainSpan, WadsConfig};
 
 use crate::SystemError;
+pub use amqp::AmqpSettings;
 pub use archives::ArchiveSettings;
 pub use channels::ChannelSettings;
 pub use databases::read_root_list;
@@ -113,6 +115,9 @@ pub struct SystemConfig {
     /// How a started system meets other queue managers.
     #[serde(default)]
     pub channels: ChannelSettings,
+    /// Where clients of AMQP come in.
+    #[serde(default)]
+    pub amqp: AmqpSettings,
 }
 
 /// The section `[log]`.
@@ -393,6 +398,7 @@ impl SystemConfig {
             compat: Compat::default(),
             online: OnlineSettings::default(),
             channels: ChannelSettings::default(),
+            amqp: AmqpSettings::default(),
         }
     }
 
@@ -611,7 +617,8 @@ impl SystemConfig {
             return Err(("archive", error.to_string()));
         }
         self.check_online()?;
-        self.check_channels()
+        self.check_channels()?;
+        self.check_amqp()
     }
 }
 

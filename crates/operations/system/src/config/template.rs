@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
-    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings,
+    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings, amqp,
     channels, databases, online,
 };
 
@@ -69,6 +69,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     rest(&mut text, config);
     online::write(&mut text, &config.online);
     channels::write(&mut text, &config.channels);
+    amqp::write(&mut text, &config.amqp);
     databases::write(&mut text, config);
     text.0
 }

@@ -10,7 +10,7 @@ use operations::transactions::TransactionManager;
 use pool::PoolStatistics;
 use queues::Kind as QueueKind;
 use seam::sync::Mutex;
-use system::System;
+use system::{DoorStatus, Doors, System};
 use uow::Kernel;
 
 use super::queue_metrics;
@@ -27,6 +27,7 @@ pub(super) struct StatusPages {
     kernel: Arc<Kernel>,
     manager: TransactionManager,
     counted: Counted,
+    doors: Arc<Doors>,
 }
 
 /// The queue manager whose queues are counted, once it is there.
@@ -39,7 +40,8 @@ impl StatusPages {
         counted: Counted,
     ) -> StatusPages {
         let (dir, kernel) = (system.dir().to_owned(), Arc::clone(system.kernel()));
-        StatusPages { dir, kernel, manager, counted }
+        let doors = system.doors();
+        StatusPages { dir, kernel, manager, counted, doors }
     }
 }
 
@@ -52,6 +54,7 @@ impl Pages for StatusPages {
             queue_metrics::write(metrics, messages.queues(), &messages.channels());
         }
         self.kernel(metrics);
+        doors(metrics, &self.doors.status());
     }
 
     fn status(&self) -> Result<serde_json::Value, String> {
@@ -64,6 +67,33 @@ impl Pages for StatusPages {
 
     fn is_well(&self) -> bool {
         self.kernel.stop_switch().check().is_ok()
+    }
+}
+
+/// A family of figures of doors: its name, its kind, its help, and what it counts.
+type DoorFamily = (&'static str, Kind, &'static str, fn(&DoorStatus) -> u64);
+
+fn doors(metrics: &mut Metrics, doors: &[DoorStatus]) {
+    let families: [DoorFamily; 5] = [
+        ("holdfast_door_connections", Kind::Gauge, "Connections that are open.", |door| {
+            door.connections
+        }),
+        ("holdfast_door_accepted_total", Kind::Counter, "Connections that were let in.", |door| {
+            door.accepted
+        }),
+        ("holdfast_door_refused_total", Kind::Counter, "Connections turned away.", |door| {
+            door.refused
+        }),
+        ("holdfast_door_received_total", Kind::Counter, "Messages that came in.", |door| {
+            door.received
+        }),
+        ("holdfast_door_sent_total", Kind::Counter, "Messages that went out.", |door| door.sent),
+    ];
+    for (name, kind, help, value) in families {
+        metrics.family(name, kind, help);
+        for door in doors {
+            metrics.sample(name, &[("door", &door.name)], value(door) as f64);
+        }
     }
 }
 
