@@ -49,6 +49,7 @@ pub mod program_checkpoint;
 pub mod queued_messages;
 pub mod recon_file;
 pub mod record_description;
+pub mod rest_requests;
 pub mod restart;
 pub mod sequential_file;
 mod shop;
@@ -117,6 +118,7 @@ pub const TARGETS: &[Target] = targets![
     queued_messages,
     recon_file,
     record_description,
+    rest_requests,
     restart,
     sequential_file,
     ssa,

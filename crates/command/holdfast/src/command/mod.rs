@@ -44,6 +44,7 @@ mod stop;
 mod transactions;
 mod unload;
 mod verify;
+mod web;
 
 use std::process::ExitCode;
 

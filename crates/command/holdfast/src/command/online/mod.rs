@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use control::{Checkpoint, DatabaseState, PoolState};
-use http_door::HttpServer;
+use http_door::{Listening, Site};
 use ims_connect::server::{Options as DoorOptions, Server as ImsConnect, Tls};
 use operations::Databases;
 use operations::transactions::{self, TransactionManager};
@@ -36,6 +36,7 @@ use uow::Kernel;
 
 use self::pages::StatusPages;
 use self::regions::{Hall, Regions};
+use super::web;
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
 use crate::output::warn;
@@ -57,7 +58,7 @@ pub(crate) struct Parts<'a> {
 pub(crate) struct Online {
     manager: TransactionManager,
     door: Option<ImsConnect>,
-    pages: Option<HttpServer>,
+    pages: Option<Listening>,
     regions: Option<Regions>,
     ticker: Option<Ticker>,
 }
@@ -140,8 +141,9 @@ impl Online {
     fn open_doors(&mut self, system: &System, settings: &OnlineSettings) -> Result<()> {
         if !settings.metrics.is_empty() {
             let pages = StatusPages::new(system, self.manager.clone());
-            let server = HttpServer::start(&settings.metrics, Arc::new(pages));
-            self.pages = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
+            let site = Site::of_pages(&settings.metrics, Arc::new(pages));
+            let listening = web::server(system)?.listen(site);
+            self.pages = Some(listening.map_err(|error| Failure::Error(Box::new(error)))?);
         }
         if settings.ims_connect.is_empty() {
             return Ok(());
@@ -158,7 +160,7 @@ impl Online {
     /// Where clients come in: each door's name, and its address.
     pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
         let door = self.door.iter().flat_map(ImsConnect::addresses);
-        let pages = self.pages.iter().map(HttpServer::address);
+        let pages = self.pages.iter().map(Listening::address);
         door.map(|address| (IMS_CONNECT, *address)).chain(pages.map(|at| (METRICS, at))).collect()
     }
 
