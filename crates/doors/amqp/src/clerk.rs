@@ -307,7 +307,8 @@ impl<S: Store> Clerk<S> {
             Target::To(what) => what.clone(),
             Target::Anywhere => {
                 let place = place_of(&parts);
-                let place = place.ok_or_else(|| plain("amqp:invalid-field", "it has no address"))?;
+                let place =
+                    place.ok_or_else(|| plain("amqp:invalid-field", "it has no address"))?;
                 self.desk.described(&place).map_err(|trouble| (trouble, None))?
             }
         };

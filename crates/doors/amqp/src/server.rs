@@ -243,11 +243,7 @@ impl Drop for Here {
     }
 }
 
-async fn accept<S: Store>(
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    shared: Arc<Shared<S>>,
-) {
+async fn accept<S: Store>(listener: TcpListener, tls: Option<TlsAcceptor>, shared: Arc<Shared<S>>) {
     let mut stopping = shared.stopping.clone();
     loop {
         let accepted = tokio::select! {

@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use queue_manager::objects::Kind;
-use queue_manager::options::value::{close, subscribe};
 use queue_manager::options::SubscriptionDescriptor;
+use queue_manager::options::value::{close, subscribe};
 use queue_manager::{Connection, Failed, ObjectName, QueueManager, Reason};
 use seam::sync::Mutex;
 use store::Store;

@@ -113,11 +113,7 @@ fn of_all((_, behind): (&str, &str)) -> bool {
     behind.starts_with("global")
 }
 
-fn subscription(
-    fields: &[Value],
-    capabilities: &[&str],
-    named: &Named<'_>,
-) -> Option<Subscribing> {
+fn subscription(fields: &[Value], capabilities: &[&str], named: &Named<'_>) -> Option<Subscribing> {
     let durability = field(fields, 1).number().unwrap_or(0);
     let durable = durability > 0 || field(fields, 2).text() == Some("never");
     let shared = capabilities.contains(&"shared");
@@ -126,13 +122,7 @@ fn subscription(
     (durable || shared).then_some(Subscribing { name, durable, shared })
 }
 
-fn name_of(
-    link: &str,
-    named: &Named<'_>,
-    shared: bool,
-    global: bool,
-    durable: bool,
-) -> String {
+fn name_of(link: &str, named: &Named<'_>, shared: bool, global: bool, durable: bool) -> String {
     let name = match link.split_once('|') {
         Some((name, _)) if shared => name,
         _ => link,

@@ -1,10 +1,11 @@
 //! The queue manager's side of a started system: programs that call the message queue interface
-//! come in by a socket in the system's folder.
+//! come in by a socket in the system's folder, clients of AMQP and of REST over the network.
 //!
 //! Invariants:
 //! 1. Programs come in last and are sent away first.
 //! 2. A system whose programs send no messages pays a thread that waits.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mqi::place::{Link, Places, SOCKET};
@@ -12,6 +13,8 @@ use mqi::server::{LocalUsers, Server};
 use operations::messages::{self, Messages};
 use system::System;
 
+use super::amqp::AmqpDoor;
+use super::rest::RestDoor;
 use crate::failure::{Failure, Result};
 use crate::ticker::Ticker;
 
@@ -22,6 +25,8 @@ pub(crate) struct MessagePrograms {
     /// By which programs find the queue manager by its name.
     link: Option<Link>,
     ticker: Option<Ticker>,
+    amqp: Option<AmqpDoor>,
+    rest: Option<RestDoor>,
 }
 
 impl MessagePrograms {
@@ -37,11 +42,38 @@ impl MessagePrograms {
         })?;
         let link = Link::make(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
-        Ok(MessagePrograms { messages, server, link, ticker })
+        let mut programs =
+            MessagePrograms { messages, server, link, ticker, amqp: None, rest: None };
+        match programs.open_doors(system) {
+            Ok(()) => Ok(programs),
+            Err(failure) => {
+                programs.close();
+                Err(failure)
+            }
+        }
+    }
+
+    fn open_doors(&mut self, system: &System) -> Result<()> {
+        self.amqp = AmqpDoor::open(system, &self.messages)?;
+        self.rest = RestDoor::open(system, &self.messages)?;
+        Ok(())
+    }
+
+    /// Where clients come in over the network: each door's name, and its address.
+    pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let amqp = self.amqp.as_ref().map(AmqpDoor::addresses).unwrap_or_default();
+        let rest = self.rest.as_ref().map(RestDoor::addresses).unwrap_or_default();
+        amqp.into_iter().chain(rest).collect()
     }
 
     /// Sends programs away; what they had not committed is backed out.
     pub(crate) fn close(mut self) {
+        if let Some(door) = self.rest.take() {
+            door.close();
+        }
+        if let Some(door) = self.amqp.take() {
+            door.close();
+        }
         drop(self.link.take());
         self.messages.stop();
         self.server.close();

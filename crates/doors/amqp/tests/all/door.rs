@@ -16,6 +16,9 @@ use store_suite::model::ModelStore;
 
 const LIMIT: Duration = Duration::from_secs(300);
 const CLIENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/clients");
+/// Of a neighbour's tests.
+pub(crate) const CERTIFICATES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../ims-connect/tests/certificates");
 const FETCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/amqp-clients.sh");
 /// What the script answers where the client's language is not on the machine.
 const ABSENT: i32 = 3;
@@ -143,7 +146,7 @@ impl Door {
     /// client's language is not on this machine.
     pub(crate) fn told(&self, client: Client, scenario: &str) -> Option<String> {
         let mut command = client.command(&self.address())?;
-        command.arg(scenario);
+        command.arg(scenario).arg(CERTIFICATES);
         let output = seam::process::output(&mut command, LIMIT).expect("the client runs");
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr);

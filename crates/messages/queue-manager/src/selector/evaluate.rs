@@ -270,8 +270,9 @@ impl Source<'_> {
             "JMSPriority" => Known::Integer(i64::from(of.priority)),
             "JMSMessageID" => id("amqp_message_id", &of.msg_id),
             "JMSCorrelationID" => id("amqp_correlation_id", &of.correl_id),
-            "JMSTimestamp" => property("amqp_creation_time")
-                .unwrap_or(Known::Integer(self.message.put_ms as i64)),
+            "JMSTimestamp" => {
+                property("amqp_creation_time").unwrap_or(Known::Integer(self.message.put_ms as i64))
+            }
             "JMSDeliveryMode" => {
                 let mode = if of.is_persistent() { "PERSISTENT" } else { "NON_PERSISTENT" };
                 Known::Text(mode.to_owned())

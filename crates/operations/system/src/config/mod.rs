@@ -7,12 +7,14 @@
 //! 3. Nothing secret stands here, and nothing that must be believed: what it asks for is compared
 //!    with what the control file binds (`protection`), and less is refused.
 
+mod amqp;
 mod archives;
 mod asked;
 mod databases;
 mod edit;
 mod engine;
 mod online;
+mod rest;
 mod template;
 mod warn;
 
@@ -33,12 +35,14 @@ use uow::{AnchorPlan, KernelConfig, PoolPlan};
 use wal::{LogConfig, PlainSpan, WadsConfig};
 
 use crate::SystemError;
+pub use amqp::AmqpSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
 pub use online::{OnlineSettings, RegionSettings};
 pub use placement::Bytes;
+pub use rest::RestSettings;
 pub use warn::WarnSettings;
 
 /// The name of the configuration within a system's folder.
@@ -108,6 +112,12 @@ pub struct SystemConfig {
     /// How a started system processes transactions.
     #[serde(default)]
     pub online: OnlineSettings,
+    /// Where clients of AMQP come in.
+    #[serde(default)]
+    pub amqp: AmqpSettings,
+    /// Where clients of REST come in.
+    #[serde(default)]
+    pub rest: RestSettings,
 }
 
 /// The section `[log]`.
@@ -387,6 +397,8 @@ impl SystemConfig {
             databases: BTreeMap::new(),
             compat: Compat::default(),
             online: OnlineSettings::default(),
+            amqp: AmqpSettings::default(),
+            rest: RestSettings::default(),
         }
     }
 
@@ -604,7 +616,9 @@ impl SystemConfig {
         if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
             return Err(("archive", error.to_string()));
         }
-        self.check_online()
+        self.check_online()?;
+        self.check_amqp()?;
+        self.check_rest()
     }
 }
 

@@ -3,7 +3,7 @@
 const assert = require("assert");
 const rhea = require("rhea");
 
-const [host, port, scenario] = process.argv.slice(2);
+const [host, port, scenario] = process.argv.slice(2, 5);
 
 function connect(container, options) {
     return container.connect({ host, port, reconnect: false, ...options });
@@ -132,7 +132,8 @@ const scenarios = {
             first.once("message", (context) => {
                 next("durable one", context.message);
                 first.detach();
-                first.once("receiver_detached", () => {
+                // Only then is the name free for another link.
+                first.once("receiver_close", () => setImmediate(() => {
                     sender.send({ body: "missed" });
                     const again = durable();
                     again.once("message", (context) => {
@@ -140,7 +141,7 @@ const scenarios = {
                         again.close();
                         select();
                     });
-                });
+                }));
             });
         });
         const select = () => {

@@ -4,9 +4,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	amqp "github.com/Azure/go-amqp"
@@ -127,8 +130,8 @@ func sources(ctx context.Context) {
 	check(from.Close(ctx))
 
 	durable := &amqp.ReceiverOptions{
-		Name: "sub", Durability: amqp.DurabilityUnsettledState,
-		ExpiryPolicy: amqp.ExpiryPolicyNever, SourceCapabilities: []string{"topic"},
+		Name: "sub", SourceDurability: amqp.DurabilityUnsettledState,
+		SourceExpiryPolicy: amqp.ExpiryPolicyNever, SourceCapabilities: []string{"topic"},
 	}
 	receiver(ctx, session, "news/today", durable)
 	check(connection.Close())
@@ -175,6 +178,42 @@ func refusals(ctx context.Context) {
 	check(known.Close())
 }
 
+// secured: over TLS, by a password or by a certificate; not without.
+func secured(ctx context.Context) {
+	folder := os.Args[3]
+	read := func(name string) []byte {
+		content, err := os.ReadFile(folder + "/" + name)
+		check(err)
+		return content
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(read("ca.pem"))
+	own, err := tls.X509KeyPair(read("client.pem"), read("client.key"))
+	check(err)
+	plain := &tls.Config{RootCAs: roots, ServerName: "localhost"}
+	certified := &tls.Config{
+		RootCAs: roots, ServerName: "localhost", Certificates: []tls.Certificate{own},
+	}
+	url = strings.Replace(url, "amqp://", "amqps://", 1)
+	for _, options := range []*amqp.ConnOptions{
+		{TLSConfig: certified, SASLType: amqp.SASLTypeExternal("")},
+		{TLSConfig: plain, SASLType: amqp.SASLTypePlain("joe", "secret")},
+	} {
+		connection, session := connect(ctx, options)
+		send(ctx, session, "APP.Q", amqp.NewMessage([]byte("one")))
+		check(connection.Close())
+	}
+	for _, options := range []*amqp.ConnOptions{
+		{TLSConfig: plain, SASLType: amqp.SASLTypeExternal("")},
+		{TLSConfig: plain, SASLType: amqp.SASLTypePlain("joe", "wrong")},
+		{TLSConfig: plain, SASLType: amqp.SASLTypeAnonymous()},
+		{TLSConfig: plain},
+	} {
+		_, err := amqp.Dial(ctx, url, options)
+		same(true, err != nil)
+	}
+}
+
 // large: a message of ten megabytes.
 func large(ctx context.Context) {
 	connection, session := connect(ctx, nil)
@@ -196,6 +235,7 @@ func main() {
 	defer cancel()
 	scenarios := map[string]func(context.Context){
 		"kinds": kinds, "fates": fates, "sources": sources, "refusals": refusals, "large": large,
+		"secured": secured,
 	}
 	scenarios[os.Args[2]](ctx)
 	fmt.Println("ok")
