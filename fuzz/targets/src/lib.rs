@@ -52,6 +52,7 @@ pub mod program_messages;
 pub mod queued_messages;
 pub mod recon_file;
 pub mod record_description;
+pub mod rest_requests;
 pub mod restart;
 pub mod sequential_file;
 mod shop;
@@ -123,6 +124,7 @@ pub const TARGETS: &[Target] = targets![
     queued_messages,
     recon_file,
     record_description,
+    rest_requests,
     restart,
     sequential_file,
     ssa,

@@ -3,7 +3,7 @@
 //!
 //! | to understand | look at |
 //! |---|---|
-//! | addresses, threads, how the door closes | [`HttpServer`], [`Site`] |
+//! | addresses, threads, how the door closes | [`HttpServer`], [`Site`], [`Listening`] |
 //! | a connection: its times, its places, TLS | `connection`, `tls` |
 //! | the pages for those who measure | [`pages`], [`Pages`] |
 //! | metrics as text | [`Metrics`] |
@@ -30,5 +30,5 @@ mod tls;
 pub use connection::Peer;
 pub use metrics::{Kind, Metrics};
 pub use pages::{Pages, REQUEST_SECONDS_MAX, pages};
-pub use server::{CONNECTIONS_MAX, HttpError, HttpServer, Site};
+pub use server::{CONNECTIONS_MAX, Connections, HttpError, HttpServer, Listening, Site};
 pub use tls::Tls;

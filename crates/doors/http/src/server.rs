@@ -1,7 +1,10 @@
-//! The server: its addresses, its threads, its end.
+//! The server: its threads, its sites, their ends.
+//!
+//! 1. A site closes alone; the server's threads end with the last who has them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -34,6 +37,12 @@ pub enum HttpError {
         /// Why.
         error: std::io::Error,
     },
+    /// There are no threads.
+    #[error("HTTP has no threads: {0}")]
+    Threads(std::io::Error),
+    /// The server has ended.
+    #[error("the server of HTTP has ended")]
+    Closed,
     /// Certificates or keys that are none.
     #[error("TLS of HTTP cannot be set up: {0}")]
     Tls(String),
@@ -44,6 +53,8 @@ impl Coded for HttpError {
         match self {
             HttpError::Listen { .. } => Code("HFHT001"),
             HttpError::Tls(_) => Code("HFHT002"),
+            HttpError::Threads(_) => Code("HFHT003"),
+            HttpError::Closed => Code("HFHT004"),
         }
     }
 
@@ -52,6 +63,8 @@ impl Coded for HttpError {
             HttpError::Listen { .. } => {
                 "Give an address and a port of this machine that nobody else listens at.".into()
             }
+            HttpError::Threads(_) => "Raise the limit of threads of this user.".into(),
+            HttpError::Closed => "Start the system again.".into(),
             HttpError::Tls(_) => {
                 "Give a certificate, its key, and the certificates of who signs those of clients, \
                  each in PEM."
@@ -73,94 +86,145 @@ pub struct Site {
     pub router: Router,
 }
 
-/// A door for HTTP, open until it is closed or dropped.
+/// The server of HTTP: its threads. It is there as long as somebody has it, or something of its.
 pub struct HttpServer {
-    addresses: Vec<SocketAddr>,
-    closing: watch::Sender<bool>,
     runtime: Option<Runtime>,
 }
 
-impl HttpServer {
-    /// Opens the door with the pages for those who measure alone.
-    ///
-    /// # Errors
-    /// If nobody can listen there.
-    pub fn start(address: &str, said: Arc<dyn Pages>) -> Result<HttpServer, HttpError> {
-        HttpServer::open(vec![Site {
-            address: address.to_owned(),
-            tls: None,
-            connections_max: CONNECTIONS_MAX,
-            router: pages(said),
-        }])
-    }
+/// A site that is served, until it is dropped: requests that are there then are answered, for a
+/// while.
+pub struct Listening {
+    address: SocketAddr,
+    closing: watch::Sender<bool>,
+    counted: Arc<Counted>,
+    server: Arc<HttpServer>,
+}
 
-    /// Opens the door at several addresses, with the same threads.
+/// What a site counts.
+#[derive(Debug, Default)]
+struct Counted {
+    connections: AtomicU64,
+    accepted: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// Connections of a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// That are open.
+    pub open: u64,
+    /// That were let in since it was opened.
+    pub accepted: u64,
+    /// That were sent away, because there were too many.
+    pub refused: u64,
+}
+
+impl HttpServer {
+    /// A server that listens nowhere yet.
     ///
     /// # Errors
-    /// If nobody can listen at one of them, or its certificates are none.
-    pub fn open(sites: Vec<Site>) -> Result<HttpServer, HttpError> {
+    /// If there are no threads.
+    pub fn new() -> Result<Arc<HttpServer>, HttpError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .max_blocking_threads(WAITING_THREADS_MAX)
             .thread_name("http")
             .enable_all()
             .build();
-        let unnamed = |error| HttpError::Listen { address: "any address".to_owned(), error };
-        let runtime = runtime.map_err(unnamed)?;
-        let (closing, _) = watch::channel(false);
-        let mut server = HttpServer { addresses: Vec::new(), closing, runtime: Some(runtime) };
-        for site in sites {
-            server.listen(site)?;
-        }
-        Ok(server)
+        let runtime = runtime.map_err(HttpError::Threads)?;
+        Ok(Arc::new(HttpServer { runtime: Some(runtime) }))
     }
 
-    fn listen(&mut self, site: Site) -> Result<(), HttpError> {
-        let Some(runtime) = &self.runtime else { return Ok(()) };
+    /// Opens a server with the pages for those who measure alone.
+    ///
+    /// # Errors
+    /// If nobody can listen there.
+    pub fn start(address: &str, said: Arc<dyn Pages>) -> Result<Listening, HttpError> {
+        HttpServer::new()?.listen(Site::of_pages(address, said))
+    }
+
+    /// Serves a site, too.
+    ///
+    /// # Errors
+    /// If nobody can listen at its address, or its certificates are none.
+    pub fn listen(self: &Arc<Self>, site: Site) -> Result<Listening, HttpError> {
+        let Some(runtime) = &self.runtime else { return Err(HttpError::Closed) };
         let failed = |error| HttpError::Listen { address: site.address.clone(), error };
         let acceptor = site.tls.as_ref().map(tls::config).transpose()?.map(TlsAcceptor::from);
         let listener = runtime.block_on(TcpListener::bind(&site.address)).map_err(failed)?;
-        self.addresses.push(listener.local_addr().map_err(failed)?);
+        let address = listener.local_addr().map_err(failed)?;
         let seats = Arc::new(Semaphore::new(site.connections_max));
-        runtime.spawn(accept(listener, seats, acceptor, site.router, self.closing.subscribe()));
-        Ok(())
-    }
-
-    /// Where it listens first.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        self.addresses.first().copied().unwrap_or(nowhere)
-    }
-
-    /// Where it listens, in the order of its sites.
-    #[must_use]
-    pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+        let (closing, closed) = watch::channel(false);
+        let counted = Arc::new(Counted::default());
+        let place = Place { seats, tls: acceptor, router: site.router, counted, closing: closed };
+        let counted = Arc::clone(&place.counted);
+        runtime.spawn(accept(listener, place));
+        Ok(Listening { address, closing, counted, server: Arc::clone(self) })
     }
 }
 
 impl Drop for HttpServer {
-    /// Lets requests that are there be answered, for a while.
     fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        }
+    }
+}
+
+impl Site {
+    /// The pages for those who measure.
+    #[must_use]
+    pub fn of_pages(address: &str, said: Arc<dyn Pages>) -> Site {
+        Site {
+            address: address.to_owned(),
+            tls: None,
+            connections_max: CONNECTIONS_MAX,
+            router: pages(said),
+        }
+    }
+}
+
+impl Listening {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub fn connections(&self) -> Connections {
+        let counted = &self.counted;
+        Connections {
+            open: counted.connections.load(Ordering::Relaxed),
+            accepted: counted.accepted.load(Ordering::Relaxed),
+            refused: counted.refused.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let Some(runtime) = &self.server.runtime else { return };
         let _ = self.closing.send(true);
         // Every connection holds a receiver until it is over.
         let over = async { tokio::time::timeout(GRACE, self.closing.closed()).await };
         let _ = runtime.block_on(over);
-        runtime.shutdown_timeout(Duration::from_secs(1));
     }
 }
 
-/// Lets clients in. Who comes too many is closed at once.
-async fn accept(
-    listener: TcpListener,
+/// Where clients come in.
+struct Place {
     seats: Arc<Semaphore>,
     tls: Option<TlsAcceptor>,
     router: Router,
+    counted: Arc<Counted>,
     closing: watch::Receiver<bool>,
-) {
-    let mut closed = closing.clone();
+}
+
+/// Lets clients in. Who comes too many is closed at once.
+async fn accept(listener: TcpListener, place: Place) {
+    let mut closed = place.closing.clone();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -170,10 +234,18 @@ async fn accept(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
-        let (tls, router, closing) = (tls.clone(), router.clone(), closing.clone());
+        let counted = Arc::clone(&place.counted);
+        let Ok(seat) = Arc::clone(&place.seats).try_acquire_owned() else {
+            counted.refused.fetch_add(1, Ordering::Relaxed);
+            continue;
+        };
+        counted.accepted.fetch_add(1, Ordering::Relaxed);
+        counted.connections.fetch_add(1, Ordering::Relaxed);
+        let (tls, router) = (place.tls.clone(), place.router.clone());
+        let closing = place.closing.clone();
         tokio::spawn(async move {
             serve(stream, address, tls, router, closing).await;
+            counted.connections.fetch_sub(1, Ordering::Relaxed);
             drop(seat);
         });
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use holdfast_http::{CONNECTIONS_MAX, HttpServer, Kind, Metrics, Pages};
+use holdfast_http::{CONNECTIONS_MAX, HttpServer, Kind, Listening, Metrics, Pages};
 
 struct Sample(AtomicBool);
 
@@ -25,7 +25,7 @@ impl Pages for Sample {
     }
 }
 
-fn asked(server: &HttpServer, request: &str) -> String {
+fn asked(server: &Listening, request: &str) -> String {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -34,7 +34,7 @@ fn asked(server: &HttpServer, request: &str) -> String {
     answer
 }
 
-fn get(server: &HttpServer, path: &str) -> String {
+fn get(server: &Listening, path: &str) -> String {
     asked(server, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
 }
 
@@ -82,4 +82,18 @@ fn an_address_that_is_taken_is_named() {
     let taken = server.address().to_string();
     let error = HttpServer::start(&taken, pages).err().unwrap();
     assert!(error.to_string().contains(&taken), "{error}");
+}
+
+#[test]
+fn sites_of_one_server_close_alone() {
+    let server = HttpServer::new().unwrap();
+    let pages = || Arc::new(Sample(AtomicBool::new(true))) as Arc<dyn Pages>;
+    let first = server.listen(holdfast_http::Site::of_pages("127.0.0.1:0", pages())).unwrap();
+    let second = server.listen(holdfast_http::Site::of_pages("127.0.0.1:0", pages())).unwrap();
+    let gone = first.address();
+    assert!(get(&first, "/health").starts_with("HTTP/1.1 200"));
+    drop((first, server));
+    assert!(TcpStream::connect(gone).is_err(), "nobody listens there any more");
+    assert!(get(&second, "/health").starts_with("HTTP/1.1 200"));
+    assert_eq!(second.connections().accepted, 1);
 }

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
@@ -106,6 +107,8 @@ struct Inner<S: Store> {
     calls: Arc<Semaphore>,
     waits: Arc<Semaphore>,
     opened_ms: u64,
+    received: AtomicU64,
+    sent: AtomicU64,
     /// Whether the door is still open.
     open: Somebody,
     closes: Presence,
@@ -131,6 +134,8 @@ impl<S: Store> Door<S> {
             calls: Arc::new(Semaphore::new(CALLS_MAX)),
             waits: Arc::new(Semaphore::new(WAITS_MAX)),
             opened_ms: options.clock.utc_us() / 1_000,
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
             closes: Presence(open.clone()),
             open,
             options,
@@ -144,6 +149,12 @@ impl<S: Store> Door<S> {
             let inner = Arc::clone(&inner);
             async move { inner.answer(request).await }
         })
+    }
+
+    /// Messages that came in, and messages that went out.
+    #[must_use]
+    pub fn messages(&self) -> (u64, u64) {
+        (self.0.received.load(Ordering::Relaxed), self.0.sent.load(Ordering::Relaxed))
     }
 
     /// Ends every wait: the system stops.
@@ -234,10 +245,12 @@ impl<S: Store> Inner<S> {
         let putting = messaging::putting(&ask, resource.call == Call::Publish)?;
         let most = self.options.message_bytes_max.min(MESSAGE_BYTES_MAX);
         let received = self.budget.receive(&ask.headers, body, most).await?;
-        self.run(false, move |manager, _| {
+        let done = self.run(false, move |manager, _| {
             messaging::put_message(manager, &ask, putting, &received.bytes)
-        })
-        .await
+        });
+        let done = done.await?;
+        self.received.fetch_add(1, Ordering::Relaxed);
+        Ok(done)
     }
 
     async fn find(self: Arc<Self>, ask: Ask, purpose: Purpose) -> Answer {
@@ -259,7 +272,10 @@ impl<S: Store> Inner<S> {
             messaging::find(manager, &ask, (purpose, &wanted, wait), &around)
         });
         Ok(match found.await? {
-            Some(shown) => sent(shown.headers, shown.text, shown.share),
+            Some(shown) => {
+                self.sent.fetch_add(1, Ordering::Relaxed);
+                sent(shown.headers, shown.text, shown.share)
+            }
             None => StatusCode::NO_CONTENT.into_response(),
         })
     }

@@ -202,6 +202,13 @@ impl<S: Store> Control<S> {
         self.inner.profiles.all()
     }
 
+    /// What changes with a user's password, and with nothing else: by it a session that was begun
+    /// with the password is known to be over. `None`: there is no such user.
+    #[must_use]
+    pub fn user_mark(&self, user: Name) -> Option<u64> {
+        self.inner.user_mark(user)
+    }
+
     /// Whether there was any user since the start: nobody needs a name before.
     #[must_use]
     pub fn has_users(&self) -> bool {

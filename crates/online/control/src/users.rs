@@ -113,6 +113,18 @@ impl<S: Store> Inner<S> {
         })
     }
 
+    /// What changes with a user's password, and with nothing else; `None`: there is no such user,
+    /// or the store cannot tell.
+    pub(crate) fn user_mark(&self, user: Name) -> Option<u64> {
+        let mut entry = Vec::new();
+        let mut unit = self.store.begin(UnitOptions::READ_ONLY).ok()?;
+        let found = unit.get(self.users, &user.0, Read::Shared, &mut entry).ok()?;
+        unit.backout().ok()?;
+        // The salt, which is drawn anew for each password.
+        let salt = entry.get(13..21).filter(|_| found)?;
+        Some(u64::from_le_bytes(salt.try_into().ok()?))
+    }
+
     pub(crate) fn check_user(
         &self,
         user: Name,

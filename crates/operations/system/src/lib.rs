@@ -56,7 +56,7 @@ pub use config::{
     AmqpSettings, AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, ChannelSettings,
     CheckpointSettings, DataSettings, EngineSettings, KeySettings, LockSettings, LogSettings,
     MapSettings, OnlineSettings, PoolSettings, ProgramMessages, ReconSettings, RegionSettings,
-    SystemConfig, UnitSettings, WarnSettings, read_root_list,
+    RestSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use doors::{DoorStatus, Doors, Reporter};

@@ -1,5 +1,5 @@
 //! The queue manager's side of a started system: programs that call the message queue interface
-//! come in by a socket in the system's folder, clients of AMQP over the network.
+//! come in by a socket in the system's folder, clients of AMQP and of REST over the network.
 //!
 //! Invariants:
 //! 1. Programs of their own come in last and are sent away first; those of regions use the queue
@@ -16,6 +16,7 @@ use system::System;
 
 use super::amqp::AmqpDoor;
 use super::message_channels::Beside;
+use super::rest::RestDoor;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::ticker::Ticker;
@@ -32,6 +33,7 @@ pub(crate) struct MessagePrograms {
     ticker: Option<Ticker>,
     beside: Arc<Beside>,
     amqp: Option<AmqpDoor>,
+    rest: Option<RestDoor>,
 }
 
 impl MessagePrograms {
@@ -53,7 +55,8 @@ impl MessagePrograms {
         let link = Link::make(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
         let server = Some(server);
-        let mut programs = MessagePrograms { messages, server, link, ticker, beside, amqp: None };
+        let mut programs =
+            MessagePrograms { messages, server, link, ticker, beside, amqp: None, rest: None };
         match programs.begin(system) {
             Ok(()) => Ok(programs),
             Err(failure) => {
@@ -68,6 +71,7 @@ impl MessagePrograms {
     fn begin(&mut self, system: &System) -> Result<()> {
         self.begin_beside()?;
         self.amqp = AmqpDoor::open(system, &self.messages)?;
+        self.rest = RestDoor::open(system, &self.messages)?;
         Ok(())
     }
 
@@ -87,13 +91,17 @@ impl MessagePrograms {
 
     /// Where clients, and partners of channels, come in: each door's name, and its address.
     pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
-        let clients = self.amqp.as_ref().map(AmqpDoor::addresses).unwrap_or_default();
+        let amqp = self.amqp.as_ref().map(AmqpDoor::addresses).unwrap_or_default();
+        let rest = self.rest.as_ref().map(RestDoor::addresses).unwrap_or_default();
         let partners = self.beside.addresses().into_iter().map(|address| (CHANNELS, address));
-        clients.into_iter().chain(partners).collect()
+        amqp.into_iter().chain(rest).chain(partners).collect()
     }
 
     /// Sends programs away that are in no region; what they had not committed is backed out.
     pub(crate) fn send_away(&mut self) {
+        if let Some(door) = self.rest.take() {
+            door.close();
+        }
         if let Some(door) = self.amqp.take() {
             door.close();
         }

@@ -41,6 +41,7 @@ mod records;
 mod recover;
 mod regions;
 mod repair;
+mod rest;
 mod restart;
 mod restore;
 mod sets;
@@ -50,6 +51,7 @@ mod stop;
 mod transactions;
 mod unload;
 mod verify;
+mod web;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_door::{HttpServer, Site, Tls};
+use http_door::{HttpServer, Listening, Site, Tls};
 use queue_manager::objects::{Kind, Value as Held};
 use queue_manager::options::value::{open, put};
 use queue_manager::options::{ConnectOptions, ObjectDescriptor, PutOptions};
@@ -64,7 +64,7 @@ pub(crate) struct Open<S: Store> {
     pub(crate) manager: QueueManager<S>,
     pub(crate) people: Arc<People>,
     pub(crate) door: Door<S>,
-    pub(crate) server: HttpServer,
+    pub(crate) server: Listening,
 }
 
 /// An answer.
@@ -120,7 +120,7 @@ pub(crate) fn opened_with<S: Store>(
     let door = Door::new(Arc::new(manager.clone()), Arc::clone(&people) as _, options).unwrap();
     let site =
         Site { address: "127.0.0.1:0".into(), tls, connections_max: 64, router: door.router() };
-    let server = HttpServer::open(vec![site]).unwrap();
+    let server = HttpServer::new().unwrap().listen(site).unwrap();
     Open { manager, people, door, server }
 }
 

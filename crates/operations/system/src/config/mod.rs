@@ -15,6 +15,7 @@ mod databases;
 mod edit;
 mod engine;
 mod online;
+mod rest;
 mod template;
 mod warn;
 
@@ -43,6 +44,7 @@ pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
 pub use online::{MapSettings, OnlineSettings, ProgramMessages, RegionSettings};
 pub use placement::Bytes;
+pub use rest::RestSettings;
 pub use warn::WarnSettings;
 
 /// The name of the configuration within a system's folder.
@@ -118,6 +120,9 @@ pub struct SystemConfig {
     /// Where clients of AMQP come in.
     #[serde(default)]
     pub amqp: AmqpSettings,
+    /// Where clients of REST come in.
+    #[serde(default)]
+    pub rest: RestSettings,
 }
 
 /// The section `[log]`.
@@ -399,6 +404,7 @@ impl SystemConfig {
             online: OnlineSettings::default(),
             channels: ChannelSettings::default(),
             amqp: AmqpSettings::default(),
+            rest: RestSettings::default(),
         }
     }
 
@@ -618,7 +624,8 @@ impl SystemConfig {
         }
         self.check_online()?;
         self.check_channels()?;
-        self.check_amqp()
+        self.check_amqp()?;
+        self.check_rest()
     }
 }
 

@@ -25,7 +25,7 @@ use std::sync::{Arc, Weak};
 
 use codec::CodePage;
 use control::{Checkpoint, DatabaseState, PoolState, RegionId};
-use http_door::HttpServer;
+use http_door::{Listening, Site};
 use ims_connect::server::{
     MessageMap, MessageMaps, Options as DoorOptions, Server as ImsConnect, Tls,
 };
@@ -45,6 +45,7 @@ use uow::Kernel;
 
 use self::pages::{Counted, StatusPages};
 use self::regions::{Hall, Regions};
+use super::web;
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
 use crate::output::warn;
@@ -66,7 +67,7 @@ pub(crate) struct Parts<'a> {
 pub(crate) struct Online {
     manager: TransactionManager,
     door: Option<ImsConnect>,
-    pages: Option<HttpServer>,
+    pages: Option<Listening>,
     counted: Counted,
     regions: Option<Arc<Regions>>,
     ticker: Option<Ticker>,
@@ -175,8 +176,9 @@ impl Online {
         if !settings.metrics.is_empty() {
             let counted = Arc::clone(&self.counted);
             let pages = StatusPages::new(system, self.manager.clone(), counted);
-            let server = HttpServer::start(&settings.metrics, Arc::new(pages));
-            self.pages = Some(server.map_err(|error| Failure::Error(Box::new(error)))?);
+            let site = Site::of_pages(&settings.metrics, Arc::new(pages));
+            let listening = web::server(system)?.listen(site);
+            self.pages = Some(listening.map_err(|error| Failure::Error(Box::new(error)))?);
         }
         if settings.ims_connect.is_empty() {
             return Ok(());
@@ -203,7 +205,7 @@ impl Online {
     /// Where clients come in: each door's name, and its address.
     pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
         let door = self.door.iter().flat_map(ImsConnect::addresses);
-        let pages = self.pages.iter().map(HttpServer::address);
+        let pages = self.pages.iter().map(Listening::address);
         door.map(|address| (IMS_CONNECT, *address)).chain(pages.map(|at| (METRICS, at))).collect()
     }
 

@@ -1,0 +1,199 @@
+//! The REST door of a started system: messages and administration of its queue manager over HTTP.
+//!
+//! Invariants:
+//! 1. Where no users are configured, only this machine comes in; the system says so.
+//! 2. Administrators are those whom the configuration names, and nobody else once there are users.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use http_door::{Listening, Site, Tls};
+use operations::messages::Messages;
+use operations::transactions::{self, TransactionManager};
+use otma::{Manager as _, Name};
+use queue_manager::QueueManager;
+use rest::{Authenticator, Door, Managers, Options};
+use store_any::AnyStore;
+use system::{DoorStatus, RestSettings, System};
+
+use super::web;
+use crate::failure::{Failure, Result};
+use crate::output::warn;
+
+/// The door's names, without and with TLS, as `start` tells them.
+const PLAIN: &str = "rest";
+const SECURED: &str = "rests";
+/// Who somebody without a name is.
+const NOBODY: &str = "anonymous";
+
+/// The door, open.
+pub(super) struct RestDoor {
+    door: Door<AnyStore>,
+    sites: Arc<Vec<(&'static str, Listening)>>,
+}
+
+/// The queue manager, opened by the first request.
+struct Opened(Arc<Messages>);
+
+impl Managers<AnyStore> for Opened {
+    fn name(&self) -> String {
+        self.0.manager_name().to_owned()
+    }
+
+    fn manager(&self) -> std::result::Result<QueueManager<AnyStore>, String> {
+        self.0.manager().map_err(|error| error.to_string())
+    }
+}
+
+/// The users of a system.
+struct Users {
+    manager: TransactionManager,
+    administrators: Vec<String>,
+}
+
+/// A user's name as the system has it.
+fn name_of(text: &str) -> Option<Name> {
+    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
+}
+
+impl Authenticator for Users {
+    fn password(&self, user: &str, password: &[u8]) -> Option<String> {
+        let known = self.manager.authenticate(name_of(user)?, Name::BLANK, password);
+        known.ok().map(|known| known.user.text())
+    }
+
+    fn mark(&self, user: &str) -> Option<u64> {
+        self.manager.user_mark(name_of(user)?)
+    }
+
+    fn nobody(&self) -> Option<String> {
+        (!self.manager.has_users()).then(|| NOBODY.to_owned())
+    }
+
+    fn is_administrator(&self, user: &str) -> bool {
+        self.administrators.iter().any(|one| one.eq_ignore_ascii_case(user))
+    }
+}
+
+impl RestDoor {
+    /// Opens the door, if the configuration wants one.
+    pub(super) fn open(system: &System, messages: &Arc<Messages>) -> Result<Option<RestDoor>> {
+        let settings = &system.config().rest;
+        if settings.listen.is_empty() && settings.tls.is_empty() {
+            return Ok(None);
+        }
+        let manager = transactions::users(system)?;
+        let has_users = manager.has_users();
+        let users = Arc::new(Users { manager, administrators: settings.administrators.clone() });
+        let seam = system.kernel().seam();
+        let mut options = Options::new(Arc::clone(&seam.clock), Arc::clone(&seam.entropy));
+        let longest = usize::try_from(settings.message_bytes_max.0).unwrap_or(usize::MAX);
+        options.message_bytes_max = longest;
+        options.clear_passwords = settings.clear_passwords;
+        let door = Door::new(Arc::new(Opened(Arc::clone(messages))), users, options)?;
+        let server = web::server(system)?;
+        let certificates = tls(system, settings)?;
+        let plain = addresses(&settings.listen, has_users)?.into_iter().map(|at| (PLAIN, at, None));
+        let secured = addresses(&settings.tls, has_users)?.into_iter();
+        let secured = secured.map(|at| (SECURED, at, certificates.clone()));
+        let mut sites = Vec::new();
+        for (name, address, tls) in plain.chain(secured) {
+            let site = Site {
+                address: address.to_string(),
+                tls,
+                connections_max: usize::try_from(settings.connections_max).unwrap_or(usize::MAX),
+                router: door.router(),
+            };
+            let open = server.listen(site);
+            sites.push((name, open.map_err(|error| Failure::Error(Box::new(error)))?));
+        }
+        let sites = Arc::new(sites);
+        let (told, of) = (Arc::downgrade(&sites), door.clone());
+        system.doors().add(Box::new(move || {
+            let sites = told.upgrade().unwrap_or_default();
+            status(&sites, of.messages())
+        }));
+        Ok(Some(RestDoor { door, sites }))
+    }
+
+    /// Where clients come in: the door's name, and its address.
+    pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.sites.iter().map(|(name, site)| (*name, site.address())).collect()
+    }
+
+    /// Ends waits, lets requests that are there be answered, and closes the door.
+    pub(super) fn close(self) {
+        self.door.stop();
+    }
+}
+
+fn status(sites: &[(&'static str, Listening)], (received, sent): (u64, u64)) -> DoorStatus {
+    let all = || sites.iter().map(|(_, site)| site.connections());
+    DoorStatus {
+        name: PLAIN.to_owned(),
+        addresses: sites.iter().map(|(_, site)| site.address().to_string()).collect(),
+        connections: all().map(|one| one.open).sum(),
+        accepted: all().map(|one| one.accepted).sum(),
+        refused: all().map(|one| one.refused).sum(),
+        received,
+        sent,
+    }
+}
+
+/// The addresses of a setting; those of this machine alone while there are no users.
+fn addresses(setting: &[String], has_users: bool) -> Result<Vec<SocketAddr>> {
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for address in setting {
+        let found = address.to_socket_addrs().map_err(|error| {
+            let what = format!("{address} is no address to listen at: {error}");
+            Failure::other(what, "Correct the section [rest] of holdfast.toml.")
+        })?;
+        addresses.extend(found);
+    }
+    for address in &mut addresses {
+        if has_users || address.ip().is_loopback() {
+            continue;
+        }
+        let asked = *address;
+        address.set_ip(match asked {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+        warn(format!(
+            "no users are configured: the REST door listens on {address}, not on {asked}; \
+             `holdfast user` makes one"
+        ));
+    }
+    Ok(addresses)
+}
+
+/// The certificates: those of the section, or those that IMS Connect has.
+fn tls(system: &System, settings: &RestSettings) -> Result<Option<Tls>> {
+    let (dir, online) = (system.dir(), &system.config().online);
+    let own = !settings.tls_certificate.as_os_str().is_empty();
+    let (certificate, key) = match own {
+        true => (&settings.tls_certificate, &settings.tls_key),
+        false => (&online.tls_certificate, &online.tls_key),
+    };
+    let clients = match settings.tls_clients.as_os_str().is_empty() {
+        true => &online.tls_clients,
+        false => &settings.tls_clients,
+    };
+    if settings.tls.is_empty() || certificate.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let read = |path: &Path| pem(&dir.join(path));
+    let client_roots = (!clients.as_os_str().is_empty()).then(|| read(clients)).transpose()?;
+    let (certificates, key) = (read(certificate)?, read(key)?);
+    Ok(Some(Tls { certificates, key, client_roots, client_required: false }))
+}
+
+/// A file of the door's TLS.
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn pem(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| {
+        let what = format!("{} cannot be read: {error}", path.display());
+        Failure::other(what, "Correct the section [rest] of holdfast.toml.")
+    })
+}
