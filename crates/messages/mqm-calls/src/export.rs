@@ -117,10 +117,18 @@ macro_rules! call {
 #[macro_export]
 macro_rules! either {
     ($referred:ident $argument:ident number) => {
-        if $referred { $crate::by_reference($argument.cast::<i32>()) } else { $argument.addr() as i32 }
+        if $referred {
+            $crate::by_reference($argument.cast::<i32>())
+        } else {
+            $argument.addr() as i32
+        }
     };
     ($referred:ident $argument:ident handle) => {
-        if $referred { $crate::by_reference($argument.cast::<i64>()) } else { $argument.addr() as i64 }
+        if $referred {
+            $crate::by_reference($argument.cast::<i64>())
+        } else {
+            $argument.addr() as i64
+        }
     };
     ($referred:ident $argument:ident $kind:ident) => {
         $argument.cast()

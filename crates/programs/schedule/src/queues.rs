@@ -46,11 +46,7 @@ impl<S: Store> Schedule<S> {
     }
 
     /// A call of the message queue interface.
-    pub(crate) fn queue_call(
-        &mut self,
-        request: &[u8],
-        answer: &mut Vec<u8>,
-    ) -> Result<(), Abend> {
+    pub(crate) fn queue_call(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
         let Some(queues) = self.queues.as_mut().filter(|_| !self.is_over) else {
             mqi::server::nowhere(answer);
             return Ok(());

@@ -315,7 +315,6 @@ impl Dialogue {
             limit = turn.min((left / each).max(1));
         }
     }
-
 }
 
 fn open(calls: &mut dyn Calls, object: &Object, options: i32) -> Reply {

@@ -6,6 +6,7 @@ mod common;
 mod getting;
 mod groups;
 mod kernel;
+mod lent;
 mod model;
 mod opening;
 mod properties;

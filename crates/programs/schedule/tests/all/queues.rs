@@ -408,14 +408,8 @@ fn requests_that_are_none_end_their_connection_and_nothing_else() {
     // What it has put is still part of the unit of work.
     program.checkpoint();
     assert_eq!(depth(&manager, "ORDERS"), (1, 0));
-    let call = DirectCall {
-        function: Function::Sync,
-        pcb: 0,
-        ssas: &[],
-        more: &[],
-        area: None,
-        room: 0,
-    };
+    let call =
+        DirectCall { function: Function::Sync, pcb: 0, ssas: &[], more: &[], area: None, room: 0 };
     let status = program.caller.0.call(&call).map(|answer| answer.status);
     assert_eq!(status, Ok::<_, Abend>(*b"  "));
     program.caller.end().expect("a commit");
