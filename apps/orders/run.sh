@@ -58,10 +58,11 @@ system=$work/system
 export HOLDFAST_SYSTEM=$system
 
 start() {
+    rm -f "$work/start.out"
     "$holdfast" start -s "$system" >"$work/start.out" 2>"$work/start.err" &
     started=$!
     for _ in {1..600}; do
-        grep -q started "$work/start.out" && return
+        grep -qs started "$work/start.out" && return
         kill -0 "$started" 2>/dev/null || break
         sleep 0.05
     done
@@ -114,8 +115,8 @@ start
     cat "$work/define.log" >&2
     fail "the queues could not be defined"
 }
-# A checkpoint for each five orders; the end when none has come for a while.
-printf '%06d\n' 5 1500 >"$work/process.cards"
+# A checkpoint for each two orders; the end when none has come for a while.
+printf '%06d\n' 2 1500 >"$work/process.cards"
 
 say
 say "== $count orders: the second half is put while the first is processed"
@@ -134,6 +135,7 @@ say "== the program once more, and kill -9 of the system"
 process 2
 wait_for $((count / 3))
 confirmed=$(depth CONFIRMS)
+[[ $confirmed -lt $count ]] || fail "the program had ended before the kill: give more orders"
 kill -9 "$started"
 wait "$started" 2>/dev/null || true
 started=

@@ -74,7 +74,7 @@ fn setup(seam: &Seam, home: &Path) -> (Parts, KernelConfig) {
     (parts, config)
 }
 
-fn simulated(seam: &Seam, new: bool) -> KernelStore {
+pub(crate) fn simulated(seam: &Seam, new: bool) -> KernelStore {
     let (parts, config) = setup(seam, Path::new("/home"));
     if new {
         seam::disk::make_dir(&*seam.disk, Path::new("/home/data")).expect("folders can be made");
@@ -84,7 +84,7 @@ fn simulated(seam: &Seam, new: bool) -> KernelStore {
     KernelStore::new(&kernel, StoreDefaults::default()).expect("a store")
 }
 
-fn open_on(store: &KernelStore, seam: &Seam) -> QueueManager<KernelStore> {
+pub(crate) fn open_on(store: &KernelStore, seam: &Seam) -> QueueManager<KernelStore> {
     let options = Options {
         clock: Arc::clone(&seam.clock),
         entropy: Arc::clone(&seam.entropy),

@@ -9,6 +9,7 @@ mod events;
 mod getting;
 mod groups;
 mod kernel;
+mod lent;
 mod model;
 mod opening;
 mod properties;

@@ -9,4 +9,5 @@ mod messages;
 mod partitions;
 mod programs_beside_each_other;
 mod queues;
+mod regions_with_queues;
 mod support;

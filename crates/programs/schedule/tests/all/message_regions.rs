@@ -9,12 +9,14 @@ use std::time::Duration;
 use crate::support::Shop;
 use crate::support::desk::{Clerk, Desk, Sent, message};
 use holdfast_schedule::{Options, RegionKind};
+use queue_manager::QueueManager;
 use region::host::{Ended, Report};
 use region::program::{Library, Shelf};
 use region::{Abend, Dd, Files, Limit, MessageRegion, Preprocessor, ProgramToRun, Reserve, worker};
 use seam::Seam;
 use seam::family::Process;
 use seam::sync::Mutex;
+use store_suite::model::ModelStore;
 
 const TELLER: &str = "
          PCB   TYPE=TP,LTERM=PRINTER
@@ -37,9 +39,11 @@ fn region_process() {
     }
 }
 
-struct Hall {
-    shop: Shop,
-    desk: Arc<Mutex<Desk>>,
+pub(crate) struct Hall {
+    pub(crate) shop: Shop,
+    pub(crate) desk: Arc<Mutex<Desk>>,
+    /// Its programs' queues, if they have any.
+    pub(crate) manager: Option<QueueManager<ModelStore>>,
     region: MessageRegion,
     /// How long the last program had the region.
     took: Duration,
@@ -47,7 +51,7 @@ struct Hall {
     processes: Arc<Mutex<Vec<Process>>>,
 }
 
-fn have(compiler: &str) -> bool {
+pub(crate) fn have(compiler: &str) -> bool {
     let found = seam::process::output(Command::new(compiler).arg("--version"), LONG).is_ok();
     if !found {
         eprintln!("skipped: {compiler} is not installed");
@@ -56,7 +60,7 @@ fn have(compiler: &str) -> bool {
 }
 
 impl Hall {
-    fn new(test: &str, dds: &[Dd]) -> Hall {
+    pub(crate) fn new(test: &str, dds: &[Dd]) -> Hall {
         let shop = Shop::new(test);
         let make = || {
             let mut command = Command::new(std::env::current_exe().expect("this executable"));
@@ -82,17 +86,21 @@ impl Hall {
         let files = Files::prepare(&*seam.disk, dds, &[], &library, &shop.folder);
         let files = files.expect("files");
         let region = MessageRegion::start(&reserve, &seam.clock, &files).expect("a region");
-        Hall { shop, desk: Arc::default(), region, took: Duration::ZERO, processes }
+        let (desk, manager, took) = (Arc::default(), None, Duration::ZERO);
+        Hall { shop, desk, manager, region, took, processes }
     }
 
-    fn send(&self, texts: &[&str]) {
+    pub(crate) fn send(&self, texts: &[&str]) {
         self.desk.lock().inputs.push_back(message(texts));
     }
 
-    fn run(&mut self, program: &ProgramToRun) -> Report {
+    pub(crate) fn run(&mut self, program: &ProgramToRun) -> Report {
         let options =
             Options { kind: RegionKind::Mpp, transaction: "TELL".to_owned(), ..Options::default() };
-        let schedule = self.shop.schedule(TELLER, options).expect("a schedule");
+        let mut schedule = self.shop.schedule(TELLER, options).expect("a schedule");
+        if let Some(manager) = &self.manager {
+            schedule = schedule.with_queues(Arc::new(manager.clone()), "anna");
+        }
         let clerk = Clerk::new(&self.desk, &[(1, "PRINTER")]);
         let clock = Seam::real().clock;
         let begun = clock.monotonic();
@@ -111,7 +119,7 @@ impl Hall {
 
     /// All programs ran in one process; another one is ready, or becomes so.
     #[track_caller]
-    fn has_kept_its_process(&self) {
+    pub(crate) fn has_kept_its_process(&self) {
         assert!(self.processes.lock().len() <= 2);
     }
 
@@ -120,15 +128,17 @@ impl Hall {
         std::mem::take(&mut self.desk.lock().sent)
     }
 
-    fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         self.sent().into_iter().map(|(_, _, segments)| segments.concat()).collect()
     }
 }
 
-fn program(name: &str) -> ProgramToRun {
+pub(crate) fn program(name: &str) -> ProgramToRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("schedule-programs");
-    let shelf = Shelf::new(&Seam::real().disk, vec![folder], Vec::new(), cache);
+    let headers = folder.join("../../../../messages/mqm/include");
+    let include = vec![headers.join("cobol"), headers];
+    let shelf = Shelf::new(&Seam::real().disk, vec![folder], include, cache);
     let translate = Preprocessor::default();
     let found = shelf.find(&translate, name).unwrap_or_else(|error| panic!("{error}"));
     let again = shelf.find(&translate, name).expect("it was found");
@@ -139,11 +149,11 @@ fn program(name: &str) -> ProgramToRun {
     ProgramToRun { program, library, entry, order, psb, limit: None }
 }
 
-fn normal() -> Ended {
+pub(crate) fn normal() -> Ended {
     Ended::Normal { return_code: 0 }
 }
 
-fn code_of(report: &Report) -> &str {
+pub(crate) fn code_of(report: &Report) -> &str {
     match &report.ended {
         Ended::Abend(Abend { code, .. }) => code,
         other => panic!("{other:?}"),
