@@ -16,6 +16,7 @@
 //! | which file a name means | [`name`] |
 //! | the bytes of sequential, line, printer and relative files | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
+//! | what a request needs of a unit of work | [`nature`] |
 //! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs`; in C [`abi::rpl`] |
 //! | memory of the program, and the run time's own files | [`abi`] |
 //!
@@ -35,6 +36,7 @@ mod feedback;
 pub mod handler;
 pub mod machine;
 pub mod name;
+pub mod nature;
 pub mod opcode;
 pub mod remote;
 pub mod status;
