@@ -61,6 +61,27 @@ pub unsafe extern "C" fn HOLDFASTFH(opcode: *mut u8, fcd: *mut u8) -> c_int {
     0
 }
 
+macro_rules! export_units {
+    ($($name:ident => $code:path, $does:literal;)*) => {$(
+        #[doc = $does]
+        ///
+        /// Answers 0, or the file status that says why not. Programs in COBOL call it by this name.
+        // SAFETY: no other library has a symbol of this name.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub extern "C" fn $name() -> c_int {
+            ready();
+            file_handler::abi::unit($code)
+        }
+    )*};
+}
+
+export_units! {
+    HFBEGIN => owner::unit::BEGIN, "Begins a unit of work over all data sets of the program.";
+    HFCOMMIT => owner::unit::COMMIT, "Commits it; it is durable then.";
+    HFBACKOUT => owner::unit::BACKOUT, "Backs it out.";
+}
+
 /// Runs when the process ends.
 // SAFETY: the section holds addresses of functions that take nothing and give nothing.
 #[used]

@@ -27,8 +27,6 @@
 
 use base::bytes::{Reader, push_string16};
 
-use crate::wire::{Holder, Nature};
-
 /// The first kind of these requests.
 pub const FIRST: u8 = 32;
 const OPEN: u8 = 32;
@@ -209,21 +207,6 @@ impl<'a> AcbRequest<'a> {
     }
 }
 
-/// What a request is to whoever has a unit of work for it.
-pub(crate) fn nature(bytes: &[u8]) -> Option<Nature> {
-    Some(match AcbRequest::read(bytes)? {
-        AcbRequest::Open { .. } => Nature::Opens(Holder::String(0, 0)),
-        AcbRequest::Close(acb) => Nature::Opens(Holder::String(acb, 0)),
-        AcbRequest::Do(rpl) => {
-            let holder = Holder::String(rpl.acb, rpl.string);
-            match rpl.verb {
-                Verb::Get | Verb::Point | Verb::End => Nature::Looks(holder),
-                Verb::Put | Verb::Erase => Nature::Changes(holder),
-            }
-        }
-    })
-}
-
 /// An answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AcbAnswer<'a> {
@@ -299,7 +282,6 @@ mod tests {
         for request in requests {
             request.write(&mut bytes);
             assert_eq!(AcbRequest::read(&bytes), Some(request));
-            assert!(nature(&bytes).is_some());
             for len in 0..bytes.len() {
                 assert_eq!(AcbRequest::read(&bytes[..len]), None, "{request:?} {len}");
             }

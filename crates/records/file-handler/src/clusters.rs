@@ -21,9 +21,10 @@ use crate::body::{Done, Which};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
 use crate::feedback::{of_failure, of_open};
+use crate::nature::Holder;
 use crate::opcode::Relation;
 use crate::status::FileStatus;
-use crate::wire::{Batch, Holder, Request, answer, plain_answer, push_answer, refuse};
+use crate::wire::{Batch, Request, answer, plain_answer, push_answer, refuse};
 
 /// The most files that a program has open at once.
 const FILES_MAX: usize = 4096;

@@ -30,4 +30,13 @@ pub trait DataSets: Send {
     /// # Errors
     /// Why it cannot be opened.
     fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)>;
+
+    /// Begins or ends a unit of work over all of them, where the program has one of its own.
+    ///
+    /// # Errors
+    /// If it has none, or what it has changed was backed out.
+    fn unit(&mut self, code: u8) -> Done<()> {
+        let _ = code;
+        Err(FileStatus::LOGIC)
+    }
 }

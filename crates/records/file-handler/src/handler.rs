@@ -121,6 +121,14 @@ impl Handler {
         unfinished
     }
 
+    /// Begins or ends a unit of work over all data sets.
+    pub fn unit(&mut self, code: u8) -> FileStatus {
+        let Some(data_sets) = &mut self.data_sets else { return FileStatus::LOGIC };
+        let done = data_sets.unit(code);
+        self.forget_places();
+        done.map_or_else(|status| status, |()| FileStatus::DONE)
+    }
+
     /// Forgets which places files have: a unit of work was backed out, or a program begins anew.
     pub fn forget_places(&mut self) {
         for state in self.slots.iter_mut().filter_map(|slot| slot.state.as_mut()) {

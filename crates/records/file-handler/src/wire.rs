@@ -43,7 +43,7 @@ const KEYS_MAX: usize = 254;
 /// What an answer has in front of its record.
 const ANSWER: usize = 10;
 /// The kind of a read ahead.
-const AHEAD: u8 = 9;
+pub(crate) const AHEAD: u8 = 9;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,40 +307,6 @@ pub fn refuse(request: &[u8], status: FileStatus, out: &mut Vec<u8>) {
     if request.first() == Some(&AHEAD) {
         let one = std::mem::take(out);
         push_answer(&one, out);
-    }
-}
-
-/// What a request is to whoever has a unit of work for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nature {
-    /// It opens or closes; a record that was read through this is not held any more.
-    Opens(Holder),
-    /// It reads.
-    Looks(Holder),
-    /// It changes records.
-    Changes(Holder),
-}
-
-/// What holds a record that was read for update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holder {
-    /// A file of a program.
-    File(u32),
-    /// A string of an access control block.
-    String(u32, u16),
-}
-
-/// What a request is; `None` if the bytes are none.
-#[must_use]
-pub fn nature(bytes: &[u8]) -> Option<Nature> {
-    let mut reader = Reader::new(bytes);
-    match reader.u8()? {
-        1 => Some(Nature::Opens(Holder::File(0))),
-        2 => Some(Nature::Opens(Holder::File(reader.u32()?))),
-        3 | 4 | 5 | AHEAD => Some(Nature::Looks(Holder::File(reader.u32()?))),
-        6..=8 => Some(Nature::Changes(Holder::File(reader.u32()?))),
-        kind if kind >= crate::acb_wire::FIRST => crate::acb_wire::nature(bytes),
-        _ => None,
     }
 }
 

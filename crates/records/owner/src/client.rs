@@ -253,6 +253,20 @@ impl Owners {
 }
 
 impl DataSets for Owners {
+    /// There is one owner: nobody commits at two.
+    fn unit(&mut self, code: u8) -> Done<()> {
+        let mut lines = self.lines.values();
+        let (Some(line), None) = (lines.next(), lines.next()) else {
+            return Err(FileStatus::LOGIC);
+        };
+        let mut answer = Vec::new();
+        if !line.lock().carry(&[code], &mut answer) {
+            return Err(FileStatus::UNREACHABLE);
+        }
+        let answer = Answer::read(&answer).ok_or(FileStatus::UNREACHABLE)?;
+        if answer.status.is_done() { Ok(()) } else { Err(answer.status) }
+    }
+
     fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)> {
         let Some(line) = self.reached(&opening.data_set)? else {
             return match &mut self.local {

@@ -33,19 +33,10 @@ pub mod server;
 pub mod session;
 mod stream;
 pub mod tls;
+pub mod unit;
 
 pub use client::{OwnerWays, Owners};
 pub use name::{Applid, Files, VirtualName};
 pub use place::Places;
 pub use server::{Admission, Options, Server, Service, Who};
 pub use session::Session;
-
-/// Requests of a connection besides those for files.
-pub mod unit {
-    /// Begins a unit of work.
-    pub const BEGIN: u8 = 10;
-    /// Commits it; the answer comes when that is durable.
-    pub const COMMIT: u8 = 11;
-    /// Backs it out.
-    pub const BACKOUT: u8 = 12;
-}

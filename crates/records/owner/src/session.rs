@@ -17,7 +17,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use file_handler::wire::{self, Holder, Nature, Request, nature, plain_answer};
+use file_handler::nature::{Holder, Nature, nature};
+use file_handler::wire::{self, Request, plain_answer};
 use file_handler::{Clusters, FileStatus, acb_wire};
 use store::{CommitSink, Committed, Store, StoreError, Unit as _};
 use vsam::Catalog;

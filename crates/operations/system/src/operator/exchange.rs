@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::OperatorError;
-use super::line::{self, Answer, REQUEST_BYTES_MAX};
+use super::line::{self, Answer, Ask, REQUEST_BYTES_MAX};
 
 /// The most that goes with a question or an answer.
 pub const PAYLOAD_BYTES_MAX: usize = 1 << 20;
@@ -30,18 +30,6 @@ pub const PAYLOAD_BYTES_MAX: usize = 1 << 20;
 const LOOK: Duration = Duration::from_millis(200);
 /// How long a client may take to take a question.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A question of a verb, as its line has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ask {
-    /// What is wanted.
-    pub question: Value,
-    /// Bytes that follow the line.
-    pub bytes: usize,
-    /// Whether the client answers.
-    pub answered: bool,
-}
 
 /// The line of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

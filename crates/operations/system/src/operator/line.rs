@@ -8,12 +8,24 @@ use std::io::{self, BufRead, Read as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Ask, Progress, Refusal, Request};
+use super::{Progress, Refusal, Request};
 
 /// The longest request.
 pub const REQUEST_BYTES_MAX: u64 = 64 << 10;
 /// The longest line of an answer: the status of a system with a great many data sets.
 pub const LINE_BYTES_MAX: u64 = 256 << 20;
+
+/// A question of a verb, as its line has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// What is wanted.
+    pub question: Value,
+    /// Bytes that follow the line.
+    pub bytes: usize,
+    /// Whether the client answers.
+    pub answered: bool,
+}
 
 /// A line of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

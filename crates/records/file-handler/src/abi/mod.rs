@@ -39,6 +39,18 @@ pub fn close_all() -> Vec<Unfinished> {
     handler.as_mut().map(Handler::close_all).unwrap_or_default()
 }
 
+/// Begins or ends a unit of work over all data sets of this process: 0, or the file status that
+/// says why not.
+pub fn unit(code: u8) -> std::ffi::c_int {
+    let done = seam::thread::catch(|| HANDLER.lock().as_mut().map(|handler| handler.unit(code)));
+    let status = done.ok().flatten().unwrap_or(FileStatus::LOGIC);
+    if status.is_done() {
+        return 0;
+    }
+    let digits = status.0.map(|digit| std::ffi::c_int::from(digit.wrapping_sub(b'0')));
+    digits[0] * 10 + digits[1]
+}
+
 /// Ends the process at once with a status, whatever it had said before.
 pub fn leave(status: i32) -> ! {
     use libloading::os::unix::Library;
