@@ -46,7 +46,7 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     match Bench::prepare(context) {
         Ok(bench) => {
             document.describe_peer(PEER, &bench.version, "libcob with Berkeley DB, not synced");
-            sums = Some(bench.rounds(context.settings.pick(5, 1))?);
+            sums = Some(bench.rounds(context.settings.rounds.min(context.settings.pick(5, 1)))?);
         }
         Err(error @ BenchError::Missing { .. }) => {
             eprintln!("  {error}");

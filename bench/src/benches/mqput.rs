@@ -26,7 +26,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Messages of programs and clients",
     about: "Producers put durable messages of 1 KB and of 1 MB, and as many consumers take them, \
             one of each and eight of each, each with one message on its way; then eight of each \
-            with eight on their way. Over the message queue interface (units of work of eight \
+            with eight of 1 KB on their way. Over the message queue interface (units of work of eight \
             there) and over AMQP, sealed, two copies of the log, beside RabbitMQ, Artemis and NATS, \
             durable before the answer. CPU is that of brokers and clients. Then messages are put \
             and got by their correlation identifier while none or a million others wait.",
@@ -40,6 +40,8 @@ const CROWDS: [(&str, Crowd); 3] = [
     ("8+8x8", Crowd { pairs: 8, window: 8 }),
 ];
 const SIZES: [(&str, usize); 2] = [("1 KB", 1_000), ("1 MB", 1_000_000)];
+/// Longer messages go one by one.
+const WINDOW_BYTES_MAX: usize = 100_000;
 const POOL_BYTES: u64 = 512 << 20;
 const DEEP: u64 = 1_000_000;
 const DEEP_LIMIT: f64 = 1.5;
@@ -136,6 +138,9 @@ fn sizes(
         PlotBuilder::new(&format!("CPU for a message of {size}"), "us", Shape::Bars, "clients");
     let mut rates = PlotBuilder::new(&format!("Messages of {size}"), "1/s", Shape::Bars, "clients");
     for (at, (crowd_name, crowd)) in CROWDS.into_iter().enumerate() {
+        if crowd.window > 1 && bytes > WINDOW_BYTES_MAX {
+            continue;
+        }
         eprintln!("  {size}, {crowd_name} clients");
         let mut clients = Vec::new();
         for broker in brokers {

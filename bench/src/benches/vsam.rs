@@ -254,9 +254,10 @@ impl Caller {
         }
     }
 
-    /// A request in the unit of work, at the position of requests by key.
+    /// A request in the unit of work: at the place of requests in sequence, or of those by key.
     fn request(
         &mut self,
+        walks: bool,
         body: impl FnOnce(
             &File<KernelStore>,
             &mut KernelUnit,
@@ -267,7 +268,8 @@ impl Caller {
         if self.unit.is_none() {
             self.unit = Some(self.catalog.store().begin(unit_options()).map_err(failed)?);
         }
-        match (&self.file, &mut self.unit, &mut self.position) {
+        let position = if walks { &mut self.walking } else { &mut self.position };
+        match (&self.file, &mut self.unit, position) {
             (Some(file), Some(unit), Some(position)) => {
                 body(file, unit, position, &mut self.record).map_err(refused)
             }
@@ -286,15 +288,14 @@ impl Caller {
 
     fn read(&mut self) -> Result<()> {
         let key = self.loaded_key();
-        self.request(|file, unit, position, record| {
+        self.request(false, |file, unit, position, record| {
             let search = Search::equal(Target::Key(&key));
             file.get(unit, position, &search, Intent::Look, record).map(drop)
         })
     }
 
     fn next(&mut self) -> Result<()> {
-        std::mem::swap(&mut self.walking, &mut self.position);
-        let done = self.request(|file, unit, position, record| {
+        self.request(true, |file, unit, position, record| {
             match file.get_next(unit, position, Intent::Look, record) {
                 Err(failure) if failure.reason() == Some(LogicalReason::EndOfData) => {
                     let first = Search::equal(Target::First);
@@ -302,9 +303,7 @@ impl Caller {
                 }
                 other => other.map(drop),
             }
-        });
-        std::mem::swap(&mut self.walking, &mut self.position);
-        done
+        })
     }
 
     fn update(&mut self) -> Result<()> {
@@ -321,7 +320,7 @@ impl Caller {
     /// Rewrites a record with other bytes from there on: eight at its end, or both alternate keys.
     fn rewrite(&mut self, from: usize) -> Result<()> {
         let (key, new) = (self.loaded_key(), [self.random.next(), self.random.next()]);
-        self.request(|file, unit, position, record| {
+        self.request(false, |file, unit, position, record| {
             let search = Search::equal(Target::Key(&key));
             file.get(unit, position, &search, Intent::Update, record)?;
             for (to, value) in record[from..].chunks_exact_mut(8).zip(new) {
@@ -337,7 +336,7 @@ impl Caller {
         let place = number % self.records * STRIDE % self.records;
         let key = place * APART + 1 + number / self.records;
         self.inserted += 1;
-        self.request(|file, unit, position, record| {
+        self.request(false, |file, unit, position, record| {
             record.resize(RECORD_BYTES, 0);
             record_of(key, record);
             file.put(unit, position, record).map(drop)
