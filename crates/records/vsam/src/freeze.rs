@@ -175,7 +175,7 @@ impl<S: Store> Frozen<S> {
     pub fn each<E: From<CatalogError>>(
         &self,
         cluster: &DataSetName,
-        take: &mut dyn FnMut(&[u8], &Feedback) -> Result<(), E>,
+        take: &mut Take<'_, E>,
     ) -> Result<u64, E> {
         let at = self.pairs.iter().position(|pair| pair.source.name == *cluster);
         let Some((pair, changes)) =
@@ -217,6 +217,9 @@ impl<S: Store> Drop for Frozen<S> {
     }
 }
 
+/// Gets a record, and where it stands.
+pub type Take<'t, E> = dyn FnMut(&[u8], &Feedback) -> Result<(), E> + 't;
+
 /// Records on their way out.
 struct Given {
     organization: Organization,
@@ -230,7 +233,7 @@ impl Given {
         &mut self,
         key: &[u8],
         value: Option<&[u8]>,
-        take: &mut dyn FnMut(&[u8], &Feedback) -> Result<(), E>,
+        take: &mut Take<'_, E>,
     ) -> Result<(), E> {
         let Some(value) = value else { return Ok(()) };
         if self.organization == Organization::Linear {
@@ -247,11 +250,7 @@ impl Given {
         self.tell(key, take)
     }
 
-    fn tell<E>(
-        &mut self,
-        key: &[u8],
-        take: &mut dyn FnMut(&[u8], &Feedback) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn tell<E>(&mut self, key: &[u8], take: &mut Take<'_, E>) -> Result<(), E> {
         let bytes = u32::try_from(self.record.len()).unwrap_or(u32::MAX);
         let mut feedback = Feedback { bytes, ..Feedback::default() };
         match self.organization {
