@@ -85,7 +85,7 @@ fn open(seam: &Seam, home: &Path, records: u64) -> Result<Arc<Kernel>, AnyError>
 
 fn file(owners: &mut Owners, mode: OpenMode, access: Access) -> Result<Box<dyn Body>, AnyError> {
     let key =
-        KeyDefinition { offset: 0, bytes: 8, duplicates: false, sparse: None, is_split: false };
+        KeyDefinition { offset: 0, bytes: 8, duplicates: false, sparse: None, rest: Vec::new() };
     let opening = Opening {
         data_set: "#VSAM.#CICS.BENCH/BENCH.K".into(),
         paths: vec![None],

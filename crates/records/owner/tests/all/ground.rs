@@ -178,7 +178,7 @@ impl Program {
             bytes,
             duplicates,
             sparse: None,
-            is_split: false,
+            rest: Vec::new(),
         };
         let opening = Opening {
             data_set: name.to_owned(),

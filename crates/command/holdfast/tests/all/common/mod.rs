@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use in_time::{EndInTime as _, first_line};
+use in_time::EndInTime as _;
+pub(crate) use in_time::first_line;
 
 /// The passphrase of the systems that scenarios make themselves.
 pub(crate) const SECRET: &str = "correct horse battery staple";
