@@ -181,6 +181,7 @@ fn manager() -> QueueManager<ModelStore> {
         clock: Arc::new(RealClock::new()),
         entropy: Arc::new(OsEntropy),
         authority: None,
+        users: None,
         connections_max: 1_000,
     };
     let manager = QueueManager::open(&ModelStore::new(), options).expect("it opens");
