@@ -22,13 +22,15 @@
 //! 3. Whoever answers a request is told who asked: address, TLS, certificate ([`Peer`]).
 
 mod connection;
+mod error;
 mod metrics;
 mod pages;
 mod server;
 mod tls;
 
 pub use connection::Peer;
+pub use error::HttpError;
 pub use metrics::{Kind, Metrics};
 pub use pages::{Pages, REQUEST_SECONDS_MAX, pages};
-pub use server::{CONNECTIONS_MAX, Connections, HttpError, HttpServer, Listening, Site};
+pub use server::{CONNECTIONS_MAX, Connections, HttpServer, Listening, Site};
 pub use tls::Tls;

@@ -8,14 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use base::{Code, Coded};
-use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::connection::{GRACE, serve};
+use crate::error::HttpError;
 use crate::pages::{Pages, pages};
 use crate::tls::{self, Tls};
 
@@ -25,54 +24,6 @@ pub const CONNECTIONS_MAX: usize = 64;
 const WAITING_THREADS_MAX: usize = 1_024;
 /// How long to wait when the machine has no more descriptors: some come back.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// Why there is no such door.
-#[derive(Debug, Error)]
-pub enum HttpError {
-    /// The address cannot be listened at.
-    #[error("HTTP cannot be served at {address}: {error}")]
-    Listen {
-        /// As it was given.
-        address: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// There are no threads.
-    #[error("HTTP has no threads: {0}")]
-    Threads(std::io::Error),
-    /// The server has ended.
-    #[error("the server of HTTP has ended")]
-    Closed,
-    /// Certificates or keys that are none.
-    #[error("TLS of HTTP cannot be set up: {0}")]
-    Tls(String),
-}
-
-impl Coded for HttpError {
-    fn code(&self) -> Code {
-        match self {
-            HttpError::Listen { .. } => Code("HFHT001"),
-            HttpError::Tls(_) => Code("HFHT002"),
-            HttpError::Threads(_) => Code("HFHT003"),
-            HttpError::Closed => Code("HFHT004"),
-        }
-    }
-
-    fn remedy(&self) -> String {
-        match self {
-            HttpError::Listen { .. } => {
-                "Give an address and a port of this machine that nobody else listens at.".into()
-            }
-            HttpError::Threads(_) => "Raise the limit of threads of this user.".into(),
-            HttpError::Closed => "Start the system again.".into(),
-            HttpError::Tls(_) => {
-                "Give a certificate, its key, and the certificates of who signs those of clients, \
-                 each in PEM."
-                    .into()
-            }
-        }
-    }
-}
 
 /// An address, and what is served at it.
 pub struct Site {

@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-use crate::HttpError;
+use crate::error::HttpError;
 
 /// Certificates, as PEM.
 #[derive(Clone)]

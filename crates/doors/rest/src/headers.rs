@@ -3,9 +3,9 @@
 //! | header | descriptor |
 //! |---|---|
 //! | `ibm-mq-md-messageId` | MsgId, 48 digits; in version 3 behind `ID:` |
-//! | `ibm-mq-md-correlationId` | CorrelId, the same; in version 3 any other text is the JMS correlation identifier |
+//! | `ibm-mq-md-correlationId` | CorrelId, the same; in version 3 any other text is that of JMS |
 //! | `ibm-mq-md-expiry` | Expiry: milliseconds, or `unlimited` |
-//! | `ibm-mq-md-persistence` | Persistence: `persistent`, or `nonPersistent`, which is the default |
+//! | `ibm-mq-md-persistence` | Persistence: `persistent`, or `nonPersistent`, as is the default |
 //! | `ibm-mq-md-replyTo` | ReplyToQ, or ReplyToQ`@`ReplyToQMgr |
 //! | `ibm-mq-md-priority` | Priority, from version 3; 4 is the default |
 //! | `ibm-mq-usr` | properties, from version 3 (see `properties`) |

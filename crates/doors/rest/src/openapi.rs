@@ -279,6 +279,11 @@ fn administration(all: &mut Value) {
         }),
         &["name", "state"],
     );
+    queues(all);
+    channels(all);
+}
+
+fn queues(all: &mut Value) {
     let number = || json!({ "type": "integer", "readOnly": true });
     let moment = || json!({ "type": "string", "readOnly": true });
     let types: Vec<&str> = queue::TYPES.iter().map(|(word, _)| *word).collect();
@@ -302,6 +307,9 @@ fn administration(all: &mut Value) {
     all["Queue"] = grouped(queue::ROWS, &beside);
     let options = json!({ "type": "array", "items": text() });
     all["Handle"] = closed(json!({ "tag": text(), "userID": text(), "openOptions": options }), &[]);
+}
+
+fn channels(all: &mut Value) {
     let types: Vec<&str> = channel::TYPES.iter().map(|(_, word)| *word).collect();
     let paths: Vec<(String, Value)> = channel::OWN
         .iter()

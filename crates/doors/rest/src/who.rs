@@ -75,7 +75,7 @@ pub(crate) struct Gate {
     authenticator: Arc<dyn Authenticator>,
     pub(crate) tokens: Tokens,
     clock: Arc<dyn Clock>,
-    checks: Semaphore,
+    checks: Arc<Semaphore>,
     remembered: Mutex<BTreeMap<[u8; 32], (Proven, u64)>>,
     clear_passwords: bool,
 }
@@ -91,7 +91,7 @@ impl Gate {
             authenticator,
             tokens,
             clock,
-            checks: Semaphore::new(CHECKS_MAX),
+            checks: Arc::new(Semaphore::new(CHECKS_MAX)),
             remembered: Mutex::default(),
             clear_passwords,
         }
@@ -161,15 +161,16 @@ impl Gate {
             return Ok(proven);
         }
         let busy = || Problem::busy("Users cannot be checked now.");
-        let turn = self.checks.acquire().await.map_err(|_| busy())?;
+        let turn = Arc::clone(&self.checks).acquire_owned().await.map_err(|_| busy())?;
         let (authenticator, asked) = (Arc::clone(&self.authenticator), user.to_owned());
         let checked = tokio::task::spawn_blocking(move || {
+            // Kept to the end of the work, also if its client has gone.
+            let _turn = turn;
             let user = authenticator.password(&asked, &password)?;
             let mark = authenticator.mark(&user)?;
             Some(Proven { user, mark })
         });
         let proven = checked.await.map_err(|_| busy())?.ok_or_else(wrong)?;
-        drop(turn);
         self.remember(digest, &proven);
         Ok(proven)
     }

@@ -3,7 +3,7 @@
 //! | `type` | the body has | each answer has |
 //! |---|---|---|
 //! | `runCommand` | `parameters.command`: the text, one command or several | `text`: lines |
-//! | `runCommandJSON` | `command`, `qualifier`, `name`, `parameters`, `responseParameters` | `parameters` of an object, or `message` |
+//! | `runCommandJSON` | the parts of a command, each by its name | `parameters`, or `message` |
 //!
 //! 1. A command in JSON becomes a text whose values are in quotes: none of them can become a part
 //!    of the command that it was not given as.

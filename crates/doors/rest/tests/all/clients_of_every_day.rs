@@ -1,5 +1,6 @@
 //! curl and Python as clients: a session of each, with TLS for curl.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use http_door::Tls;
@@ -90,6 +91,23 @@ fn python_has_a_session() {
     assert!(ran.status.success(), "{told}");
 }
 
+/// A key, and a certificate of its own that it signs itself.
+fn certified(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
+    let (key, certificate) =
+        (folder.join(format!("{name}.key")), folder.join(format!("{name}.pem")));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
+        .args(["-subj", &format!("/CN={name}"), "-addext", "basicConstraints=critical,CA:FALSE"])
+        .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", "2", "-keyout"])
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    (key, certificate)
+}
+
 #[test]
 fn curl_puts_and_gets_over_tls() {
     if !is_there("curl") || !is_there("openssl") {
@@ -97,21 +115,12 @@ fn curl_puts_and_gets_over_tls() {
     }
     let folder = std::env::temp_dir().join(format!("holdfast-rest-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let (key, certificate) = (folder.join("key.pem"), folder.join("cert.pem"));
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-        .args(["-days", "2", "-keyout"])
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let (key, certificate) = certified(&folder, "localhost");
+    let (own_key, own) = certified(&folder, "anna");
     let tls = Tls {
         certificates: std::fs::read(&certificate).unwrap(),
         key: std::fs::read(&key).unwrap(),
-        client_roots: None,
+        client_roots: Some(std::fs::read(&own).unwrap()),
         client_required: false,
     };
     let door = opened_on(manager_on(&ModelStore::new()), Some(tls));
@@ -141,6 +150,10 @@ fn curl_puts_and_gets_over_tls() {
     assert!(put.contains("ibm-mq-md-messageid: "), "{put}");
     let got = curl(&[&user[..], &["--request", "DELETE"]].concat());
     assert!(got.starts_with("HTTP/1.1 200") && got.ends_with("\r\n\r\nover TLS"), "{got}");
+    // A certificate stands for its user.
+    let files = [own.display().to_string(), own_key.display().to_string()];
+    let by_certificate = ["--cert", &*files[0], "--key", &*files[1]];
+    assert!(curl(&by_certificate).starts_with("HTTP/1.1 204"));
     // A large one, sent in chunks.
     let large = folder.join("large.txt");
     std::fs::write(&large, "0123456789".repeat(300_000)).unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http_door::{HttpServer, Listening, Site, Tls};
 use queue_manager::objects::{Kind, Value as Held};
-use queue_manager::options::value::{open, put};
+use queue_manager::options::value::put;
 use queue_manager::options::{ConnectOptions, ObjectDescriptor, PutOptions};
 use queue_manager::{MessageDescriptor, Options, QueueManager};
 use rest::{Authenticator, Door};
@@ -201,7 +201,6 @@ impl<S: Store> Open<S> {
         let mut what = ObjectDescriptor::queue("Q1");
         let mut descriptor = descriptor;
         connection.put1(&mut what, &mut descriptor, &mut options, data).unwrap();
-        let _ = open::OUTPUT;
     }
 
     pub(crate) fn depth(&self, queue: &str) -> u64 {
