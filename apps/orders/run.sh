@@ -85,11 +85,11 @@ wait_for() {
     fail "fewer than $1 orders were confirmed in time"
 }
 
-# usage: batch PROGRAM OPTIONS...
+# usage: batch TYPE PROGRAM OPTIONS...
 batch() {
-    local program=$1
-    shift
-    "$holdfast" batch -s "$system" --type bmp --psb "$program" \
+    local type=$1 program=$2
+    shift 2
+    "$holdfast" batch -s "$system" --type "$type" --psb "$program" \
         --program "$orders/cobol/$program.cbl" -I "$orders/copy" \
         -I "$orders/../../crates/messages/mqm/include/cobol" "$@"
 }
@@ -98,7 +98,7 @@ batch() {
 # the command, as with a machine that stops.
 process() {
     set -m
-    batch ORDPROC --dd SYSIN="$work/process.cards" >"$work/process-$1.log" 2>&1 &
+    batch bmp ORDPROC --dd SYSIN="$work/process.cards" >"$work/process-$1.log" 2>&1 &
     processing=$!
     set +m
 }
@@ -158,8 +158,22 @@ cat "$work"/process-[34].log >&2
 [[ $(depth ORDERS) -eq 0 ]] || fail "not all orders were processed"
 
 say
+say "== a hundred more, by the program alone with the stopped system (type dli)"
+produce $((count + 1)) $((count + 100))
+count=$((count + 100))
+"$holdfast" stop -s "$system" >&2
+wait "$started" || fail "the system did not end well"
+started=
+batch dli ORDPROC --dd SYSIN="$work/process.cards" >"$work/process-5.log" 2>&1 || {
+    cat "$work/process-5.log" >&2
+    fail "the program failed"
+}
+cat "$work/process-5.log" >&2
+start
+
+say
 say "== the proof"
-batch ORDRPT >"$work/report.log" 2>&1 || {
+batch bmp ORDRPT >"$work/report.log" 2>&1 || {
     cat "$work/report.log" >&2
     fail "customers' totals and orders do not agree"
 }

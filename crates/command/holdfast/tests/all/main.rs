@@ -53,6 +53,7 @@ mod lists_of_root_keys_may_be_lost;
 mod mistakes_in_steps_are_told;
 mod no_user_data_is_readable_in_a_sealed_system;
 mod operators_type_commands_of_the_queue_manager;
+mod orders_are_processed_once;
 mod others_look_after_a_system;
 mod partitions_and_pairs;
 mod pools_change_while_the_bank_runs;
