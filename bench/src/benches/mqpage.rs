@@ -22,6 +22,7 @@ use crate::error::{BenchError, Result};
 use crate::harness::{Entry, Sample, Spread, Track, Work, interleave};
 use crate::kernel::{self, failed};
 use crate::ours::Form;
+use crate::raw::AlignedBuffer;
 use crate::workload::{self, Deadline, Random};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
@@ -134,9 +135,10 @@ fn some_pages() -> impl Iterator<Item = CiNumber> {
 fn opens(set: &DataSet, slice: Duration) -> Result<Work> {
     let bytes = set.pool().unit_bytes();
     let (mut raw, mut unit) = (Vec::new(), vec![0; bytes]);
+    let mut aligned = AlignedBuffer::new(bytes);
     for ci in some_pages() {
-        set.read_raw(ci, &mut unit).map_err(failed)?;
-        raw.push((ci, unit.clone()));
+        set.read_raw(ci, aligned.bytes_mut()).map_err(failed)?;
+        raw.push((ci, aligned.bytes().to_vec()));
     }
     let deadline = Deadline::after(slice);
     let mut work = Work::default();
@@ -152,10 +154,11 @@ fn opens(set: &DataSet, slice: Duration) -> Result<Work> {
 
 fn seals(set: &DataSet, slice: Duration) -> Result<Work> {
     let bytes = set.pool().unit_bytes();
-    let (mut copy, mut unit) = (vec![0; bytes], vec![0; bytes]);
+    let (mut copy, mut aligned) = (vec![0; bytes], AlignedBuffer::new(bytes));
     let first = some_pages().next().unwrap_or(CiNumber(0));
-    set.read_raw(first, &mut unit).map_err(failed)?;
-    set.open(first, &mut unit).map_err(failed)?;
+    set.read_raw(first, aligned.bytes_mut()).map_err(failed)?;
+    let unit = aligned.bytes_mut();
+    set.open(first, unit).map_err(failed)?;
     if !set.prepare_write(first) {
         return Err(failed("there is no key to seal with"));
     }
@@ -163,7 +166,7 @@ fn seals(set: &DataSet, slice: Duration) -> Result<Work> {
     let mut work = Work::default();
     while !deadline.passed() {
         for _ in 0..PAGES {
-            set.seal(first, &unit, &mut copy).map_err(failed)?;
+            set.seal(first, unit, &mut copy).map_err(failed)?;
         }
         work.operations += u64::from(PAGES);
     }
