@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use otma::{Event, Name, Reason, Refusal, Ticket};
+use otma::{Event, Name, Outcome, Reason, Refusal, Ticket};
 use queues::QueueName;
 use resources::{FastPath, Transaction};
 use store::Store;
@@ -85,7 +85,22 @@ impl<S: Store> Inner<S> {
         self.state.lock().clients.insert(ticket, Client { queue, ..client });
         self.tell(ticket, Event::Accepted);
         self.arrived(vec![Coming { pending, answers: 0 }]);
+        // The last region may have gone since it was asked for.
+        if !self.state.lock().dispatch.is_expedited(program) {
+            self.refuse_expedited(program);
+        }
         Ok(ticket)
+    }
+
+    /// No region takes a program's inputs any more: who waits for one is told.
+    pub(crate) fn refuse_expedited(&self, program: Name) {
+        while let Some(held) = self.queues.take(QueueName::expedited(program)) {
+            let ticket = Ticket(held.arrival());
+            let name = self.open(&held).map_or(program, |envelope| envelope.transaction);
+            self.queues.gone(held);
+            let refusal = Refusal::new(Reason::TransactionStopped, text::no_region(name));
+            self.end(ticket, Outcome::BackedOut(refusal));
+        }
     }
 
     /// What a program for expedited inputs is scheduled as: one of its transactions, or its own

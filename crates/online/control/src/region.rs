@@ -176,6 +176,12 @@ impl<S: Store> Drop for Region<S> {
         let mut state = self.inner.state.lock();
         state.dispatch.end(self.id, now);
         state.dispatch.regions.remove(&self.id);
+        if let Takes::Expedited(program) = self.takes
+            && !state.dispatch.is_expedited(program)
+        {
+            drop(state);
+            self.inner.refuse_expedited(program);
+        }
     }
 }
 

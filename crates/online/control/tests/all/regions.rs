@@ -208,7 +208,14 @@ fn expedited_inputs_are_never_kept_and_their_answers_are_as_their_mode_demands()
     let unanswered = refused(&house, Input { options, ..input("QUICK", &["1"]) });
     assert_eq!(unanswered.map(|(reason, _)| reason), Some(Reason::CommitMode));
     drop(region);
+    // Nobody is there any more who would process it.
+    let outcomes = ear.outcomes();
+    let [Outcome::BackedOut(refusal)] = &outcomes[..] else { panic!("{outcomes:?}") };
+    assert_eq!(refusal.text, "DFS2529 NO FAST PATH REGION FOR ROUTING CODE QUICK");
+    let region = house.control.expedited_region(name("PQUICK"), "IFP1");
+    house.submit(input("QUICK", &["LOST"]));
     let house = house.crash(Options::default());
+    drop(region);
     assert_eq!(house.control.queue(QueueName::expedited(name("PQUICK"))).waiting, 0);
 
     // In mode 0 the output is in the unit of work of its program, and survives.
