@@ -92,10 +92,18 @@ pub struct System {
 /// What a layer above says of itself, for people: sentences without an end.
 pub type Teller = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 
+/// What layers above keep with an open system.
+#[derive(Default)]
+struct Attached {
+    kept: Vec<Arc<dyn Any + Send + Sync>>,
+    /// What they have to say when somebody asks how the system is.
+    tellers: Vec<Teller>,
+}
+
 impl Inner {
     /// What the layers above say.
     pub(crate) fn told(&self) -> Vec<String> {
-        self.tellers.lock().iter().flat_map(|teller| teller()).collect()
+        self.attached.lock().tellers.iter().flat_map(|teller| teller()).collect()
     }
 }
 
@@ -114,9 +122,7 @@ pub(crate) struct Inner {
     /// The programs that it serves.
     pub(crate) guests: Arc<Guests>,
     /// What a layer above keeps with the open system.
-    attached: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
-    /// What a layer above has to say when somebody asks how the system is.
-    tellers: Mutex<Vec<Teller>>,
+    attached: Mutex<Attached>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -234,7 +240,6 @@ impl System {
             notice: options.notice,
             guests: Arc::default(),
             attached: Mutex::default(),
-            tellers: Mutex::default(),
             configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
@@ -287,18 +292,17 @@ impl System {
 
     /// Has something of a layer above found by operators' verbs, as long as the system is open.
     pub fn attach(&self, what: Arc<dyn Any + Send + Sync>) {
-        self.inner.attached.lock().push(what);
+        self.inner.attached.lock().kept.push(what);
     }
 
     /// Has a layer above say something whenever somebody asks how the system is.
     pub fn tell(&self, teller: Teller) {
-        self.inner.tellers.lock().push(teller);
+        self.inner.attached.lock().tellers.push(teller);
     }
 
     /// Takes all of that away again.
     pub fn detach(&self) {
-        self.inner.attached.lock().clear();
-        self.inner.tellers.lock().clear();
+        *self.inner.attached.lock() = Attached::default();
     }
 
     /// Its doors.
@@ -311,7 +315,7 @@ impl System {
     #[must_use]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let attached = self.inner.attached.lock();
-        attached.iter().find_map(|one| Arc::clone(one).downcast().ok())
+        attached.kept.iter().find_map(|one| Arc::clone(one).downcast().ok())
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {

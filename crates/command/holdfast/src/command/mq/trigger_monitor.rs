@@ -6,7 +6,7 @@
 //!    process definition adds.
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
 use mqi::structures::{Tm, Tmc2};
@@ -85,7 +85,7 @@ fn start(context: &mut Context, trigger: &Tm, manager: &str) -> Result<()> {
     context.output.line(format_args!("queue {name}: {program}"))?;
     context.output.flush()?;
     let line = format!("{program} \"$1\" {environment}");
-    match Command::new("sh").args(["-c", &line, "sh", &argument]).status() {
+    match seam::process::command("sh").args(["-c", &line, "sh", &argument]).status() {
         Ok(status) if status.success() => {}
         Ok(status) => warn(format!("queue {name}: {program} ended with {status}")),
         Err(error) => warn(format!("queue {name}: {program} cannot be started: {error}")),
