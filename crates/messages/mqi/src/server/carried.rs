@@ -29,7 +29,7 @@ use queue_manager::{Connection, Failed, Outcome, Point, QueueManager, Reason};
 use store::Store;
 
 use super::dialogue::{Dialogue, Reply};
-use super::{is_asked_for, welcome};
+use super::welcome::{is_asked_for, welcome};
 use crate::wire::carried::{Ask, PIECE_BYTES, Said};
 use crate::wire::frame::{self, FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::wire::{Request, Wanted};
