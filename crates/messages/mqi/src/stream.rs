@@ -139,7 +139,10 @@ impl Write for &Stream {
 
     fn write_vectored(&mut self, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
         match self {
-            Stream::Socket(stream) => (&*stream).write_vectored(parts),
+            Stream::Socket(stream) => {
+                let mut stream: &UnixStream = stream;
+                stream.write_vectored(parts)
+            }
             Stream::Carried(carried) => {
                 let part = parts.iter().find(|part| !part.is_empty());
                 part.map_or(Ok(0), |part| carried.borrow_mut().write(part))

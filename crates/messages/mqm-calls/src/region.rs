@@ -14,7 +14,7 @@
 //! Programs in COBOL give every argument by reference, those in C most of them by value, and the
 //! calls have the same names for both. The executable has one set for both: which it is it knows
 //! from the program's language, and from the first argument, the handle of a connection, which is
-//! a small number and never an address.
+//! a number of 31 bits and never an address.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ pub type Take = unsafe extern "C" fn(*mut c_void, *const u8, usize);
 pub type Carry = unsafe extern "C" fn(*const u8, usize, Take, *mut c_void) -> c_int;
 
 /// No handle of a connection is so large, and no address so small.
-const HANDLE_MAX: usize = 1 << 16;
+const HANDLE_MAX: usize = 1 << 31;
 
 static BY_REFERENCE: AtomicBool = AtomicBool::new(false);
 

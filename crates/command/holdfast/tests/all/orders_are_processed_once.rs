@@ -1,5 +1,5 @@
-//! Orders come by a queue; a COBOL program changes a database and puts confirmations; it is killed in
-//! the middle, and so is the system. The producer's own ledger decides.
+//! Orders come by a queue; a COBOL program changes a database and puts confirmations; it is killed
+//! in the middle, and so is the system. The producer's own ledger decides.
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 

@@ -16,8 +16,8 @@
 //! 1. Nothing here ends the region's unit of work, nor a program that disconnects in the middle of
 //!    it: what it has put and got stays in it. MQCMIT, MQBACK and MQBEGIN are refused
 //!    (`ENVIRONMENT_ERROR`).
-//! 2. A call takes no longer than a piece of a wait: who waits asks again. So the server of a region
-//!    sees between two pieces that its program has gone, or that the system stops.
+//! 2. A call takes no longer than a piece of a wait: who waits asks again. So the server of a
+//!    region sees between two pieces that its program has gone, or that the system stops.
 //! 3. A request that cannot be understood ends its connection.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ use queue_manager::{Connection, Failed, Outcome, Point, QueueManager, Reason};
 use store::Store;
 
 use super::dialogue::{Dialogue, Reply};
-use super::{is_asked_for, welcome};
+use super::welcome::{is_asked_for, welcome};
 use crate::wire::carried::{Ask, PIECE_BYTES, Said};
 use crate::wire::frame::{self, FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::wire::{Request, Wanted};
@@ -212,14 +212,15 @@ impl<S: Store> Carried<S> {
         self.parties.values().any(|party| party.connection.must_back_out())
     }
 
-    /// The unit of work was committed, durably, or backed out. What stays got after a backout is got
-    /// in the one that follows, which begins here if it has to.
+    /// The unit of work was committed, durably, or backed out. What stays got after a backout is
+    /// got in the one that follows, which begins here if it has to.
     pub fn settle(&mut self, committed: bool, unit: &mut Option<S::Unit>) {
         self.connections().for_each(|one| one.settle_in(committed, unit));
         self.leaving.retain(Connection::has_work);
     }
 
-    /// The unit of work has ended, and nobody knows how: its messages stay held until the next start.
+    /// The unit of work has ended, and nobody knows how: its messages stay held until the next
+    /// start.
     pub fn abandon(&mut self) {
         self.connections().for_each(Connection::abandon);
         self.leaving.clear();

@@ -18,6 +18,7 @@ mod calls;
 mod carried;
 mod dialogue;
 mod session;
+mod welcome;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,7 +30,7 @@ use std::time::Duration;
 
 use queue_manager::options::ConnectOptions;
 use queue_manager::reason::Answer;
-use queue_manager::{Failed, ObjectName, Outcome, Reason};
+use queue_manager::{Failed, Reason};
 use seam::socket::Peer;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
@@ -37,6 +38,7 @@ use seam::thread::{self, JoinHandle};
 pub use self::calls::{Calls, Manager};
 pub use self::carried::{Carried, Managed, Points, nowhere};
 use self::session::Session;
+use self::welcome::{is_asked_for, welcome};
 use crate::wire::codec::Writer;
 use crate::wire::frame::{self, Incoming};
 use crate::wire::{Credentials, Request};
@@ -240,23 +242,6 @@ impl Shared {
         incoming.get_ref().set_write_timeout(None)?;
         Session::new(calls, &mut incoming).run()
     }
-}
-
-/// The answer to a connect: the queue manager's name, and the connection's number.
-fn welcome(name: &str, connected: Answer<u64>) -> Vec<u8> {
-    let outcome = connected.map_or_else(Outcome::from, |_| Outcome::OK);
-    let number = connected.unwrap_or_default();
-    let mut fields = Writer::new();
-    fields.number(outcome.completion as i32).number(outcome.reason.0).bytes(name.as_bytes());
-    fields.long(i64::try_from(number).unwrap_or_default());
-    fields.into_bytes()
-}
-
-/// Fails if a program asks for another queue manager than the one of that name.
-fn is_asked_for(asked: &ObjectName, name: &str) -> Answer<()> {
-    let asked = asked.text();
-    let asked = asked.trim_start_matches('*');
-    if asked.is_empty() || asked == name { Ok(()) } else { Err(Failed(Reason::Q_MGR_NAME_ERROR)) }
 }
 
 /// Joins the threads that have ended.
