@@ -16,7 +16,7 @@
 //! 2. A program that runs with another user's rights trusts no variable.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use rustix::process::{geteuid, getuid};
@@ -134,7 +134,7 @@ fn file(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn place_of(value: &OsString) -> Place {
+fn place_of(value: &OsStr) -> Place {
     let text = value.to_string_lossy();
     for (front, secured) in [("tls://", true), ("tcp://", false)] {
         if let Some(address) = text.strip_prefix(front) {
