@@ -74,8 +74,15 @@ setup_engine() {
 # would fetch another vendor's library: neither that nor what only that needs is installed.
 setup_messages() {
     command -v node >/dev/null || need_packages nodejs npm
-    # The tests of AMQP make a Python of their own for their client.
     python3 -c 'import ensurepip, venv' 2>/dev/null || need_packages python3 python3-venv
+    command -v java >/dev/null || need_packages default-jdk-headless
+    command -v mvn >/dev/null || need_packages maven
+    local client
+    for client in proton rhea jms go; do
+        # A client whose language is not here is passed over by the tests, which say so.
+        scripts/amqp-clients.sh "$target_dir/tools/amqp" "$client" ||
+            say "the AMQP client $client is not here; the tests leave it out or fetch it"
+    done
     local modules="$target_dir/tools/mq/node_modules" package file
     mkdir -p "$modules"
     for package in node-gyp-build@4.8.4 ibmmq@2.1.9; do

@@ -6,6 +6,7 @@
 //!    AMQP. Their CPU and that of the queue manager are both this process's.
 //! 3. A put is durable when the call, or the commit behind it, has returned; so is a get.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -77,7 +78,7 @@ impl Authenticator for Anybody {
         Some(user.to_owned())
     }
 
-    fn anonymous(&self) -> Option<String> {
+    fn anonymous(&self, _local: bool) -> Option<String> {
         Some("bench".into())
     }
 }
@@ -119,7 +120,8 @@ impl Site {
         let programs = Server::start(&sockets.join("mq"), served, users);
         let programs = programs.map_err(BenchError::system("listen at", &sockets))?;
         let options = amqp::Options {
-            address: ([127, 0, 0, 1], 0).into(),
+            addresses: vec![([127, 0, 0, 1], 0).into()],
+            tls_addresses: Vec::new(),
             tls: None,
             passwords_without_tls: true,
             connections_max: 100,
@@ -138,6 +140,10 @@ impl Site {
     /// Its clients over AMQP 1.0.
     pub(super) fn amqp(&self) -> Side<'_> {
         Side { site: self, door: Door::Amqp, name: format!("{NAME}, AMQP") }
+    }
+
+    fn amqp_address(&self) -> Result<SocketAddr> {
+        self.door.addresses().first().copied().ok_or_else(|| failed("the door is closed"))
     }
 
     /// A program that has connected.
@@ -243,7 +249,7 @@ impl Broker for Side<'_> {
         Ok(match self.door {
             Door::Bindings => Box::new(Puts { program: self.site.program()?, window, open: 0 }),
             Door::Amqp => {
-                Box::new(amqp10::Puts::open(NAME, self.site.door.address(), AMQP_QUEUE, window)?)
+                Box::new(amqp10::Puts::open(NAME, self.site.amqp_address()?, AMQP_QUEUE, window)?)
             }
         })
     }
@@ -252,7 +258,7 @@ impl Broker for Side<'_> {
         Ok(match self.door {
             Door::Bindings => Box::new(Takes { program: self.site.program()?, window }),
             Door::Amqp => {
-                Box::new(amqp10::Takes::open(NAME, self.site.door.address(), AMQP_QUEUE, window)?)
+                Box::new(amqp10::Takes::open(NAME, self.site.amqp_address()?, AMQP_QUEUE, window)?)
             }
         })
     }

@@ -28,7 +28,8 @@ fn performative(code: u8, fields: &[&[u8]]) -> Vec<u8> {
     [&[0, 0x53, code, 0xc0, size, count], &inner[..]].concat()
 }
 
-/// A conversation that opens, begins, attaches, and brings a message; one that takes messages.
+/// A conversation that opens, begins, attaches, and brings a message; one that takes messages; one
+/// that goes on with a subscription, and ends it.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let open = frame(&performative(0x10, &[b"\xa1\x01c"]));
@@ -43,7 +44,11 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let credit: [&[u8]; 7] =
         [b"\x43", b"\x52\xff", b"\x43", b"\x52\xff", b"\x43", b"\x43", b"\x52\x0a"];
     let flow = frame(&performative(0x13, &credit));
+    let known: [&[u8]; 7] =
+        [b"\xa1\x08s|global", b"\x43", b"\x41", nothing, nothing, nothing, nothing];
+    let detach = frame(&performative(0x16, &[b"\x43", b"\x41"]));
     vec![
+        [&open[..], &begin, &frame(&performative(0x12, &known)), &flow, &detach].concat(),
         [&open[..], &begin, &frame(&performative(0x12, &brings)), &transfer].concat(),
         [&open[..], &begin, &frame(&performative(0x12, &takes)), &flow].concat(),
     ]

@@ -1,25 +1,34 @@
 //! Calls of the queue manager that several jobs make: puts and gets with properties.
 
+use queue_manager::descriptor::value::persistence;
 use queue_manager::options::value::{get, matching, put};
 use queue_manager::options::{GetOptions, Handle, ObjectDescriptor, PutOptions};
-use queue_manager::properties::InquireOptions;
-use queue_manager::{Answer, Connection, MessageDescriptor, ObjectName, Reason};
+use queue_manager::properties::{InquireOptions, PropertyValue};
+use queue_manager::{Answer, Connection, MessageDescriptor, Reason};
 use store::Store;
 
-use crate::message::Parts;
-use crate::work::MESSAGE_BYTES_MAX;
+use crate::message::{Parts, annotation};
+use crate::terminus::addressed;
+use crate::value::Value;
+use crate::work::{MESSAGE_BYTES_MAX, Place};
 
 /// How often a thread that waits for messages looks whether it is to go on.
 const LOOK_MS: i32 = 250;
 
 /// Where a message of an anonymous link goes.
-pub(crate) fn address_of(parts: &Parts) -> Option<String> {
-    use queue_manager::properties::PropertyValue;
+pub(crate) fn place_of(parts: &Parts) -> Option<Place> {
     let found = parts.properties.iter().find(|(name, _)| name == "amqp_to")?;
     let PropertyValue::String(address) = &found.1 else { return None };
-    Some(address.trim_start_matches("queue://").to_owned())
+    // Clients of JMS say what their addresses are of: 0 and 2 are queues, 1 and 3 topics.
+    let kind = annotation(parts, "x-opt-jms-dest").and_then(|kind| match kind {
+        Value::Byte(kind) => u64::try_from(kind).ok(),
+        other => other.number(),
+    });
+    let (topic, queue) = (matches!(kind, Some(1 | 3)), matches!(kind, Some(0 | 2)));
+    Some(addressed(address, topic, queue))
 }
 
+/// Puts a message on what it is for.
 pub(crate) fn put_parts<S: Store>(
     connection: &mut Connection<S>,
     what: &mut ObjectDescriptor,
@@ -28,7 +37,7 @@ pub(crate) fn put_parts<S: Store>(
 ) -> Answer<()> {
     let Parts { mut descriptor, properties, data } = parts;
     let unit = if in_unit { put::SYNCPOINT } else { put::NO_SYNCPOINT };
-    let mut options = PutOptions { options: unit, ..PutOptions::default() };
+    let mut options = PutOptions::new(unit);
     if descriptor.msg_id == [0; 24] {
         options.options |= put::NEW_MSG_ID;
     }
@@ -43,37 +52,24 @@ pub(crate) fn put_parts<S: Store>(
         }
         options.original_msg_handle = Some(handle);
     }
-    let put = set.and_then(|()| connection.put1(what, &mut descriptor, &mut options, &data));
+    let put = set.and_then(|()| {
+        let put = connection.put1(what, &mut descriptor, &mut options, &data);
+        match put {
+            // A queue that goes with its connection keeps nothing longer than that.
+            Err(failed) if failed.0 == Reason::PERSISTENT_NOT_ALLOWED => {
+                descriptor.persistence = persistence::NOT_PERSISTENT;
+                connection.put1(what, &mut descriptor, &mut options, &data)
+            }
+            put => put,
+        }
+    });
     if let Some(handle) = handle {
         let _ = connection.delete_message_handle(handle);
     }
     put.map(|_| ())
 }
 
-/// What stands in front of a message that nobody took.
-pub(crate) fn dead_letter_header(
-    descriptor: &MessageDescriptor,
-    queue: ObjectName,
-    manager: &str,
-) -> Vec<u8> {
-    let mut header = Vec::with_capacity(172);
-    header.extend_from_slice(b"DLH ");
-    header.extend_from_slice(&1_i32.to_le_bytes());
-    // Feedback of an application that does not want it.
-    header.extend_from_slice(&65_536_i32.to_le_bytes());
-    header.extend_from_slice(&queue.0);
-    header.extend_from_slice(&ObjectName::from(manager).0);
-    header.extend_from_slice(&descriptor.encoding.to_le_bytes());
-    header.extend_from_slice(&descriptor.ccsid.to_le_bytes());
-    header.extend_from_slice(&descriptor.format);
-    header.extend_from_slice(&descriptor.put_appl_type.to_le_bytes());
-    header.extend_from_slice(&descriptor.put_appl_name);
-    header.extend_from_slice(&descriptor.put_date);
-    header.extend_from_slice(&descriptor.put_time);
-    header
-}
-
-pub(crate) type Taken = Option<(MessageDescriptor, Parts, GetOptions)>;
+pub(crate) type Taken = Option<(MessageDescriptor, Parts)>;
 
 /// Gets a message with its properties, or waits a while for one.
 pub(crate) fn got<S: Store>(
@@ -107,7 +103,7 @@ pub(crate) fn got<S: Store>(
         Err(failed) => Err(failed),
         Ok(_) => {
             let parts = Parts { descriptor: MessageDescriptor::default(), properties, data };
-            Ok(Some((descriptor, parts, options)))
+            Ok(Some((descriptor, parts)))
         }
     }
 }

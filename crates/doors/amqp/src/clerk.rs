@@ -2,395 +2,495 @@
 //!
 //! 1. Puts and settlements of a conversation are done in their order by one thread; each link that
 //!    takes messages has a thread that waits for them while there is credit.
-//! 2. A message that is delivered and not settled is locked by a connection of its own, on its
-//!    queue: it is got when it is accepted, and seen by others again when it is released, or when
-//!    the conversation ends.
-//! 3. A transaction is a unit of work of a connection of its own.
+//! 2. Puts and settlements that wait at the same time are one unit of work, and each is answered
+//!    when that is durable. One that is refused takes nothing of the others with it.
+//! 3. A transaction is a unit of work of a connection of its own; a message that was delivered
+//!    goes from its lock into that unit of work without being free in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use queue_manager::objects::Kind;
-use queue_manager::options::value::{close, get, matching, object_type, open, put, subscribe};
-use queue_manager::options::{
-    ConnectOptions, GetOptions, Handle, ObjectDescriptor, PutOptions, SubscriptionDescriptor,
-};
-use queue_manager::{
-    Answer, Connection, Failed, MessageDescriptor, ObjectName, QueueManager, Reason,
-};
-use seam::sync::{Condvar, Mutex};
+use queue_manager::options::value::{close, open};
+use queue_manager::options::{ConnectOptions, Handle, ObjectDescriptor};
+use queue_manager::properties::PropertyValue;
+use queue_manager::{Answer, Connection, Failed, ObjectName, QueueManager, Reason};
 use store::Store;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::calls::{address_of, dead_letter_header, got, put_parts};
-use crate::message::{Parts, read, write_sections};
-use crate::work::{Consumer, Event, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Place, Trouble};
+use crate::calls::{place_of, put_parts};
+use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown};
+use crate::message::{Parts, read};
+use crate::subscriptions::Wanted;
+use crate::taker::{From, Taker, Taking};
+use crate::trouble::trouble_of;
+use crate::work::{Consumer, Event, Fate, Job, LinkKey, Place, Subscribing, Trouble, trouble};
 
 /// What queues are made from: a model whose queues many handles can get from.
 const MODEL: &str = "SYSTEM.NDURABLE.MODEL.QUEUE";
-/// Messages of a link that may be delivered and not settled.
-const IN_FLIGHT_MAX: u32 = 500;
+/// Transactions of a conversation at a time.
+const TRANSACTIONS_MAX: usize = 256;
+/// What one unit of work has of puts and settlements that wait at the same time.
+const TOGETHER_MAX: usize = 64;
+const TOGETHER_BYTES_MAX: usize = 4 << 20;
+/// How long a link's thread may take to end.
+const END: Duration = Duration::from_secs(5);
+/// Why a message is a dead letter: an application did not want it.
+const UNWANTED: Reason = Reason(65_536);
+/// Says of a publication which client it is from.
+const FROM: &str = "amqp_from";
 
-/// What a link that takes messages may do.
-#[derive(Default)]
-struct Permission {
-    /// Up to which count of deliveries; counts go round.
-    limit: u32,
-    /// How many were sent.
-    sent: u32,
-    drain: bool,
-    closed: bool,
-    in_flight: u32,
+/// Where a link leads that brings messages.
+enum Target {
+    To(ObjectDescriptor),
+    /// Each message says where it goes.
+    Anywhere,
 }
 
-impl Permission {
-    fn has_credit(&self) -> bool {
-        let left = self.limit.wrapping_sub(self.sent);
-        left != 0 && left <= u32::MAX / 2
-    }
-}
-
-struct Gate {
-    permission: Mutex<Permission>,
-    changed: Condvar,
-}
-
-/// A message that is delivered and not settled.
-struct Delivery<S: Store> {
-    connection: Connection<S>,
-    queue: Handle,
-    name: ObjectName,
-    token: [u8; 16],
-    descriptor: MessageDescriptor,
+/// A link that takes messages.
+struct Consuming {
     gate: Arc<Gate>,
-}
-
-/// What threads of a conversation share.
-pub(crate) struct Desk<S: Store> {
-    manager: QueueManager<S>,
-    options: ConnectOptions,
-    events: UnboundedSender<Event>,
-    deliveries: Mutex<BTreeMap<u64, Delivery<S>>>,
-    tokens: AtomicU64,
+    connection: u64,
+    subscription: Option<Subscribing>,
 }
 
 /// Does the jobs of a conversation.
 pub(crate) struct Clerk<S: Store> {
     desk: Arc<Desk<S>>,
     connection: Connection<S>,
-    producers: BTreeMap<LinkKey, Place>,
-    gates: BTreeMap<LinkKey, Arc<Gate>>,
+    /// What the client calls itself.
+    client: String,
+    producers: BTreeMap<LinkKey, Target>,
+    consumers: BTreeMap<LinkKey, Consuming>,
+    /// Queues that were made for links.
+    dynamic: BTreeMap<LinkKey, Handle>,
     transactions: BTreeMap<u64, Connection<S>>,
     /// Transactions in which something could not be done: they can only end without effect.
-    doomed: Vec<u64>,
-}
-
-pub(crate) fn trouble_of(failed: Failed, what: &str) -> Trouble {
-    let condition = match failed.0 {
-        Reason::UNKNOWN_OBJECT_NAME => "amqp:not-found",
-        Reason::NOT_AUTHORIZED => "amqp:unauthorized-access",
-        Reason::Q_FULL => "amqp:resource-limit-exceeded",
-        Reason::SELECTION_STRING_ERROR => "amqp:invalid-field",
-        Reason::PUT_INHIBITED | Reason::GET_INHIBITED => "amqp:not-allowed",
-        _ => "amqp:internal-error",
-    };
-    Trouble { condition, words: format!("{what}: {failed}") }
+    doomed: BTreeSet<u64>,
+    /// What is to be told when the unit of work of the conversation is committed.
+    done: Vec<Event>,
+    done_bytes: usize,
 }
 
 impl<S: Store> Clerk<S> {
     pub(crate) fn new(
         manager: &QueueManager<S>,
+        commons: &Arc<Commons<S>>,
         options: ConnectOptions,
         events: UnboundedSender<Event>,
     ) -> Answer<Clerk<S>> {
-        let connection = manager.connect(options.clone())?;
-        let desk = Desk {
-            manager: manager.clone(),
-            options,
-            events,
-            deliveries: Mutex::new(BTreeMap::new()),
-            tokens: AtomicU64::new(1),
-        };
+        let desk = Arc::new(Desk::new(manager, commons, options, events));
+        let connection = desk.connect()?;
         Ok(Clerk {
-            desk: Arc::new(desk),
+            desk,
             connection,
+            client: String::new(),
             producers: BTreeMap::new(),
-            gates: BTreeMap::new(),
+            consumers: BTreeMap::new(),
+            dynamic: BTreeMap::new(),
             transactions: BTreeMap::new(),
-            doomed: Vec::new(),
+            doomed: BTreeSet::new(),
+            done: Vec::new(),
+            done_bytes: 0,
         })
     }
 
     /// Does a job.
     pub(crate) fn take(&mut self, job: Job) {
         match job {
-            Job::Produce(key, place) => {
-                let opened = self.produce(key, place);
-                self.tell(Event::Opened(key, opened));
+            Job::Put { key, delivery, message, transaction, room } => {
+                self.put_and_tell(key, delivery, &message, transaction);
+                drop(room);
+                return;
             }
-            Job::Consume(key, consumer) => {
-                let opened = self.consume(key, consumer);
-                self.tell(Event::Opened(key, opened));
+            Job::Settle { token, fate, transaction, answer } => {
+                self.settle(token, fate, transaction, answer);
+                return;
             }
             Job::Credit(key, limit, drain) => {
-                if let Some(gate) = self.gates.get(&key) {
+                if let Some(Consuming { gate, .. }) = self.consumers.get(&key) {
                     let mut permission = gate.permission.lock();
                     permission.limit = limit;
                     permission.drain = drain;
                     gate.changed.notify_all();
                 }
+                return;
             }
-            Job::Put { key, delivery, message, transaction } => {
-                let result = self.put(key, &message, transaction);
-                self.tell(Event::Done { key, delivery, result, transaction });
+            _ => self.flush(),
+        }
+        match job {
+            Job::Name(name) => self.client = name,
+            Job::Produce(key, place) => {
+                let opened = self.produce(key, place);
+                self.desk.tell(Event::Opened(key, opened));
             }
-            Job::Settle { token, fate, transaction, answer } => {
-                self.settle(token, fate, transaction);
-                if let Some((channel, delivery)) = answer {
-                    self.tell(Event::Settled { channel, delivery, fate });
-                }
+            Job::Consume(key, consumer) => {
+                let opened = self.consume(key, &consumer);
+                self.desk.tell(Event::Opened(key, opened));
             }
             Job::Declare { key, delivery, transaction } => {
-                let begun = self.desk.connect();
-                let result = begun.map_err(|failed| trouble_of(failed, "a transaction"));
-                let result = result.map(|begun| {
-                    self.transactions.insert(transaction, begun);
-                });
+                let result = self.declare(transaction);
                 let transaction = Some(transaction);
-                self.tell(Event::Done { key, delivery, result, transaction });
+                self.desk.tell(Event::Done { key, delivery, result, transaction });
             }
             Job::Discharge { key, delivery, transaction, fail } => {
                 let result = self.discharge(transaction, fail);
-                self.tell(Event::Done { key, delivery, result, transaction: None });
+                self.desk.tell(Event::Done { key, delivery, result, transaction: None });
             }
-            Job::Close(key) => {
-                self.producers.remove(&key);
-                if let Some(gate) = self.gates.remove(&key) {
-                    gate.permission.lock().closed = true;
-                    gate.changed.notify_all();
+            Job::Close { key, for_good, answer } => {
+                self.close(key, for_good);
+                if answer {
+                    self.desk.tell(Event::Closed(key, for_good));
                 }
             }
+            Job::Put { .. } | Job::Settle { .. } | Job::Credit(..) => {}
         }
+    }
+
+    /// Commits what was done, and tells of it.
+    pub(crate) fn flush(&mut self) {
+        if self.done.is_empty() {
+            return;
+        }
+        let committed = self.connection.commit();
+        self.tell_done(committed.err());
+    }
+
+    fn tell_done(&mut self, failed: Option<Failed>) {
+        self.done_bytes = 0;
+        for event in self.done.drain(..) {
+            let event = match (event, failed) {
+                (event, None) => event,
+                (Event::Done { key, delivery, .. }, Some(failed)) => {
+                    let result = Err(trouble_of(failed, "the message"));
+                    Event::Done { key, delivery, result, transaction: None }
+                }
+                (Event::Settled { channel, delivery, .. }, Some(_)) => {
+                    Event::Settled { channel, delivery, fate: Fate::Released }
+                }
+                (event, Some(_)) => event,
+            };
+            self.desk.tell(event);
+        }
+    }
+
+    /// Something of the unit of work failed in a way that may have ended all of it.
+    fn give_up(&mut self, failed: Failed) {
+        let _ = self.connection.back();
+        self.tell_done(Some(failed));
     }
 
     /// Ends what the conversation has.
     pub(crate) fn end(mut self) {
-        for gate in self.gates.values() {
+        self.flush();
+        self.desk.room.close();
+        // Dropped, they are backed out, and what was claimed is seen by others again.
+        self.transactions.clear();
+        self.desk.deliveries.lock().clear();
+        let links: Vec<LinkKey> = self.consumers.keys().copied().collect();
+        for gate in self.consumers.values().map(|one| &one.gate) {
             gate.permission.lock().closed = true;
             gate.changed.notify_all();
         }
-        // Dropped, they are backed out, and what they have locked is seen by others again.
-        self.transactions.clear();
+        links.into_iter().for_each(|key| self.close(key, false));
         self.desk.deliveries.lock().clear();
-        // What nobody committed stays nobody's: every put that was acknowledged is done.
         let _ = self.connection.disconnect();
     }
 
-    fn tell(&self, event: Event) {
-        // Who has gone needs no answer.
-        let _ = self.desk.events.send(event);
+    fn close(&mut self, key: LinkKey, for_good: bool) {
+        self.producers.remove(&key);
+        if let Some(Consuming { gate, connection, subscription }) = self.consumers.remove(&key) {
+            {
+                let mut permission = gate.permission.lock();
+                permission.closed = true;
+                gate.changed.notify_all();
+            }
+            // It may wait for messages.
+            let _ = self.desk.manager.break_connection(connection);
+            let mut permission = gate.permission.lock();
+            while !permission.ended && gate.changed.wait_for(&mut permission, END) {}
+            drop(permission);
+            if let Some(which) = subscription {
+                let manager = &self.desk.manager;
+                self.desk.commons.subscriptions.leave(manager, &which, for_good);
+            }
+        }
+        if let Some(handle) = self.dynamic.remove(&key) {
+            // If somebody has messages of it, it goes with the last of them.
+            let purged = self.connection.close(handle, close::DELETE_PURGE);
+            if purged.is_err() {
+                let _ = self.connection.close(handle, close::NONE);
+            }
+        }
     }
 
-    fn queue(&self, name: &str) -> bool {
-        self.desk.manager.object(Kind::QueueLocal, name).is_some()
+    /// What a link leads to, and its address if it was made for the link.
+    fn place(&mut self, key: LinkKey, place: &Place) -> Result<(Place, Option<String>), Trouble> {
+        match place {
+            Place::DynamicQueue => {
+                let mut what = ObjectDescriptor::queue(MODEL);
+                what.dynamic_q_name = ObjectName::from("AMQP.*");
+                let opened = self.connection.open(&mut what, open::OUTPUT);
+                let opened = opened.map_err(|failed| trouble_of(failed, "a queue for the link"));
+                self.dynamic.insert(key, opened?.0);
+                let name = what.object_name.text();
+                Ok((Place::Queue(name.clone()), Some(name)))
+            }
+            Place::DynamicTopic => {
+                let name = format!("AMQP/{:X}/{:X}", self.connection.number(), self.desk.token());
+                Ok((Place::Topic(name.clone()), Some(name)))
+            }
+            place => Ok((place.clone(), None)),
+        }
     }
 
     fn produce(&mut self, key: LinkKey, place: Place) -> Result<Option<String>, Trouble> {
-        let (place, address) = match place {
-            Place::Dynamic => {
-                let name = self.dynamic_queue()?;
-                (Place::Named(name.clone()), Some(name))
-            }
-            place => (place, None),
-        };
-        if place != Place::Anonymous {
-            // A link that could not be put to is refused when it is made.
-            let mut what = self.described(&place);
-            let opened = self.connection.open(&mut what, open::OUTPUT);
-            let (handle, _) = opened.map_err(|failed| trouble_of(failed, &format!("{place:?}")))?;
-            let _ = self.connection.close(handle, close::NONE);
+        if place == Place::Anonymous {
+            self.producers.insert(key, Target::Anywhere);
+            return Ok(None);
         }
-        self.producers.insert(key, place);
+        let (place, address) = self.place(key, &place)?;
+        let mut what = self.desk.described(&place)?;
+        // A link that could not be put to is refused when it is made.
+        let opened = self.connection.open(&mut what.clone(), open::OUTPUT);
+        let (handle, _) = opened.map_err(|failed| trouble_of(failed, &shown(&what)))?;
+        let _ = self.connection.close(handle, close::NONE);
+        what.selection_string.clear();
+        self.producers.insert(key, Target::To(what));
         Ok(address)
     }
 
-    fn described(&self, place: &Place) -> ObjectDescriptor {
-        match place {
-            Place::Named(name) if self.queue(name) => ObjectDescriptor::queue(name),
-            Place::Named(name) | Place::Topic(name) => {
-                match self.desk.manager.object(Kind::Topic, name) {
-                    Some(topic) => ObjectDescriptor {
-                        object_type: object_type::TOPIC,
-                        object_name: ObjectName::from(&*topic.name),
-                        ..ObjectDescriptor::default()
-                    },
-                    None => ObjectDescriptor::topic(name),
+    fn put_and_tell(
+        &mut self,
+        key: LinkKey,
+        delivery: u32,
+        message: &[u8],
+        transaction: Option<u64>,
+    ) {
+        let result = self.put(key, message, transaction);
+        let done = Event::Done { key, delivery, result: Ok(()), transaction };
+        match (result, transaction) {
+            (Ok(()), None) => self.is_done(done, message.len()),
+            (Ok(()), Some(_)) => self.desk.tell(done),
+            (Err((trouble, failed)), _) => {
+                if let (Some(failed), None) = (failed.filter(|it| !takes_nothing(*it)), transaction)
+                {
+                    self.give_up(failed);
                 }
+                let of = transaction.filter(|id| self.transactions.contains_key(id));
+                self.doomed.extend(of);
+                let result = Err(trouble);
+                self.desk.tell(Event::Done { key, delivery, result, transaction });
             }
-            Place::Dynamic | Place::Anonymous => ObjectDescriptor::default(),
         }
     }
 
-    /// A queue that lives as long as the conversation.
-    fn dynamic_queue(&mut self) -> Result<String, Trouble> {
-        let mut what = ObjectDescriptor::queue(MODEL);
-        what.dynamic_q_name = ObjectName::from("AMQP.*");
-        let opened = self.connection.open(&mut what, open::OUTPUT);
-        opened.map_err(|failed| trouble_of(failed, "a queue for the link"))?;
-        Ok(what.object_name.text())
+    /// Something is done that is to be told when it is committed.
+    fn is_done(&mut self, event: Event, bytes: usize) {
+        self.done.push(event);
+        self.done_bytes += bytes;
+        if self.done.len() >= TOGETHER_MAX || self.done_bytes >= TOGETHER_BYTES_MAX {
+            self.flush();
+        }
     }
 
-    fn put(&mut self, key: LinkKey, bytes: &[u8], transaction: Option<u64>) -> Result<(), Trouble> {
-        let Some(place) = self.producers.get(&key).cloned() else {
-            return Err(Trouble { condition: "amqp:not-found", words: "the link is gone".into() });
+    fn put(
+        &mut self,
+        key: LinkKey,
+        bytes: &[u8],
+        transaction: Option<u64>,
+    ) -> Result<(), (Trouble, Option<Failed>)> {
+        let plain = |condition, words: &str| (Trouble { condition, words: words.into() }, None);
+        let gone = || plain("amqp:not-found", "the link is gone");
+        let target = self.producers.get(&key).ok_or_else(gone)?;
+        let no_message = || plain("amqp:decode-error", "the message cannot be decoded");
+        let mut parts = read(bytes).ok_or_else(no_message)?;
+        let mut what = match target {
+            Target::To(what) => what.clone(),
+            Target::Anywhere => {
+                let place = place_of(&parts);
+                let place =
+                    place.ok_or_else(|| plain("amqp:invalid-field", "it has no address"))?;
+                self.desk.described(&place).map_err(|trouble| (trouble, None))?
+            }
         };
-        let Some(parts) = read(bytes) else {
-            let words = "the message cannot be decoded".into();
-            return Err(Trouble { condition: "amqp:decode-error", words });
-        };
-        let place = match place {
-            Place::Anonymous => Place::Named(address_of(&parts).unwrap_or_default()),
-            place => place,
-        };
-        let mut what = self.described(&place);
+        if is_topic(&what) {
+            self.sign(&mut parts);
+        }
+        let words = shown(&what);
         let connection = match transaction {
             None => &mut self.connection,
-            Some(id) => match self.transactions.get_mut(&id) {
-                Some(connection) => connection,
-                None => {
-                    let words = "there is no such transaction".into();
-                    return Err(Trouble { condition: "amqp:transaction:unknown-id", words });
-                }
-            },
+            Some(id) => self.transactions.get_mut(&id).ok_or_else(|| {
+                plain("amqp:transaction:unknown-id", "there is no such transaction")
+            })?,
         };
-        let put = put_parts(connection, &mut what, parts, transaction.is_some());
-        if let (Err(_), Some(id)) = (&put, transaction) {
-            self.doomed.push(id);
-        }
-        put.map_err(|failed| trouble_of(failed, &format!("{place:?}")))
+        let put = put_parts(connection, &mut what, parts, true);
+        put.map_err(|failed| (trouble_of(failed, &words), Some(failed)))
     }
 
-    fn consume(&mut self, key: LinkKey, consumer: Consumer) -> Result<Option<String>, Trouble> {
-        let (place, address) = match consumer.place.clone() {
-            Place::Dynamic => {
-                let name = self.dynamic_queue()?;
-                (Place::Named(name.clone()), Some(name))
+    /// Says in a publication which client it is from.
+    fn sign(&self, parts: &mut Parts) {
+        let client = PropertyValue::String(self.client.clone());
+        parts.properties.push((FROM.to_owned(), client));
+    }
+
+    /// The selector of a subscription, which may leave out what the client publishes itself.
+    fn selector(&self, consumer: &Consumer) -> String {
+        if !consumer.no_local {
+            return consumer.selector.clone();
+        }
+        let client = self.client.replace('\'', "''");
+        let others = format!("({FROM} IS NULL OR {FROM} <> '{client}')");
+        match consumer.selector.is_empty() {
+            true => others,
+            false => format!("{others} AND ({})", consumer.selector),
+        }
+    }
+
+    fn consume(&mut self, key: LinkKey, consumer: &Consumer) -> Result<Option<String>, Trouble> {
+        let gate = Arc::new(Gate::default());
+        let taking = Taking { key, browse: consumer.browse, settled: consumer.settled };
+        let (place, mut address) = self.place(key, &consumer.place)?;
+        let mut subscription = None;
+        let taker = if place == Place::Subscription {
+            let which = consumer.subscription.as_ref();
+            let which = which.ok_or_else(no_subscription)?;
+            let taken = self.desk.commons.subscriptions.enter(
+                (&self.desk.manager, &self.desk.options),
+                which,
+                None,
+            )?;
+            address = Some(taken.topic);
+            subscription = Some(which.clone());
+            let from = From::Subscription(taken.queue);
+            Taker::open(&self.desk, &gate, taking, &from)
+        } else {
+            let what = self.desk.described(&place)?;
+            if !is_topic(&what) {
+                let from = From::Queue(&what, &consumer.selector);
+                Taker::open(&self.desk, &gate, taking, &from)
+            } else {
+                let taking = Taking { browse: false, ..taking };
+                let (topic, selector) = (what.object_string.clone(), self.selector(consumer));
+                let wanted = Wanted { topic, selector };
+                match &consumer.subscription {
+                    None => Taker::open(&self.desk, &gate, taking, &From::Topic(&wanted)),
+                    Some(which) => {
+                        let commons = &self.desk.commons.subscriptions;
+                        let taken = commons.enter(
+                            (&self.desk.manager, &self.desk.options),
+                            which,
+                            Some(wanted),
+                        )?;
+                        subscription = Some(which.clone());
+                        let from = From::Subscription(taken.queue);
+                        Taker::open(&self.desk, &gate, taking, &from)
+                    }
+                }
             }
-            place => (place, None),
         };
-        let gate = Arc::new(Gate { permission: Mutex::default(), changed: Condvar::new() });
-        let what = self.described(&place);
-        let mut taker = Taker {
-            desk: Arc::clone(&self.desk),
-            gate: Arc::clone(&gate),
-            key,
-            what,
-            consumer,
-            subscribed: None,
+        let taker = match taker {
+            Ok(taker) => taker,
+            Err(trouble) => {
+                if let Some(which) = subscription {
+                    let manager = &self.desk.manager;
+                    self.desk.commons.subscriptions.leave(manager, &which, false);
+                }
+                return Err(trouble);
+            }
         };
-        taker.begin().map_err(|failed| trouble_of(failed, &format!("{place:?}")))?;
-        self.gates.insert(key, gate);
+        let connection = taker.connection();
+        self.consumers.insert(key, Consuming { gate, connection, subscription });
         tokio::task::spawn_blocking(move || taker.run());
         Ok(address)
     }
 
-    fn settle(&mut self, token: u64, fate: Fate, transaction: Option<u64>) {
-        let Some(mut delivery) = self.desk.deliveries.lock().remove(&token) else { return };
-        {
-            let mut permission = delivery.gate.permission.lock();
-            permission.in_flight = permission.in_flight.saturating_sub(1);
-            delivery.gate.changed.notify_all();
-        }
-        if let Some(id) = transaction {
-            if fate == Fate::Accepted && self.take_over(id, &mut delivery).is_err() {
-                self.doomed.push(id);
-            }
+    fn settle(
+        &mut self,
+        token: u64,
+        fate: Fate,
+        transaction: Option<u64>,
+        answer: Option<(u16, u32)>,
+    ) {
+        let told = answer.map(|(channel, delivery)| Event::Settled { channel, delivery, fate });
+        let delivery = self.desk.deliveries.lock().remove(&token);
+        let Some(Delivery { claim, gate }) = delivery else {
+            told.into_iter().for_each(|event| self.desk.tell(event));
             return;
-        }
-        let under_cursor = get::MSG_UNDER_CURSOR | get::ACCEPT_TRUNCATED_MSG;
-        let mut descriptor = delivery.descriptor.clone();
-        let (connection, queue) = (&mut delivery.connection, delivery.queue);
-        let mut options = GetOptions::new(under_cursor | get::NO_SYNCPOINT);
-        let mut rest = Vec::new();
-        match fate {
-            Fate::Accepted => {
-                let _ = connection.get(queue, &mut descriptor, &mut options, 0, &mut rest);
+        };
+        gate.settled();
+        match (fate, transaction) {
+            (Fate::Accepted, Some(id)) => {
+                let connection = self.transactions.get_mut(&id);
+                let taken = connection.map(|one| one.take_claimed(claim, true, false));
+                if let Some(Err(_)) = taken {
+                    self.doomed.insert(id);
+                }
             }
-            // Dropped, the connection gives the lock back.
-            Fate::Released => {}
-            Fate::Failed => {
-                options.options = under_cursor | get::SYNCPOINT;
-                let _ = connection.get(queue, &mut descriptor, &mut options, 0, &mut rest);
-                let _ = connection.back();
+            (Fate::Accepted, None) => {
+                return match self.connection.take_claimed(claim, true, false) {
+                    Ok(_) => self.is_done(told.unwrap_or(Event::Nothing), 0),
+                    Err(failed) => {
+                        if !takes_nothing(failed) {
+                            self.give_up(failed);
+                        }
+                        told.into_iter().for_each(|event| self.desk.tell(event));
+                    }
+                };
             }
-            Fate::Rejected => self.reject(delivery),
+            // Dropped, the claim gives the message back.
+            (Fate::Released, _) => drop(claim),
+            (Fate::Failed, _) => {
+                self.flush();
+                let _ = self.connection.take_claimed(claim, true, false);
+                let _ = self.connection.back();
+            }
+            (Fate::Rejected, _) => {
+                self.flush();
+                self.reject(claim);
+            }
         }
+        told.into_iter().for_each(|event| self.desk.tell(event));
     }
 
-    /// A message that was delivered becomes part of a transaction's unit of work.
-    fn take_over(&mut self, id: u64, delivery: &mut Delivery<S>) -> Answer<()> {
-        let connection = self.transactions.get_mut(&id).ok_or(Failed(Reason::UOW_NOT_AVAILABLE))?;
-        let mut what = ObjectDescriptor { object_name: delivery.name, ..Default::default() };
-        let (queue, _) = connection.open(&mut what, open::INPUT_SHARED)?;
-        // Unlocked here and got there: whoever is faster dooms the transaction; nothing is lost.
-        let mut unlock = GetOptions::new(get::UNLOCK);
-        let mut descriptor = MessageDescriptor::default();
-        let mut rest = Vec::new();
-        delivery.connection.get(delivery.queue, &mut descriptor, &mut unlock, 0, &mut rest)?;
-        let mut options = GetOptions::new(get::SYNCPOINT | get::ACCEPT_TRUNCATED_MSG);
-        options.match_options = matching::MSG_TOKEN;
-        options.msg_token = delivery.token;
-        let mut descriptor = MessageDescriptor::default();
-        connection.get(queue, &mut descriptor, &mut options, 0, &mut rest)?;
-        let _ = connection.close(queue, close::NONE);
-        Ok(())
-    }
-
-    /// A message that was rejected goes to the dead-letter queue, if there is one.
-    fn reject(&self, mut delivery: Delivery<S>) {
-        let object = self.desk.manager.object(Kind::QueueManager, self.desk.manager.name());
-        let dead = object.map(|object| object.text_of("DEADQ").to_owned()).unwrap_or_default();
-        if dead.is_empty() {
+    /// A message that was rejected goes to the dead-letter queue; if there is none, it goes back.
+    fn reject(&mut self, claim: queue_manager::connection::Claim<S>) {
+        let manager = &self.desk.manager;
+        let object = manager.object(Kind::QueueManager, manager.name());
+        if object.is_none_or(|object| object.text_of("DEADQ").is_empty()) {
             return;
         }
-        let connection = &mut delivery.connection;
-        let mut options = GetOptions::new(get::MSG_UNDER_CURSOR | get::SYNCPOINT);
-        let mut descriptor = delivery.descriptor.clone();
-        let mut data = Vec::new();
-        let got = connection.get(
-            delivery.queue,
-            &mut descriptor,
-            &mut options,
-            MESSAGE_BYTES_MAX,
-            &mut data,
-        );
-        if got.is_err() {
+        let from = (claim.queue(), ObjectName::BLANK);
+        let connection = &mut self.connection;
+        let Ok(Some((descriptor, data))) = connection.take_claimed(claim, true, true) else {
+            let _ = connection.back();
             return;
-        }
-        let mut body = dead_letter_header(&descriptor, delivery.name, self.desk.manager.name());
-        body.extend_from_slice(&data);
-        descriptor.format = queue_manager::descriptor::value::format::DEAD_LETTER_HEADER;
-        descriptor.ccsid = 1208;
-        descriptor.encoding = queue_manager::descriptor::value::ENCODING_NATIVE;
-        let mut what = ObjectDescriptor::queue(&dead);
-        let mut options = PutOptions { options: put::SYNCPOINT, ..PutOptions::default() };
-        let moved = connection.put1(&mut what, &mut descriptor, &mut options, &body);
+        };
+        let moved = connection.dead_letter(&descriptor, &data, from, UNWANTED);
         let _ = if moved.is_ok() { connection.commit() } else { connection.back() };
     }
 
+    fn declare(&mut self, transaction: u64) -> Result<(), Trouble> {
+        if self.transactions.len() == TRANSACTIONS_MAX {
+            let words = format!("a connection has at most {TRANSACTIONS_MAX} transactions");
+            return trouble("amqp:resource-limit-exceeded", words);
+        }
+        let begun = self.desk.connect().map_err(|failed| trouble_of(failed, "a transaction"))?;
+        self.transactions.insert(transaction, begun);
+        Ok(())
+    }
+
     fn discharge(&mut self, transaction: u64, fail: bool) -> Result<(), Trouble> {
-        let doomed = self.doomed.contains(&transaction);
-        self.doomed.retain(|id| *id != transaction);
+        let doomed = self.doomed.remove(&transaction);
         let Some(mut connection) = self.transactions.remove(&transaction) else {
-            let words = "there is no such transaction".into();
-            return Err(Trouble { condition: "amqp:transaction:unknown-id", words });
+            return trouble("amqp:transaction:unknown-id", "there is no such transaction");
         };
         if fail || doomed {
             let _ = connection.back();
             if doomed && !fail {
-                let words = "something of the transaction could not be done".into();
-                return Err(Trouble { condition: "amqp:transaction:rollback", words });
+                let words = "something of the transaction could not be done";
+                return trouble("amqp:transaction:rollback", words);
             }
             return Ok(());
         }
@@ -403,211 +503,26 @@ impl<S: Store> Clerk<S> {
     }
 }
 
-impl<S: Store> Desk<S> {
-    fn connect(&self) -> Answer<Connection<S>> {
-        self.manager.connect(self.options.clone())
-    }
+fn no_subscription() -> Trouble {
+    Trouble { condition: "amqp:not-found", words: "there is no such subscription".into() }
 }
 
-/// Takes messages for a link while there is credit.
-struct Taker<S: Store> {
-    desk: Arc<Desk<S>>,
-    gate: Arc<Gate>,
-    key: LinkKey,
-    what: ObjectDescriptor,
-    consumer: Consumer,
-    /// The connection that reads along, or that has the subscription, with its queue.
-    subscribed: Option<(Connection<S>, Handle)>,
-}
-
-impl<S: Store> Taker<S> {
-    fn is_topic(&self) -> bool {
-        self.what.object_type == object_type::TOPIC
-    }
-
-    /// Tries once what each message takes, so that a link that cannot work is refused.
-    fn begin(&mut self) -> Answer<()> {
-        let mut connection = self.desk.connect()?;
-        if self.is_topic() {
-            let mut what = SubscriptionDescriptor {
-                options: subscribe::CREATE | subscribe::MANAGED,
-                object_name: self.what.object_name,
-                object_string: self.what.object_string.clone(),
-                selection_string: self.consumer.selector.clone(),
-                ..SubscriptionDescriptor::default()
-            };
-            let (queue, _, _) = connection.subscribe(&mut what, None)?;
-            let queue = queue.ok_or(Failed(Reason::HOBJ_ERROR))?;
-            self.subscribed = Some((connection, queue));
-            return Ok(());
-        }
-        let queue = self.open(&mut connection)?;
-        if self.consumer.browse {
-            self.subscribed = Some((connection, queue));
-        }
-        Ok(())
-    }
-
-    fn open(&self, connection: &mut Connection<S>) -> Answer<Handle> {
-        let mut what = self.what.clone();
-        what.selection_string.clone_from(&self.consumer.selector);
-        let browses = open::BROWSE | open::FAIL_IF_QUIESCING;
-        let options = match self.consumer.browse {
-            true => browses,
-            false => browses | open::INPUT_SHARED,
-        };
-        connection.open(&mut what, options).map(|(handle, _)| handle)
-    }
-
-    fn run(mut self) {
-        let mut spare: Option<(Connection<S>, Handle)> = None;
-        let mut browsed = false;
-        while let Some(drain) = self.wait() {
-            let taken = match self.subscribed.take() {
-                Some((mut connection, queue)) => {
-                    let taken = self.take_here(&mut connection, queue, drain, &mut browsed);
-                    self.subscribed = Some((connection, queue));
-                    taken
-                }
-                None => self.take_locked(&mut spare, drain),
-            };
-            match taken {
-                Ok(true) => {}
-                Ok(false) if drain => {
-                    let mut permission = self.gate.permission.lock();
-                    // What the peer counts as used, is used.
-                    if permission.has_credit() {
-                        permission.sent = permission.limit;
-                    }
-                    permission.drain = false;
-                    drop(permission);
-                    let _ = self.desk.events.send(Event::Dry(self.key));
-                }
-                Ok(false) => {}
-                Err(failed) => {
-                    let trouble = trouble_of(failed, &self.what.object_name.text());
-                    let _ = self.desk.events.send(Event::Broken(self.key, trouble));
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Waits for credit: whether to drain; `None`: the link is closed.
-    fn wait(&self) -> Option<bool> {
-        let mut permission = self.gate.permission.lock();
-        loop {
-            if permission.closed {
-                return None;
-            }
-            let may = permission.has_credit() && permission.in_flight < IN_FLIGHT_MAX;
-            if may || permission.drain {
-                return Some(permission.drain);
-            }
-            self.gate.changed.wait(&mut permission);
-        }
-    }
-
-    /// Takes the credit for a message; `false`: it was taken back meanwhile.
-    fn spend(&self, in_flight: u32) -> bool {
-        let mut permission = self.gate.permission.lock();
-        let may = permission.has_credit() && !permission.closed;
-        if may {
-            permission.sent = permission.sent.wrapping_add(1);
-            permission.in_flight += in_flight;
-        }
-        may
-    }
-
-    fn send(&self, token: Option<u64>, descriptor: MessageDescriptor, parts: Parts) {
-        let parts = Parts { descriptor, ..parts };
-        let tag = match token {
-            Some(token) => token,
-            None => self.desk.tokens.fetch_add(1, Ordering::Relaxed),
-        };
-        let message = write_sections(&parts, self.desk.manager.name());
-        let _ = self.desk.events.send(Event::Message { key: self.key, token, tag, message });
-    }
-
-    /// A message that stays where it is, or a publication.
-    fn take_here(
-        &self,
-        connection: &mut Connection<S>,
-        queue: Handle,
-        drain: bool,
-        browsed: &mut bool,
-    ) -> Answer<bool> {
-        let how = match (self.consumer.browse && !self.is_topic(), *browsed) {
-            (false, _) => get::SYNCPOINT,
-            (true, false) => get::BROWSE_FIRST,
-            (true, true) => get::BROWSE_NEXT,
-        };
-        let Some((descriptor, parts, _)) = got(connection, queue, how, drain)? else {
-            return Ok(false);
-        };
-        if how == get::SYNCPOINT {
-            if !self.spend(0) {
-                connection.back()?;
-                return Ok(false);
-            }
-            connection.commit()?;
-        } else {
-            *browsed = true;
-            if !self.spend(0) {
-                return Ok(false);
-            }
-        }
-        self.send(None, descriptor, parts);
-        Ok(true)
-    }
-
-    /// A message that is locked until its delivery is settled.
-    fn take_locked(
-        &self,
-        spare: &mut Option<(Connection<S>, Handle)>,
-        drain: bool,
-    ) -> Answer<bool> {
-        let (mut connection, queue) = match spare.take() {
-            Some(spare) => spare,
-            None => {
-                let mut connection = self.desk.connect()?;
-                let queue = self.open(&mut connection)?;
-                (connection, queue)
-            }
-        };
-        let found = got(&mut connection, queue, get::BROWSE_FIRST | get::LOCK, drain)?;
-        let Some((descriptor, parts, options)) = found else {
-            *spare = Some((connection, queue));
-            return Ok(false);
-        };
-        if !self.spend(1) {
-            // The connection is dropped, and with it the lock.
-            return Ok(false);
-        }
-        if self.consumer.settled {
-            let mut options = GetOptions::new(
-                get::MSG_UNDER_CURSOR | get::NO_SYNCPOINT | get::ACCEPT_TRUNCATED_MSG,
-            );
-            let mut again = descriptor.clone();
-            connection.get(queue, &mut again, &mut options, 0, &mut Vec::new())?;
-            let mut permission = self.gate.permission.lock();
-            permission.in_flight = permission.in_flight.saturating_sub(1);
-            drop(permission);
-            *spare = Some((connection, queue));
-            self.send(None, descriptor, parts);
-            return Ok(true);
-        }
-        let token = self.desk.tokens.fetch_add(1, Ordering::Relaxed);
-        let delivery = Delivery {
-            connection,
-            queue,
-            name: options.resolved_q_name,
-            token: options.msg_token,
-            descriptor: descriptor.clone(),
-            gate: Arc::clone(&self.gate),
-        };
-        self.desk.deliveries.lock().insert(token, delivery);
-        self.send(Some(token), descriptor, parts);
-        Ok(true)
-    }
+/// Whether a call that failed for this reason left the unit of work as it was.
+fn takes_nothing(failed: Failed) -> bool {
+    let of_the_call = [
+        Reason::UNKNOWN_OBJECT_NAME,
+        Reason::UNKNOWN_ALIAS_BASE_Q,
+        Reason::NOT_AUTHORIZED,
+        Reason::Q_FULL,
+        Reason::Q_DELETED,
+        Reason::PUT_INHIBITED,
+        Reason::MSG_TOO_BIG_FOR_Q,
+        Reason::MSG_TOO_BIG_FOR_Q_MGR,
+        Reason::PUBLICATION_FAILURE,
+        Reason::NO_MSG_AVAILABLE,
+        Reason::PROPERTY_NAME_ERROR,
+        Reason::PROPERTY_NAME_TOO_BIG,
+        Reason::TOPIC_STRING_ERROR,
+    ];
+    of_the_call.contains(&failed.0)
 }

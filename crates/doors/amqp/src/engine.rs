@@ -7,41 +7,35 @@
 //! 3. A peer that breaks the protocol is told what it broke, and the conversation ends.
 //! 4. Handles and channels are those of the peer: each link has one in both directions.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use crate::clients::{Clients, Entered};
 use crate::frame::{self, AMQP, FRAME_BYTES_MAX, Frame};
 use crate::link::{self, ATTACH, Link, Partial, Role, error_value};
+use crate::session::{Outgoing, Session, TRANSFER};
 use crate::value::{Value, field};
-use crate::work::{Event, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Step, Trouble, trouble};
+use crate::work::{Event, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Room, Step, Trouble, trouble};
 
 /// Messages that a link may bring at a time.
-const CREDIT: u32 = 50;
+const CREDIT: u32 = 200;
 /// Frames that a session may bring at a time.
 const WINDOW: u32 = 2_048;
 const SESSIONS_MAX: usize = 256;
 const LINKS_MAX: usize = 1_024;
-/// Frames that wait for a session's window.
-const WAITING_MAX: usize = 100_000;
+/// Bytes of messages that have begun to come and are not whole.
+const PARTIAL_BYTES_MAX: usize = 256 << 20;
+/// How often a peer is to give a sign of life.
+pub(crate) const IDLE_MS: u32 = 60_000;
 
 const OPEN: u64 = 0x10;
 const BEGIN: u64 = 0x11;
 const FLOW: u64 = 0x13;
-const TRANSFER: u64 = 0x14;
 const DISPOSITION: u64 = 0x15;
 const DETACH: u64 = 0x16;
 const END: u64 = 0x17;
 const CLOSE: u64 = 0x18;
-
-struct Session {
-    next_incoming: u32,
-    next_outgoing: u32,
-    remote_window: u32,
-    next_delivery: u32,
-    links: BTreeMap<u32, Link>,
-    /// Deliveries to the peer that it has not settled.
-    unsettled: BTreeMap<u32, u64>,
-    waiting: VecDeque<(Value, Vec<u8>)>,
-}
+const ERROR: u64 = 0x1d;
 
 /// A conversation.
 #[derive(Default)]
@@ -54,9 +48,15 @@ pub(crate) struct Engine {
     pub(crate) closed: bool,
     /// How often the peer wants a sign of life.
     pub(crate) idle_ms: Option<u64>,
+    /// Puts and transactions that are not answered yet.
+    pub(crate) unanswered: usize,
     container: String,
+    clients: Arc<Clients>,
+    /// What the client calls itself, as long as it is here.
+    client: Option<Entered>,
     opened: bool,
     peer_frame: usize,
+    partial_bytes: usize,
     sessions: BTreeMap<u16, Session>,
     links_made: u64,
     transactions: u64,
@@ -68,8 +68,14 @@ fn uint(value: &Value) -> Option<u32> {
 }
 
 impl Engine {
-    pub(crate) fn new(container: &str) -> Engine {
-        Engine { container: container.to_owned(), peer_frame: 512, ..Engine::default() }
+    /// A conversation of a server of that name with one of its clients.
+    pub(crate) fn new(container: &str, clients: &Arc<Clients>) -> Engine {
+        Engine {
+            container: container.to_owned(),
+            clients: Arc::clone(clients),
+            peer_frame: 512,
+            ..Engine::default()
+        }
     }
 
     /// Takes a frame.
@@ -88,6 +94,11 @@ impl Engine {
         if let Err(trouble) = done {
             self.fail(&trouble);
         }
+    }
+
+    /// The client is here no longer: another one may have its name.
+    pub(crate) fn leave(&mut self) {
+        self.client = None;
     }
 
     /// Ends the conversation because of the peer.
@@ -109,18 +120,44 @@ impl Engine {
         self.peer_frame = usize::try_from(limit).unwrap_or(512).max(512);
         self.idle_ms = field(fields, 4).number();
         self.opened = true;
-        let offered = ["ANONYMOUS-RELAY"].map(Value::symbol).to_vec();
+        let name = field(fields, 0).text().unwrap_or_default();
+        let alone = field(fields, 8).symbols().contains(&"sole-connection-for-container");
+        self.client = self.clients.enter(name, alone);
+        let welcome = self.client.is_some();
+        let offered = ["ANONYMOUS-RELAY", "SHARED-SUBS"].map(Value::symbol).to_vec();
+        let mut properties = vec![
+            (Value::symbol("product"), Value::Text("Holdfast".into())),
+            (Value::symbol("version"), Value::Text(env!("CARGO_PKG_VERSION").into())),
+        ];
+        if !welcome {
+            let failed = Value::symbol("amqp:connection-establishment-failed");
+            properties.push((failed, Value::Bool(true)));
+        }
         let fields = vec![
             Value::Text(self.container.clone()),
             Value::Null,
             Value::Uint(FRAME_BYTES_MAX),
             Value::Ushort(u16::try_from(SESSIONS_MAX - 1).unwrap_or(255)),
-            Value::Null,
+            Value::Uint(IDLE_MS),
             Value::Null,
             Value::Null,
             Value::Array(offered),
+            Value::Null,
+            Value::Map(properties),
         ];
         self.send(0, &Value::composite(OPEN, fields), &[]);
+        match welcome {
+            true => self.jobs.push(Job::Name(name.to_owned())),
+            false => {
+                let info = vec![(Value::symbol("invalid-field"), Value::symbol("container-id"))];
+                let words = format!("a client that calls itself {name} is here already");
+                let fields =
+                    vec![Value::symbol("amqp:invalid-field"), Value::Text(words), Value::Map(info)];
+                let close = vec![Value::composite(ERROR, fields)];
+                self.send(0, &Value::composite(CLOSE, close), &[]);
+                self.closed = true;
+            }
+        }
         Ok(())
     }
 
@@ -155,18 +192,7 @@ impl Engine {
         }
         let next_incoming = uint(field(fields, 1)).unwrap_or(0);
         let remote_window = uint(field(fields, 2)).unwrap_or(0);
-        self.sessions.insert(
-            channel,
-            Session {
-                next_incoming,
-                next_outgoing: 0,
-                remote_window,
-                next_delivery: 0,
-                links: BTreeMap::new(),
-                unsettled: BTreeMap::new(),
-                waiting: VecDeque::new(),
-            },
-        );
+        self.sessions.insert(channel, Session::new(next_incoming, remote_window));
         let fields = vec![
             Value::Ushort(channel),
             Value::Uint(0),
@@ -180,11 +206,11 @@ impl Engine {
 
     /// What a session had is given back.
     fn forget(&mut self, session: &Session) {
-        for token in session.unsettled.values() {
-            let (token, fate) = (*token, Fate::Released);
-            self.jobs.push(Job::Settle { token, fate, transaction: None, answer: None });
+        self.jobs.extend(session.tokens().map(release));
+        for link in session.links.values() {
+            self.partial_bytes -= link.partial_bytes();
+            self.jobs.push(Job::Close { key: link.key, for_good: false, answer: false });
         }
-        self.jobs.extend(session.links.values().map(|link| Job::Close(link.key)));
     }
 
     fn session(&mut self, channel: u16) -> Result<&mut Session, Trouble> {
@@ -196,6 +222,7 @@ impl Engine {
 
     fn attach(&mut self, channel: u16, fields: &[Value]) -> Step {
         let number = self.links_made;
+        let client = self.client.as_ref().map(|client| client.name().to_owned());
         let Some(handle) = uint(field(fields, 1)) else {
             return trouble("amqp:decode-error", "an attach has no handle");
         };
@@ -204,7 +231,7 @@ impl Engine {
             return trouble("amqp:session:handle-in-use", "the handle is in use");
         }
         let key = LinkKey { channel, handle, number };
-        let (link, job) = link::attached(key, fields);
+        let (link, job) = link::attached(key, fields, &client.unwrap_or_default());
         session.links.insert(handle, link);
         self.links_made += 1;
         match job {
@@ -252,10 +279,18 @@ impl Engine {
         }
         let fields = vec![Value::Uint(key.handle), Value::Bool(true), error_value(trouble)];
         self.send(key.channel, &Value::composite(DETACH, fields), &[]);
-        if let Some(session) = self.sessions.get_mut(&key.channel) {
-            session.links.remove(&key.handle);
-        }
-        self.jobs.push(Job::Close(key));
+        self.drop_link(key.channel, key.handle, false, false);
+    }
+
+    /// Ends a link on this side: what it had delivered goes back, and then it closes.
+    fn drop_link(&mut self, channel: u16, handle: u32, for_good: bool, answer: bool) {
+        let session = self.sessions.get_mut(&channel);
+        let Some((link, tokens)) = session.and_then(|session| session.end_link(handle)) else {
+            return;
+        };
+        self.partial_bytes -= link.partial_bytes();
+        self.jobs.extend(tokens.into_iter().map(release));
+        self.jobs.push(Job::Close { key: link.key, for_good, answer });
     }
 
     /// Lets a link bring as many messages as it may have.
@@ -289,7 +324,7 @@ impl Engine {
         let next = uint(field(fields, 0)).unwrap_or(0);
         let window = uint(field(fields, 1)).unwrap_or(0);
         session.remote_window = next.wrapping_add(window).wrapping_sub(session.next_outgoing);
-        self.send_waiting(channel)?;
+        self.send_waiting(channel);
         let echo = field(fields, 9).is_true();
         let Some(handle) = uint(field(fields, 4)) else {
             if echo {
@@ -313,7 +348,13 @@ impl Engine {
             }
         }
         if echo {
-            let link = self.link(key).map(|link| (handle, link.delivery_count, link.credit, false));
+            let link = self.link(key).map(|link| {
+                let credit = match link.role {
+                    Role::Consumer { credit, .. } => credit,
+                    _ => link.credit,
+                };
+                (handle, link.delivery_count, credit, false)
+            });
             self.send_flow(channel, link);
         }
         Ok(())
@@ -323,6 +364,7 @@ impl Engine {
         let handle = uint(field(fields, 0)).unwrap_or(u32::MAX);
         let more = field(fields, 5).is_true();
         let aborted = field(fields, 9).is_true();
+        let bytes_before = self.partial_bytes;
         let session = self.session(channel)?;
         session.next_incoming = session.next_incoming.wrapping_add(1);
         let renew = session.next_incoming % (WINDOW / 2) == 0;
@@ -355,9 +397,15 @@ impl Engine {
                 let words = "a message is longer than any may be";
                 return trouble("amqp:link:message-size-exceeded", words);
             }
+            if bytes_before + payload.len() > PARTIAL_BYTES_MAX {
+                let words = "too many bytes of messages have come that are not whole";
+                return trouble("amqp:resource-limit-exceeded", words);
+            }
             partial.message.extend_from_slice(payload);
         }
         let whole = if aborted || !more { partial.take() } else { None };
+        let gone = whole.as_ref().map_or(0, |whole| whole.message.len());
+        let bytes = bytes_before + payload.len() - gone;
         if let Some(whole) = whole {
             link.delivery_count = link.delivery_count.wrapping_add(1);
             link.credit = link.credit.saturating_sub(1);
@@ -367,6 +415,7 @@ impl Engine {
                 false => self.deliver(key, whole),
             }
         }
+        self.partial_bytes = bytes;
         if renew {
             self.send_flow(channel, None);
         }
@@ -382,11 +431,15 @@ impl Engine {
         let live = transaction.is_none_or(|id| self.live_transactions.contains(&id));
         let delivery = if settled { SETTLED } else { delivery };
         match live {
-            true => self.jobs.push(Job::Put { key, delivery, message, transaction }),
+            true => {
+                self.unanswered += 1;
+                let room = Room::default();
+                self.jobs.push(Job::Put { key, delivery, message, transaction, room });
+            }
             false => {
                 let words = "there is no such transaction".into();
                 let result = Err(Trouble { condition: "amqp:transaction:unknown-id", words });
-                self.event(Event::Done { key, delivery, result, transaction: None });
+                self.done(key, delivery, &result, None);
             }
         }
     }
@@ -398,6 +451,7 @@ impl Engine {
                 self.transactions += 1;
                 let transaction = self.transactions;
                 self.live_transactions.push(transaction);
+                self.unanswered += 1;
                 self.jobs.push(Job::Declare { key, delivery, transaction });
             }
             Some((transaction, fail)) => {
@@ -405,13 +459,14 @@ impl Engine {
                 match at {
                     Some(at) => {
                         self.live_transactions.remove(at);
+                        self.unanswered += 1;
                         self.jobs.push(Job::Discharge { key, delivery, transaction, fail });
                     }
                     None => {
                         let words = "there is no such transaction".into();
                         let condition = "amqp:transaction:unknown-id";
                         let result = Err(Trouble { condition, words });
-                        self.event(Event::Done { key, delivery, result, transaction: None });
+                        self.done(key, delivery, &result, None);
                     }
                 }
             }
@@ -434,10 +489,7 @@ impl Engine {
         let (Some(fate), true) = (fate.or(settled.then_some(Fate::Accepted)), last >= first) else {
             return Ok(());
         };
-        let session = self.session(channel)?;
-        let ended: Vec<u32> = session.unsettled.range(first..=last).map(|(id, _)| *id).collect();
-        for delivery in ended {
-            let Some(token) = self.session(channel)?.unsettled.remove(&delivery) else { continue };
+        for (delivery, token) in self.session(channel)?.settled(first, last) {
             let answer = (!settled).then_some((channel, delivery));
             self.jobs.push(Job::Settle { token, fate, transaction, answer });
         }
@@ -446,12 +498,10 @@ impl Engine {
 
     fn detach(&mut self, channel: u16, fields: &[Value]) -> Step {
         let handle = uint(field(fields, 0)).unwrap_or(u32::MAX);
-        // One that was ended from this side is gone already.
-        if let Some(link) = self.session(channel)?.links.remove(&handle) {
-            let fields = vec![Value::Uint(handle), Value::Bool(true)];
-            self.send(channel, &Value::composite(DETACH, fields), &[]);
-            self.jobs.push(Job::Close(link.key));
-        }
+        let closed = field(fields, 1).is_true();
+        // One that was ended from this side is gone already. The answer comes when it is.
+        self.session(channel)?;
+        self.drop_link(channel, handle, closed, true);
         Ok(())
     }
 
@@ -460,22 +510,29 @@ impl Engine {
         match event {
             Event::Opened(key, result) => self.answer_attach(key, result),
             Event::Done { key, delivery, result, transaction } => {
+                self.unanswered = self.unanswered.saturating_sub(1);
                 self.done(key, delivery, &result, transaction);
             }
-            Event::Message { key, token, tag, message } => {
-                self.message(key, token, tag, &message);
+            Event::Message { key, token, tag, message, room } => {
+                let (handle, link) = (key.handle, key.number);
+                self.message(key, Outgoing { handle, link, token, tag, message, room });
             }
-            Event::Dry(key) => {
+            Event::Dry(key, limit) => {
                 let Some(link) = self.link(key) else { return };
                 let Role::Consumer { credit, drain, .. } = &mut link.role else { return };
-                if std::mem::take(drain) {
-                    let unused = std::mem::take(credit);
-                    link.delivery_count = link.delivery_count.wrapping_add(unused);
-                    let count = link.delivery_count;
-                    self.send_flow(key.channel, Some((key.handle, count, 0, true)));
-                }
+                let drained = std::mem::take(drain);
+                *credit = 0;
+                link.delivery_count = limit;
+                self.send_flow(key.channel, Some((key.handle, limit, 0, drained)));
             }
             Event::Broken(key, trouble) => self.end_link(key, &trouble),
+            Event::Closed(key, closed) => {
+                if self.sessions.contains_key(&key.channel) {
+                    let fields = vec![Value::Uint(key.handle), Value::Bool(closed)];
+                    self.send(key.channel, &Value::composite(DETACH, fields), &[]);
+                }
+            }
+            Event::Nothing => {}
             Event::Settled { channel, delivery, fate } => {
                 if self.sessions.contains_key(&channel) {
                     let state = link::state(fate);
@@ -516,69 +573,32 @@ impl Engine {
         }
     }
 
-    fn message(&mut self, key: LinkKey, token: Option<u64>, tag: u64, message: &[u8]) {
-        let gone = match self.link(key) {
-            Some(link) => match &mut link.role {
-                Role::Consumer { credit, .. } => {
-                    *credit = credit.saturating_sub(1);
-                    link.delivery_count = link.delivery_count.wrapping_add(1);
-                    false
-                }
-                _ => true,
-            },
-            None => true,
-        };
-        if gone {
+    fn message(&mut self, key: LinkKey, outgoing: Outgoing) {
+        let Some(Link { role: Role::Consumer { credit, .. }, delivery_count, .. }) = self.link(key)
+        else {
             // The link has ended meanwhile: the message goes back.
-            let back = |token| Job::Settle {
-                token,
-                fate: Fate::Released,
-                transaction: None,
-                answer: None,
-            };
-            self.jobs.extend(token.map(back));
+            self.jobs.extend(outgoing.token.map(release));
             return;
-        }
+        };
+        *credit = credit.saturating_sub(1);
+        *delivery_count = delivery_count.wrapping_add(1);
         let room = self.peer_frame.saturating_sub(128).max(256);
-        let Some(session) = self.sessions.get_mut(&key.channel) else { return };
-        let delivery = session.next_delivery;
-        session.next_delivery = delivery.wrapping_add(1);
-        session.unsettled.extend(token.map(|token| (delivery, token)));
-        let chunks = message.chunks(room).len().max(1);
-        for at in 0..chunks {
-            let part = message.chunks(room).nth(at).unwrap_or_default();
-            let first = at == 0;
-            let body = vec![
-                Value::Uint(key.handle),
-                if first { Value::Uint(delivery) } else { Value::Null },
-                if first { Value::Binary(tag.to_be_bytes().to_vec()) } else { Value::Null },
-                if first { Value::Uint(0) } else { Value::Null },
-                Value::Bool(token.is_none()),
-                Value::Bool(at + 1 < chunks),
-            ];
-            session.waiting.push_back((Value::composite(TRANSFER, body), part.to_vec()));
+        if let Some(session) = self.sessions.get_mut(&key.channel) {
+            session.take(outgoing, room);
         }
-        if let Err(trouble) = self.send_waiting(key.channel) {
-            self.fail(&trouble);
-        }
+        self.send_waiting(key.channel);
     }
 
-    fn send_waiting(&mut self, channel: u16) -> Step {
-        loop {
-            let session = self.session(channel)?;
-            if session.waiting.len() > WAITING_MAX {
-                let words = "a session takes no frames";
-                return trouble("amqp:resource-limit-exceeded", words);
-            }
-            if session.remote_window == 0 {
-                return Ok(());
-            }
-            let Some((body, payload)) = session.waiting.pop_front() else { return Ok(()) };
-            session.remote_window -= 1;
-            session.next_outgoing = session.next_outgoing.wrapping_add(1);
-            self.send(channel, &body, &payload);
-        }
+    fn send_waiting(&mut self, channel: u16) {
+        let Some(session) = self.sessions.get_mut(&channel) else { return };
+        let out = &mut self.out;
+        while session.send_next(|body, part| frame::put(out, AMQP, channel, body, part)) {}
     }
+}
+
+/// What was delivered goes back.
+fn release(token: u64) -> Job {
+    Job::Settle { token, fate: Fate::Released, transaction: None, answer: None }
 }
 
 /// The number of a delivery that is settled already.

@@ -1,12 +1,11 @@
 //! What attaches say, what answers to them are, and what states of deliveries mean.
 
+use crate::terminus::{self, Named};
 use crate::value::{Reader, Value, field};
-use crate::work::{Consumer, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Place, Trouble, trouble};
+use crate::work::{Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Trouble, trouble};
 
 /// The performative that makes a link.
 pub(crate) const ATTACH: u64 = 0x12;
-const SOURCE: u64 = 0x28;
-const TARGET: u64 = 0x29;
 const COORDINATOR: u64 = 0x30;
 
 /// A message that comes in several frames.
@@ -40,14 +39,30 @@ pub(crate) struct Link {
     pub(crate) open: bool,
 }
 
+impl Link {
+    /// Bytes of a message that has begun to come.
+    pub(crate) fn partial_bytes(&self) -> usize {
+        match &self.role {
+            Role::Producer { partial, .. } | Role::Coordinator { partial } => {
+                partial.as_ref().map_or(0, |partial| partial.message.len())
+            }
+            Role::Consumer { .. } => 0,
+        }
+    }
+}
+
 /// An error as the peer reads it.
 pub(crate) fn error_value(trouble: &Trouble) -> Value {
     let words = Value::Text(trouble.words.clone());
     Value::composite(0x1d, vec![Value::symbol(trouble.condition), words])
 }
 
-/// A link as an attach wants it, and what it takes to open it.
-pub(crate) fn attached(key: LinkKey, fields: &[Value]) -> (Link, Result<Option<Job>, Trouble>) {
+/// A link as an attach of a client of that name wants it, and what it takes to open it.
+pub(crate) fn attached(
+    key: LinkKey,
+    fields: &[Value],
+    container: &str,
+) -> (Link, Result<Option<Job>, Trouble>) {
     let name = field(fields, 0).text().unwrap_or_default().to_owned();
     // True: the peer takes messages.
     let takes = field(fields, 2).is_true();
@@ -59,12 +74,14 @@ pub(crate) fn attached(key: LinkKey, fields: &[Value]) -> (Link, Result<Option<J
     let coordinates = ends.1.as_composite().is_some_and(|(code, _)| code == COORDINATOR);
     let (role, job) = match (takes, coordinates) {
         (true, _) => {
-            let job = consumer(&ends.0, settled).map(|consumer| Some(Job::Consume(key, consumer)));
+            let named = Named { link: &name, container, desired: field(fields, 12) };
+            let consumer = terminus::consumer(&ends.0, &named, settled);
+            let job = consumer.map(|consumer| Some(Job::Consume(key, consumer)));
             (Role::Consumer { credit: 0, drain: false }, job)
         }
         (false, true) => (Role::Coordinator { partial: None }, Ok(None)),
         (false, false) => {
-            let job = Job::Produce(key, target(&ends.1));
+            let job = Job::Produce(key, terminus::target(&ends.1));
             (Role::Producer { partial: None, unanswered: 0 }, Ok(Some(job)))
         }
     };
@@ -82,74 +99,13 @@ pub(crate) fn attached(key: LinkKey, fields: &[Value]) -> (Link, Result<Option<J
     (link, job)
 }
 
-/// Where an address leads.
-fn place(address: Option<&str>, capabilities: &[&str], dynamic: bool) -> Place {
-    let topic = capabilities.contains(&"topic");
-    match address {
-        _ if dynamic => Place::Dynamic,
-        None | Some("") => Place::Anonymous,
-        Some(address) => match (address.split_once("://"), topic) {
-            (Some(("topic", name)), _) => Place::Topic(name.to_owned()),
-            (Some(("queue", name)), _) => Place::Named(name.to_owned()),
-            (_, true) => Place::Topic(address.to_owned()),
-            (_, false) => Place::Named(address.to_owned()),
-        },
-    }
-}
-
-fn target(value: &Value) -> Place {
-    match value.as_composite() {
-        Some((TARGET, fields)) => {
-            let capabilities = field(fields, 6).symbols();
-            place(field(fields, 0).text(), &capabilities, field(fields, 4).is_true())
-        }
-        _ => Place::Anonymous,
-    }
-}
-
-fn consumer(value: &Value, settled: bool) -> Result<Consumer, Trouble> {
-    let Some((SOURCE, fields)) = value.as_composite() else {
-        return trouble("amqp:invalid-field", "a link that takes messages has no source");
-    };
-    let capabilities = field(fields, 10).symbols();
-    let place = place(field(fields, 0).text(), &capabilities, field(fields, 4).is_true());
-    if place == Place::Anonymous {
-        return trouble("amqp:invalid-field", "a source has no address");
-    }
-    let browse = field(fields, 6).text() == Some("copy");
-    let mut selector = String::new();
-    if let Value::Map(filters) = field(fields, 7) {
-        for (name, filter) in filters {
-            let text = match filter {
-                Value::Described(parts) => parts.1.text(),
-                other => other.text(),
-            };
-            let named = name.text().unwrap_or_default();
-            let means = |known: &str| named.contains(known) || is_described(filter, known);
-            match (text, means("selector")) {
-                (Some(text), true) => selector = text.to_owned(),
-                // No message of a connection's own comes back anyway unless it asks for it.
-                _ if means("no-local") => {}
-                _ => return trouble("amqp:not-implemented", format!("no filter {named} is known")),
-            }
-        }
-    }
-    Ok(Consumer { place, browse, settled, selector })
-}
-
-/// Whether the descriptor of a filter says what it is.
-fn is_described(filter: &Value, known: &str) -> bool {
-    let Value::Described(parts) = filter else { return false };
-    let numbers = [("selector", 0x0000_468C_0000_0004), ("no-local", 0x0000_468C_0000_0003)];
-    let number = numbers.iter().find(|(name, _)| *name == known).map(|(_, number)| *number);
-    parts.0.text().is_some_and(|text| text.contains(known)) || parts.0.number() == number
-}
-
-/// The answer to an attach; `address` is that of a queue that was made for it.
+/// The answer to an attach; `address` is that of what was made for it, or known already.
 pub(crate) fn answer(link: &Link, address: Option<&str>) -> Value {
     let takes = matches!(link.role, Role::Consumer { .. });
     let (mut source, mut target) = link.ends.clone();
-    if let Some(address) = address {
+    if let (true, Value::Null, Some(address)) = (takes, &source, address) {
+        source = terminus::source_of(address);
+    } else if let Some(address) = address {
         let end = if takes { &mut source } else { &mut target };
         if let Value::Described(parts) = end
             && let Value::List(fields) = &mut parts.1
@@ -163,14 +119,9 @@ pub(crate) fn answer(link: &Link, address: Option<&str>) -> Value {
     attach(link, takes, source, target)
 }
 
-/// The answer to an attach that is refused: it leads nowhere.
+/// The answer to an attach that is refused: it leads nowhere. Some clients know it by both ends.
 pub(crate) fn refusal(link: &Link) -> Value {
-    let takes = matches!(link.role, Role::Consumer { .. });
-    let (source, target) = link.ends.clone();
-    match takes {
-        true => attach(link, takes, Value::Null, target),
-        false => attach(link, takes, source, Value::Null),
-    }
+    attach(link, matches!(link.role, Role::Consumer { .. }), Value::Null, Value::Null)
 }
 
 fn attach(link: &Link, takes: bool, source: Value, target: Value) -> Value {

@@ -6,7 +6,8 @@
 //! | message-id, correlation-id `ID:` and 48 digits | MsgId, CorrelId; others: properties `amqp_...` |
 //! | reply-to `Q` or `Q@QM` | ReplyToQ, ReplyToQMgr; others: a property |
 //! | group-id `ID:` and 48 digits, group-sequence | GroupId, MsgSeqNumber; others: properties |
-//! | application-properties | message properties |
+//! | application-properties | message properties; what those cannot say, beside them in `amqp_properties` |
+//! | message-annotations, absolute-expiry-time | properties `amqp_...` |
 //! | a string | format MQSTR |
 //! | data | no format |
 //! | any other body | its bytes as they are, with a property that says so |
@@ -16,7 +17,7 @@
 
 use queue_manager::descriptor::value::{format, msg_flags, msg_type};
 use queue_manager::descriptor::{Identifier, NO_IDENTIFIER};
-use queue_manager::properties::PropertyValue;
+use queue_manager::properties::{Properties, PropertyValue};
 use queue_manager::{MessageDescriptor, ObjectName};
 
 use crate::value::{Reader, Value, field, write};
@@ -30,11 +31,12 @@ pub(crate) struct Parts {
 }
 
 /// Fields of the properties section that are kept as properties, with their place.
-const KEPT: [(usize, &str); 6] = [
+const KEPT: [(usize, &str); 7] = [
     (2, "amqp_to"),
     (3, "amqp_subject"),
     (6, "amqp_content_type"),
     (7, "amqp_content_encoding"),
+    (8, "amqp_absolute_expiry_time"),
     (9, "amqp_creation_time"),
     (12, "amqp_reply_to_group_id"),
 ];
@@ -43,8 +45,17 @@ const CORRELATION_ID: &str = "amqp_correlation_id";
 const REPLY_TO: &str = "amqp_reply_to";
 const GROUP_ID: &str = "amqp_group_id";
 const GROUP_SEQUENCE: &str = "amqp_group_sequence";
+/// The map of message annotations, encoded.
+const ANNOTATIONS: &str = "amqp_annotations";
+/// The map of application properties that are not what a property can say, encoded.
+const EXACT: &str = "amqp_properties";
+/// Folders with what the queue manager says of publications: no properties of applications.
+const OF_PUBLICATIONS: &str = "mqps.";
 /// Says that the data are body sections of AMQP.
 const BODY: &str = "amqp_body";
+
+/// What properties begin with that only this door makes something of.
+const OWN: &str = "amqp_";
 
 /// The letters of `ID:` and 48 digits.
 fn identifier(value: &Value) -> Option<Identifier> {
@@ -120,17 +131,23 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Parts> {
         match (kind, value) {
             (0x70, Value::List(fields)) => header(&mut parts, &fields),
             (0x73, Value::List(fields)) => properties(&mut parts, &fields),
+            (0x72, Value::Map(pairs)) => keep_map(&mut parts, ANNOTATIONS, pairs),
             (0x74, Value::Map(pairs)) => application(&mut parts, pairs)?,
             (0x75..=0x77, value) => {
                 body.get_or_insert(before);
                 kinds.push(kind);
                 values.push(value);
             }
-            (0x71 | 0x72 | 0x78, _) => {}
+            (0x71 | 0x78, _) => {}
             _ => return None,
         }
     }
-    let sections = body?;
+    // Some clients send no body where there is nothing in it.
+    let Some(sections) = body else {
+        let is_message = !bytes.is_empty();
+        parts.properties.push((BODY.into(), PropertyValue::String("none".into())));
+        return is_message.then_some(parts);
+    };
     let end = sections.len() - footer_bytes(sections)?;
     set_body(&mut parts, &kinds, values, &sections[..end])?;
     Some(parts)
@@ -246,30 +263,77 @@ fn properties(parts: &mut Parts, fields: &[Value]) {
     }
 }
 
-fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
-    for (key, value) in pairs {
-        let name = key.text()?.to_owned();
-        let value = match value {
-            Value::Null => PropertyValue::Null,
-            Value::Bool(value) => PropertyValue::Boolean(value),
-            Value::Byte(value) => PropertyValue::Int8(value),
-            Value::Short(value) => PropertyValue::Int16(value),
-            Value::Int(value) => PropertyValue::Int32(value),
-            Value::Long(value) | Value::Timestamp(value) => PropertyValue::Int64(value),
-            Value::Ubyte(value) => PropertyValue::Int16(i16::from(value)),
-            Value::Ushort(value) => PropertyValue::Int32(i32::from(value)),
-            Value::Uint(value) => PropertyValue::Int64(i64::from(value)),
-            Value::Ulong(value) => PropertyValue::Int64(i64::try_from(value).ok()?),
-            Value::Float(value) => PropertyValue::Float32(value),
-            Value::Double(value) => PropertyValue::Float64(value),
-            Value::Binary(bytes) => PropertyValue::Bytes(bytes),
-            Value::Text(text) | Value::Symbol(text) => PropertyValue::String(text),
-            Value::Uuid(uuid) => PropertyValue::String(hexadecimal(&uuid)),
-            _ => return None,
-        };
-        parts.properties.push((name, value));
+/// Keeps a map as it is.
+fn keep_map(parts: &mut Parts, name: &str, pairs: Vec<(Value, Value)>) {
+    if !pairs.is_empty() {
+        let mut bytes = Vec::new();
+        write(&Value::Map(pairs), &mut bytes);
+        parts.properties.push((name.to_owned(), PropertyValue::Bytes(bytes)));
     }
+}
+
+/// A map that was kept.
+fn kept_map(parts: &Parts, name: &str) -> Vec<(Value, Value)> {
+    let found = parts.properties.iter().find(|(known, _)| known == name);
+    let Some((_, PropertyValue::Bytes(bytes))) = found else { return Vec::new() };
+    match (Reader { bytes }).value() {
+        Some(Value::Map(pairs)) => pairs,
+        _ => Vec::new(),
+    }
+}
+
+/// An annotation of a message.
+pub(crate) fn annotation(parts: &Parts, name: &str) -> Option<Value> {
+    let pairs = kept_map(parts, ANNOTATIONS);
+    pairs.into_iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| value)
+}
+
+fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
+    let mut exact = Vec::new();
+    let mut names = Properties::default();
+    for (key, value) in pairs {
+        let name = key.text()?;
+        let says = match &value {
+            Value::Null => Some(PropertyValue::Null),
+            Value::Bool(value) => Some(PropertyValue::Boolean(*value)),
+            Value::Byte(value) => Some(PropertyValue::Int8(*value)),
+            Value::Short(value) => Some(PropertyValue::Int16(*value)),
+            Value::Int(value) => Some(PropertyValue::Int32(*value)),
+            Value::Long(value) | Value::Timestamp(value) => Some(PropertyValue::Int64(*value)),
+            Value::Ubyte(value) => Some(PropertyValue::Int16(i16::from(*value))),
+            Value::Ushort(value) => Some(PropertyValue::Int32(i32::from(*value))),
+            Value::Uint(value) => Some(PropertyValue::Int64(i64::from(*value))),
+            Value::Ulong(value) => i64::try_from(*value).ok().map(PropertyValue::Int64),
+            Value::Float(value) => Some(PropertyValue::Float32(*value)),
+            Value::Double(value) => Some(PropertyValue::Float64(*value)),
+            Value::Binary(bytes) => Some(PropertyValue::Bytes(bytes.clone())),
+            Value::Text(text) | Value::Symbol(text) => Some(PropertyValue::String(text.clone())),
+            Value::Uuid(uuid) => Some(PropertyValue::String(hexadecimal(uuid))),
+            _ => None,
+        };
+        // A name with a dot is one of a folder there, and those in front of `amqp_` are ours.
+        let free = !name.contains('.') && !name.starts_with(OWN);
+        let can = free && names.set(name, PropertyValue::Null).is_ok();
+        let (name, says) = (name.to_owned(), says.filter(|_| can));
+        if says.as_ref().is_none_or(|says| property_value(says) != value) {
+            exact.push((key, value));
+        }
+        parts.properties.extend(says.map(|says| (name, says)));
+    }
+    keep_map(parts, EXACT, exact);
     Some(())
+}
+
+/// The application properties of a message.
+fn pairs_of(parts: &Parts) -> Vec<(Value, Value)> {
+    let exact = kept_map(parts, EXACT);
+    let is_exact = |name: &str| exact.iter().any(|(key, _)| key.text() == Some(name));
+    let ours = |name: &str| name.starts_with(OWN) || name.starts_with(OF_PUBLICATIONS);
+    let others = parts.properties.iter().filter(|(name, _)| !ours(name) && !is_exact(name));
+    let others = others.map(|(name, value)| (Value::Text(name.clone()), property_value(value)));
+    let mut pairs: Vec<(Value, Value)> = others.collect();
+    pairs.extend(exact);
+    pairs
 }
 
 /// The sections of a message of the queue manager with that name, which addresses of its own
@@ -298,17 +362,16 @@ pub(crate) fn write_sections(parts: &Parts, own_manager: &str) -> Vec<u8> {
         Value::Uint(backouts),
     ];
     write(&Value::composite(0x70, header), &mut bytes);
+    let annotations = kept_map(parts, ANNOTATIONS);
+    if !annotations.is_empty() {
+        let section = (Value::Ulong(0x72), Value::Map(annotations));
+        write(&Value::Described(Box::new(section)), &mut bytes);
+    }
     write(
         &Value::composite(0x73, property_fields(descriptor, own_manager, &text, &find)),
         &mut bytes,
     );
-    let own = |name: &str| name.starts_with("amqp_");
-    let pairs: Vec<(Value, Value)> = parts
-        .properties
-        .iter()
-        .filter(|(name, _)| !own(name))
-        .map(|(name, value)| (Value::Text(name.clone()), property_value(value)))
-        .collect();
+    let pairs = pairs_of(parts);
     if !pairs.is_empty() {
         let section = (Value::Ulong(0x74), Value::Map(pairs));
         write(&Value::Described(Box::new(section)), &mut bytes);
@@ -360,10 +423,12 @@ fn property_fields<'p>(
     let user: Vec<u8> = descriptor.user_identifier.to_vec();
     let user = user.trim_ascii_end().to_vec();
     let symbol = |name: &str| text(name).map_or(Value::Null, Value::symbol);
-    let created = match find("amqp_creation_time") {
-        Some(PropertyValue::Int64(ms)) => Value::Timestamp(*ms),
-        _ => put_moment(descriptor).map_or(Value::Null, Value::Timestamp),
+    let moment = |name: &str| match find(name) {
+        Some(PropertyValue::Int64(ms)) => Some(Value::Timestamp(*ms)),
+        _ => None,
     };
+    let put = || put_moment(descriptor).map_or(Value::Null, Value::Timestamp);
+    let created = moment("amqp_creation_time").unwrap_or_else(put);
     vec![
         id(MESSAGE_ID, &descriptor.msg_id),
         if user.is_empty() { Value::Null } else { Value::Binary(user) },
@@ -373,7 +438,7 @@ fn property_fields<'p>(
         id(CORRELATION_ID, &descriptor.correl_id),
         symbol("amqp_content_type"),
         symbol("amqp_content_encoding"),
-        Value::Null,
+        moment("amqp_absolute_expiry_time").unwrap_or(Value::Null),
         created,
         group,
         sequence,
@@ -475,11 +540,58 @@ mod tests {
     }
 
     #[test]
+    fn properties_and_annotations_keep_their_kinds_and_names() {
+        let text = |text: &str| Value::Text(text.into());
+        let mut pairs = vec![
+            (text("n"), Value::Int(5)),
+            (text("u"), Value::Ulong(u64::MAX)),
+            (text("b"), Value::Ubyte(7)),
+            (text("a-b c"), text("odd")),
+            (text("x.y"), Value::Bool(true)),
+            (text("amqp_body"), text("not ours")),
+            (text("when"), Value::Timestamp(5)),
+            (text("nothing"), Value::Null),
+        ];
+        let mut notes = vec![(Value::symbol("x-opt-jms-dest"), Value::Byte(1))];
+        let bytes = [
+            section(0x72, Value::Map(notes.clone())),
+            section(0x74, Value::Map(pairs.clone())),
+            section(0x77, text("hello")),
+        ]
+        .concat();
+        let parts = read(&bytes).expect("it is a message");
+        assert_eq!(annotation(&parts, "x-opt-jms-dest"), Some(Value::Byte(1)));
+        let visible = |name: &str| parts.properties.iter().any(|(known, _)| known == name);
+        assert!(visible("n") && visible("b") && visible("when") && !visible("x.y"));
+        let again = write_sections(&parts, "QM1");
+        let mut reader = Reader { bytes: &again };
+        while let Some(Value::Described(one)) = reader.value() {
+            match (one.0.number(), one.1) {
+                (Some(0x74), Value::Map(found)) => {
+                    pairs.retain(|pair| !found.contains(pair));
+                }
+                (Some(0x72), Value::Map(found)) => notes.retain(|pair| !found.contains(pair)),
+                _ => {}
+            }
+        }
+        assert_eq!((pairs, notes), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_message_without_a_body_is_one() {
+        let bytes = section(0x70, Value::List(vec![Value::Bool(true)]));
+        let parts = read(&bytes).expect("it is a message");
+        assert_eq!((parts.data.len(), parts.descriptor.persistence), (0, 1));
+        let again = read(&write_sections(&parts, "QM1")).expect("it is a message again");
+        assert_eq!((again.data, again.properties), (parts.data, parts.properties));
+    }
+
+    #[test]
     fn what_is_no_message_is_refused() {
         assert_eq!(read(b""), None);
         assert_eq!(read(b"junk"), None);
         assert_eq!(read(&section(0x75, Value::Text("x".into()))), None);
-        assert_eq!(read(&section(0x70, Value::List(vec![]))), None, "it has no body");
+        assert_eq!(read(&section(0x75, Value::Null)), None);
     }
 
     #[test]

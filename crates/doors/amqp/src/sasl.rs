@@ -40,8 +40,10 @@ pub trait Authenticator: Send + Sync {
         None
     }
 
-    /// The user that somebody without a name is; none: nobody may come without a name.
-    fn anonymous(&self) -> Option<String> {
+    /// The user that somebody without a name is, on this machine or elsewhere; none: nobody may
+    /// come without a name.
+    fn anonymous(&self, local: bool) -> Option<String> {
+        let _ = local;
         None
     }
 

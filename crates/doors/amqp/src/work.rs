@@ -1,5 +1,7 @@
 //! What a conversation has done by others: jobs for the queue manager, and what comes of them.
 
+use tokio::sync::OwnedSemaphorePermit;
+
 /// A link: its session's channel, its handle, and which link of that handle it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LinkKey {
@@ -11,14 +13,20 @@ pub(crate) struct LinkKey {
 /// Where a link leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A queue, or a topic where no queue has the name.
+    /// A queue; where no queue has the name, a topic.
     Named(String),
+    /// A queue.
+    Queue(String),
     /// A topic.
     Topic(String),
     /// A queue that is made for the link.
-    Dynamic,
+    DynamicQueue,
+    /// A topic that nobody else knows.
+    DynamicTopic,
     /// Each message says where it goes.
     Anonymous,
+    /// What a subscription that was made before is for.
+    Subscription,
 }
 
 /// How a delivery ended.
@@ -31,6 +39,15 @@ pub(crate) enum Fate {
     Failed,
 }
 
+/// A subscription that has a name: it lives longer than its link, or has several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subscribing {
+    /// Its name in the queue manager.
+    pub(crate) name: String,
+    pub(crate) durable: bool,
+    pub(crate) shared: bool,
+}
+
 /// A link that takes messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Consumer {
@@ -40,11 +57,28 @@ pub(crate) struct Consumer {
     /// Messages are gone once they are sent.
     pub(crate) settled: bool,
     pub(crate) selector: String,
+    /// Publications of this client do not come back to it.
+    pub(crate) no_local: bool,
+    pub(crate) subscription: Option<Subscribing>,
+}
+
+/// Bytes that are on their way: there is room for others when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Room {
+    pub(crate) fn of(permit: Option<OwnedSemaphorePermit>) -> Room {
+        Room { _permit: permit }
+    }
 }
 
 /// What is to be done.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Job {
+    /// The client calls itself so.
+    Name(String),
     Produce(LinkKey, Place),
     Consume(LinkKey, Consumer),
     /// Up to which count of deliveries messages may come, and whether to say when there are none.
@@ -54,6 +88,7 @@ pub(crate) enum Job {
         delivery: u32,
         message: Vec<u8>,
         transaction: Option<u64>,
+        room: Room,
     },
     Settle {
         token: u64,
@@ -72,7 +107,13 @@ pub(crate) enum Job {
         transaction: u64,
         fail: bool,
     },
-    Close(LinkKey),
+    /// The link is gone; for good: its subscription, too.
+    Close {
+        key: LinkKey,
+        for_good: bool,
+        /// The peer has ended the link, and waits until it is gone here, too.
+        answer: bool,
+    },
 }
 
 /// Why something was not done: a condition of the protocol, and words.
@@ -83,18 +124,22 @@ pub(crate) struct Trouble {
 }
 
 /// What came of jobs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Event {
     /// A link leads to this address.
     Opened(LinkKey, Result<Option<String>, Trouble>),
     /// A delivery of a link that brings messages was done, or not.
     Done { key: LinkKey, delivery: u32, result: Result<(), Trouble>, transaction: Option<u64> },
     /// A message for a link; without a token nothing is to be settled.
-    Message { key: LinkKey, token: Option<u64>, tag: u64, message: Vec<u8> },
-    /// There is none, although there was credit.
-    Dry(LinkKey),
+    Message { key: LinkKey, token: Option<u64>, tag: u64, message: Vec<u8>, room: Room },
+    /// There is none, although there was credit: up to that count it is used.
+    Dry(LinkKey, u32),
     /// A link can go on no longer.
     Broken(LinkKey, Trouble),
+    /// A link that the peer has ended is gone; for good or not.
+    Closed(LinkKey, bool),
+    /// Something that nobody has to be told of.
+    Nothing,
     /// A delivery is settled.
     Settled { channel: u16, delivery: u32, fate: Fate },
 }

@@ -150,6 +150,12 @@ impl<S: Store> Control<S> {
         self.inner.remove_user(user)
     }
 
+    /// Whether there was any user since the start: nobody needs a name before.
+    #[must_use]
+    pub fn has_users(&self) -> bool {
+        self.inner.has_users.load(std::sync::atomic::Ordering::SeqCst)
+    }
+
     /// Makes a terminal known, so that programs can send to it.
     pub fn terminal(&self, name: Name) {
         self.inner.state.lock().terminals.insert(name);

@@ -98,6 +98,19 @@ pub fn start(
     Ok(manager)
 }
 
+/// The transaction manager of a started system, which knows its users: the attached one; one that
+/// is opened and attached for them, if there are no transactions.
+///
+/// # Errors
+/// If what the system keeps of users cannot be read.
+pub fn users(system: &System) -> Result<TransactionManager> {
+    let attached = system.attached::<Attached>();
+    match attached.and_then(|attached| attached.0.lock().clone()) {
+        Some(manager) => Ok(manager),
+        None => start(system, Arc::new(NoSystem), options(&system.config().online)),
+    }
+}
+
 /// Lets go of the transaction manager of a system that stops.
 pub fn stop(system: &System) {
     system.detach();

@@ -30,6 +30,7 @@ mod archives;
 mod authorise;
 mod config;
 mod doctor;
+mod doors;
 mod engine;
 mod error;
 mod guests;
@@ -52,11 +53,13 @@ pub use any::{AnyOptions, AnySystem, Home, run};
 pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
-    AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
-    EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings, PoolSettings,
-    ReconSettings, RegionSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
+    AmqpSettings, AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings,
+    DataSettings, EngineSettings, KeySettings, LockSettings, LogSettings, OnlineSettings,
+    PoolSettings, ReconSettings, RegionSettings, SystemConfig, UnitSettings, WarnSettings,
+    read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
+pub use doors::{DoorStatus, Doors, Reporter};
 pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};
 pub use engine::{EngineRun, EngineSystem, EngineVerb, EngineVerified, InUse, VerifiedSet};
 pub use error::SystemError;

@@ -73,6 +73,9 @@ pub struct RunningStatus {
     pub data_sets: Vec<DataSetStatus>,
     /// The cipher.
     pub cipher: CipherStatus,
+    /// The doors that are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doors: Vec<crate::DoorStatus>,
     /// What an operator should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -436,6 +439,7 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
             batch_us: (&statistics.writer.batch_us).into(),
         },
         data_sets: kernel.all_sets().iter().map(|set| DataSetStatus::of_open(set)).collect(),
+        doors: inner.doors().status(),
         cipher: CipherStatus {
             instructions: inner.cipher.instructions,
             megabytes_per_second: inner.cipher.megabytes_per_second,

@@ -23,7 +23,9 @@ use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::places::{LOCK, Places};
 use crate::status::{self, RunningStatus};
-use crate::{Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
+use crate::{
+    Doors, Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey,
+};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -112,6 +114,19 @@ pub(crate) struct Inner {
     pub(crate) opened_cpu_us: u64,
     /// The lock of a system that is open in memory; otherwise the kernel holds it.
     _lock: Option<Box<dyn HeldLock>>,
+}
+
+impl Inner {
+    /// Where others come in, kept with what is attached.
+    pub(crate) fn doors(&self) -> Arc<Doors> {
+        let mut attached = self.attached.lock();
+        let known = attached.iter().find_map(|one| Arc::clone(one).downcast().ok());
+        known.unwrap_or_else(|| {
+            let doors = Arc::<Doors>::default();
+            attached.push(Arc::clone(&doors) as _);
+            doors
+        })
+    }
 }
 
 impl System {
@@ -265,6 +280,12 @@ impl System {
     /// Takes all of that away again.
     pub fn detach(&self) {
         self.inner.attached.lock().clear();
+    }
+
+    /// Its doors.
+    #[must_use]
+    pub fn doors(&self) -> Arc<Doors> {
+        self.inner.doors()
     }
 
     /// What was attached, if it is of that type.

@@ -1,10 +1,11 @@
 //! The queue manager's side of a started system: programs that call the message queue interface
-//! come in by a socket in the system's folder.
+//! come in by a socket in the system's folder, clients of AMQP over the network.
 //!
 //! Invariants:
 //! 1. Programs come in last and are sent away first.
 //! 2. A system whose programs send no messages pays a thread that waits.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mqi::place::{Link, Places, SOCKET};
@@ -12,6 +13,7 @@ use mqi::server::{LocalUsers, Server};
 use operations::messages::{self, Messages};
 use system::System;
 
+use super::amqp::AmqpDoor;
 use crate::failure::{Failure, Result};
 use crate::ticker::Ticker;
 
@@ -22,6 +24,7 @@ pub(crate) struct MessagePrograms {
     /// By which programs find the queue manager by its name.
     link: Option<Link>,
     ticker: Option<Ticker>,
+    amqp: Option<AmqpDoor>,
 }
 
 impl MessagePrograms {
@@ -37,11 +40,27 @@ impl MessagePrograms {
         })?;
         let link = Link::make(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
-        Ok(MessagePrograms { messages, server, link, ticker })
+        let mut programs = MessagePrograms { messages, server, link, ticker, amqp: None };
+        match AmqpDoor::open(system, &programs.messages) {
+            Ok(door) => programs.amqp = door,
+            Err(failure) => {
+                programs.close();
+                return Err(failure);
+            }
+        }
+        Ok(programs)
+    }
+
+    /// Where clients come in over the network: each door's name, and its address.
+    pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.amqp.as_ref().map(AmqpDoor::addresses).unwrap_or_default()
     }
 
     /// Sends programs away; what they had not committed is backed out.
     pub(crate) fn close(mut self) {
+        if let Some(door) = self.amqp.take() {
+            door.close();
+        }
         drop(self.link.take());
         self.messages.stop();
         self.server.close();

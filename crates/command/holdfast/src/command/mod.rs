@@ -1,6 +1,7 @@
 //! The subcommands: one file each. To add one, add its file, its arguments to [`Command`] and its
 //! line to [`dispatch`].
 
+mod amqp;
 mod archive;
 mod backout;
 mod batch;

@@ -162,7 +162,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
             return Err(failure);
         }
     };
-    let addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    let mut addresses = online.as_ref().map(Online::addresses).unwrap_or_default();
+    addresses.extend(messages.as_ref().map(MessagePrograms::addresses).unwrap_or_default());
     say(context, &args.system, "started", &addresses)?;
     let _ = signals.forever().next();
     if let Some(messages) = messages {
@@ -172,6 +173,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
         online.close(system);
     }
     if let AnySystem::Kernel(system) = &system {
+        system.doors().clear();
         system.detach();
     }
     let programs = door.close();

@@ -142,6 +142,19 @@ fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
     log(output, status)?;
     locks_and_serial(output, status)?;
     pools(output, status)?;
+    for door in &status.doors {
+        output.line(format!(
+            "  door          {} at {}: {} connections, {} let in, {} refused; messages {} in, {} \
+             out",
+            door.name,
+            door.addresses.join(", "),
+            count(door.connections),
+            count(door.accepted),
+            count(door.refused),
+            count(door.received),
+            count(door.sent)
+        ))?;
+    }
     data_sets(output, &status.data_sets)?;
     notes(output, &status.notes)
 }

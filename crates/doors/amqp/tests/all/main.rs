@@ -1,3 +1,8 @@
 //! Scenarios with clients that people have.
+#![allow(clippy::unwrap_used)] // a test that fails says where
 
+mod door;
+mod go_amqp_is_a_client;
+mod qpid_jms_is_a_client;
 mod qpid_proton_is_a_client;
+mod rhea_is_a_client;

@@ -448,6 +448,7 @@ impl<S: Store> Call<'_, S> {
         if options.options & getting::LOCK != 0 {
             require(state.index.lock(found.at, self.serial), Reason::NO_MSG_AVAILABLE)?;
             open.locked = Some(found.at);
+            open.locked_descriptor = Some(Box::new(found.message.descriptor.clone()));
         } else if let Some(at) = before.filter(|at| *at == found.at)
             && state.index.unlock(at, self.serial)
         {

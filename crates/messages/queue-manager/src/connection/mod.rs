@@ -5,6 +5,7 @@
 //! | open, close | `open` |
 //! | put, put to one | `put` |
 //! | get, browse | `get` |
+//! | claim what was browsed, and get it elsewhere | `claim` |
 //! | inquire, set | `attributes` |
 //! | subscribe, ask for retained publications | `subscribe` |
 //! | handles and what they stand for | `session` |
@@ -13,6 +14,7 @@
 //! 2. Dropping a connection backs its unit of work out; disconnecting commits it.
 
 mod attributes;
+mod claim;
 mod get;
 mod open;
 mod put;
@@ -34,6 +36,8 @@ use crate::options::{
 use crate::properties::{self, InquireOptions, Properties, Property, PropertyValue};
 use crate::reason::{Answer, Outcome, Reason, fail, require};
 use session::Session;
+
+pub use claim::{Claim, Claimed};
 
 /// A connection. It makes one call at a time; dropped, its unit of work is backed out.
 ///
@@ -118,6 +122,24 @@ impl<S: Store> Connection<S> {
         buffer: &mut Vec<u8>,
     ) -> Answer<Got> {
         get::get(&mut self.session, handle, descriptor, options, room, buffer)
+    }
+
+    /// Makes a claim of the message that a handle has locked by browsing it: the handle can lock
+    /// the next one. Dropped, the claim gives the message back.
+    pub fn claim(&mut self, handle: Handle) -> Answer<Claim<S>> {
+        claim::claim(&mut self.session, handle)
+    }
+
+    /// Gets a claimed message, whichever connection claimed it: in the unit of work, or outside.
+    /// Its descriptor and data come back to those who want them.
+    #[allow(clippy::needless_pass_by_value)] // a claim is used up
+    pub fn take_claimed(
+        &mut self,
+        claim: Claim<S>,
+        in_unit: bool,
+        wants_data: bool,
+    ) -> Answer<Option<Claimed>> {
+        claim::take(&mut self.session, &claim, in_unit, wants_data)
     }
 
     /// Asks for values of attributes.

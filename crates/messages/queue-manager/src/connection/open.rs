@@ -146,6 +146,7 @@ pub(super) fn open_queue<S: Store>(
         input: options & opening::ANY_INPUT != 0,
         cursor: None,
         locked: None,
+        locked_descriptor: None,
         marked: BTreeSet::new(),
         putting: None,
         getting: None,

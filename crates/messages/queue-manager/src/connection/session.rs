@@ -41,6 +41,8 @@ pub(super) struct OpenQueue {
     pub(super) input: bool,
     pub(super) cursor: Option<Place>,
     pub(super) locked: Option<Place>,
+    /// What the locked message says of itself.
+    pub(super) locked_descriptor: Option<Box<MessageDescriptor>>,
     pub(super) marked: BTreeSet<Place>,
     pub(super) putting: Option<Logical>,
     pub(super) getting: Option<Logical>,

@@ -50,10 +50,15 @@ impl Statistics {
     }
 
     pub(crate) fn got(&mut self, message: &Message, now_ms: u64) {
+        self.got_of(message.data.len(), message.put_ms, now_ms);
+    }
+
+    /// A message of so many bytes that was put then is got.
+    pub(crate) fn got_of(&mut self, bytes: usize, put_ms: u64, now_ms: u64) {
         self.gets += 1;
-        self.get_bytes += message.data.len() as u64;
+        self.get_bytes += bytes as u64;
         self.last_get_ms = Some(now_ms);
-        let time_us = now_ms.saturating_sub(message.put_ms) * 1_000;
+        let time_us = now_ms.saturating_sub(put_ms) * 1_000;
         let towards = |average: u64, part: u64| match average {
             0 => time_us,
             average => average - average / part + time_us / part,

@@ -251,16 +251,35 @@ impl Source<'_> {
 
     fn jms(&self, name: &str) -> Option<Known> {
         let of = &self.message.descriptor;
+        let id = |kept: &str, id: &[u8; 24]| {
+            // Clients of AMQP may have identified it otherwise: a text stands behind its kind.
+            match self.split.as_ref().and_then(|split| split.properties.get(kept)) {
+                Some(PropertyValue::String(text)) => match text.split_once(':') {
+                    Some(("s" | "u", rest)) => Known::Text(rest.to_owned()),
+                    _ => Known::Unknown,
+                },
+                _ if *id == [0; 24] => Known::Unknown,
+                _ => Known::Text(format!("ID:{}", hex(id))),
+            }
+        };
+        let property = |name: &str| {
+            let found = self.split.as_ref().and_then(|split| split.properties.get(name));
+            found.map(of_property)
+        };
         Some(match name {
             "JMSPriority" => Known::Integer(i64::from(of.priority)),
-            "JMSMessageID" => Known::Text(format!("ID:{}", hex(&of.msg_id))),
-            "JMSCorrelationID" => Known::Text(format!("ID:{}", hex(&of.correl_id))),
-            "JMSTimestamp" => Known::Integer(self.message.put_ms as i64),
+            "JMSMessageID" => id("amqp_message_id", &of.msg_id),
+            "JMSCorrelationID" => id("amqp_correlation_id", &of.correl_id),
+            "JMSTimestamp" => {
+                property("amqp_creation_time").unwrap_or(Known::Integer(self.message.put_ms as i64))
+            }
             "JMSDeliveryMode" => {
                 let mode = if of.is_persistent() { "PERSISTENT" } else { "NON_PERSISTENT" };
                 Known::Text(mode.to_owned())
             }
-            "JMSType" => return self.split.as_ref()?.properties.get("mcd.Type").map(of_property),
+            "JMSType" => return property("mcd.Type").or_else(|| property("amqp_subject")),
+            "JMSXGroupID" => return property("amqp_group_id"),
+            "JMSXGroupSeq" => return property("amqp_group_sequence"),
             _ => return None,
         })
     }

@@ -2,6 +2,7 @@
 
 mod administration;
 mod browsing;
+mod claims;
 mod common;
 mod getting;
 mod groups;

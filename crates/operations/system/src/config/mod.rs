@@ -7,6 +7,7 @@
 //! 3. Nothing secret stands here, and nothing that must be believed: what it asks for is compared
 //!    with what the control file binds (`protection`), and less is refused.
 
+mod amqp;
 mod archives;
 mod asked;
 mod databases;
@@ -33,6 +34,7 @@ use uow::{AnchorPlan, KernelConfig, PoolPlan};
 use wal::{LogConfig, PlainSpan, WadsConfig};
 
 use crate::SystemError;
+pub use amqp::AmqpSettings;
 pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
@@ -108,6 +110,9 @@ pub struct SystemConfig {
     /// How a started system processes transactions.
     #[serde(default)]
     pub online: OnlineSettings,
+    /// Where clients of AMQP come in.
+    #[serde(default)]
+    pub amqp: AmqpSettings,
 }
 
 /// The section `[log]`.
@@ -387,6 +392,7 @@ impl SystemConfig {
             databases: BTreeMap::new(),
             compat: Compat::default(),
             online: OnlineSettings::default(),
+            amqp: AmqpSettings::default(),
         }
     }
 
@@ -604,7 +610,8 @@ impl SystemConfig {
         if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
             return Err(("archive", error.to_string()));
         }
-        self.check_online()
+        self.check_online()?;
+        self.check_amqp()
     }
 }
 

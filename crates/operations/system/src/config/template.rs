@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
-    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings,
+    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, WarnSettings, amqp,
     databases, online,
 };
 
@@ -68,6 +68,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     warn(&mut text, &config.warn);
     rest(&mut text, config);
     online::write(&mut text, &config.online);
+    amqp::write(&mut text, &config.amqp);
     databases::write(&mut text, config);
     text.0
 }

@@ -42,6 +42,8 @@ fn what_differs_from_the_defaults_is_written_and_read() {
     };
     config.read_ahead.threads = 0;
     config.online.ims_connect = vec!["127.0.0.1:9999".into()];
+    config.amqp.listen = vec!["127.0.0.1:5672".into()];
+    config.amqp.anonymous = true;
     config.online.regions = vec![RegionSettings { classes: vec![7], count: 3 }];
     config.pools.insert(
         "large".into(),

@@ -8,7 +8,7 @@ use http_door::{Kind, Metrics, Pages};
 use operations::transactions::TransactionManager;
 use pool::PoolStatistics;
 use queues::Kind as QueueKind;
-use system::System;
+use system::{DoorStatus, Doors, System};
 use uow::Kernel;
 
 /// A page lists no more queues than this, those with the most messages first.
@@ -22,12 +22,14 @@ pub(super) struct StatusPages {
     dir: PathBuf,
     kernel: Arc<Kernel>,
     manager: TransactionManager,
+    doors: Arc<Doors>,
 }
 
 impl StatusPages {
     pub(super) fn new(system: &System, manager: TransactionManager) -> StatusPages {
         let (dir, kernel) = (system.dir().to_owned(), Arc::clone(system.kernel()));
-        StatusPages { dir, kernel, manager }
+        let doors = system.doors();
+        StatusPages { dir, kernel, manager, doors }
     }
 }
 
@@ -36,6 +38,7 @@ impl Pages for StatusPages {
         transactions(metrics, &self.manager.statistics());
         self.queues(metrics);
         self.kernel(metrics);
+        doors(metrics, &self.doors.status());
     }
 
     fn status(&self) -> Result<serde_json::Value, String> {
@@ -48,6 +51,33 @@ impl Pages for StatusPages {
 
     fn is_well(&self) -> bool {
         self.kernel.stop_switch().check().is_ok()
+    }
+}
+
+/// A family of figures of doors: its name, its kind, its help, and what it counts.
+type DoorFamily = (&'static str, Kind, &'static str, fn(&DoorStatus) -> u64);
+
+fn doors(metrics: &mut Metrics, doors: &[DoorStatus]) {
+    let families: [DoorFamily; 5] = [
+        ("holdfast_door_connections", Kind::Gauge, "Connections that are open.", |door| {
+            door.connections
+        }),
+        ("holdfast_door_accepted_total", Kind::Counter, "Connections that were let in.", |door| {
+            door.accepted
+        }),
+        ("holdfast_door_refused_total", Kind::Counter, "Connections turned away.", |door| {
+            door.refused
+        }),
+        ("holdfast_door_received_total", Kind::Counter, "Messages that came in.", |door| {
+            door.received
+        }),
+        ("holdfast_door_sent_total", Kind::Counter, "Messages that went out.", |door| door.sent),
+    ];
+    for (name, kind, help, value) in families {
+        metrics.family(name, kind, help);
+        for door in doors {
+            metrics.sample(name, &[("door", &door.name)], value(door) as f64);
+        }
     }
 }
 

@@ -1,0 +1,174 @@
+//! The AMQP door of a started system.
+//!
+//! Invariants:
+//! 1. Where no users are configured, only this machine comes in, unless the configuration says
+//!    otherwise; the system says so.
+//! 2. Once there are users, who names none is not let in, unless the configuration says otherwise.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use amqp::{Authenticator, Options, Server, Tls, common_name};
+use operations::messages::Messages;
+use operations::transactions::{self, TransactionManager};
+use otma::{Manager as _, Name};
+use system::{AmqpSettings, DoorStatus, System};
+
+use crate::failure::{Failure, Result};
+use crate::output::warn;
+
+/// The door's names, without and with TLS, as `start` tells them.
+const PLAIN: &str = "amqp";
+const SECURED: &str = "amqps";
+/// Who somebody without a name is.
+const NOBODY: &str = "anonymous";
+const THREADS: usize = 2;
+
+/// The door, open.
+pub(super) struct AmqpDoor {
+    server: Arc<Server>,
+    /// How many of its addresses are without TLS.
+    plain: usize,
+}
+
+/// The users of a system.
+struct Users {
+    manager: TransactionManager,
+    anonymous: bool,
+}
+
+/// A user's name as the system has it.
+fn name_of(text: &str) -> Option<Name> {
+    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
+}
+
+impl Authenticator for Users {
+    fn plain(&self, user: &str, password: &[u8]) -> Option<String> {
+        let user = name_of(user)?;
+        let known = self.manager.authenticate(user, Name::BLANK, password);
+        known.ok().map(|known| known.user.text())
+    }
+
+    fn external(&self, certificate: &[u8]) -> Option<String> {
+        name_of(&common_name(certificate)?).map(|name| name.text())
+    }
+
+    fn anonymous(&self, local: bool) -> Option<String> {
+        let allowed = self.anonymous || (local && !self.manager.has_users());
+        allowed.then(|| NOBODY.to_owned())
+    }
+
+    fn has_passwords(&self) -> bool {
+        self.manager.has_users()
+    }
+}
+
+impl AmqpDoor {
+    /// Opens the door, if the configuration wants one.
+    pub(super) fn open(system: &System, messages: &Messages) -> Result<Option<AmqpDoor>> {
+        let settings = &system.config().amqp;
+        if settings.listen.is_empty() && settings.tls.is_empty() {
+            return Ok(None);
+        }
+        let users = transactions::users(system)?;
+        let open = settings.anonymous || users.has_users();
+        let options = Options {
+            addresses: addresses(&settings.listen, open)?,
+            tls_addresses: addresses(&settings.tls, open)?,
+            tls: tls(system, settings)?,
+            passwords_without_tls: false,
+            connections_max: usize::try_from(settings.connections_max).unwrap_or(usize::MAX),
+            threads: THREADS,
+        };
+        let plain = options.addresses.len();
+        let manager = messages.manager()?;
+        let users = Arc::new(Users { manager: users, anonymous: settings.anonymous });
+        let server = Server::start(&manager, options, users);
+        let server = Arc::new(server.map_err(|error| Failure::Error(Box::new(error)))?);
+        let told = Arc::clone(&server);
+        system.doors().add(Box::new(move || status(&told)));
+        Ok(Some(AmqpDoor { server, plain }))
+    }
+
+    /// Where clients come in: the door's name, and its address.
+    pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        let name = |at: usize| if at < self.plain { PLAIN } else { SECURED };
+        let all = self.server.addresses().iter().enumerate();
+        all.map(|(at, address)| (name(at), *address)).collect()
+    }
+
+    /// Tells clients that the system stops, and lets them go.
+    pub(super) fn close(self) {
+        self.server.close();
+    }
+}
+
+fn status(server: &Server) -> DoorStatus {
+    let counted = server.counted();
+    DoorStatus {
+        name: PLAIN.to_owned(),
+        addresses: server.addresses().iter().map(ToString::to_string).collect(),
+        connections: counted.connections,
+        accepted: counted.accepted,
+        refused: counted.refused,
+        received: counted.received,
+        sent: counted.sent,
+    }
+}
+
+/// The addresses of a setting; those of this machine alone unless others may come in.
+fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
+    let mut addresses = Vec::new();
+    for address in setting {
+        let found = address.to_socket_addrs().map_err(|error| {
+            let what = format!("{address} is no address to listen at: {error}");
+            Failure::other(what, "Correct the section [amqp] of holdfast.toml.")
+        })?;
+        addresses.extend(found);
+    }
+    for address in &mut addresses {
+        if open || address.ip().is_loopback() {
+            continue;
+        }
+        let asked = *address;
+        address.set_ip(match asked {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+        warn(format!(
+            "no users are configured: the AMQP door listens on {address}, not on {asked}; \
+             `holdfast user` makes one"
+        ));
+    }
+    Ok(addresses)
+}
+
+/// The certificates: those of the section, or those that IMS Connect has.
+fn tls(system: &System, settings: &AmqpSettings) -> Result<Option<Tls>> {
+    let (dir, online) = (system.dir(), &system.config().online);
+    let own = !settings.tls_certificate.as_os_str().is_empty();
+    let (certificate, key) = match own {
+        true => (&settings.tls_certificate, &settings.tls_key),
+        false => (&online.tls_certificate, &online.tls_key),
+    };
+    let clients = match settings.tls_clients.as_os_str().is_empty() {
+        true => &online.tls_clients,
+        false => &settings.tls_clients,
+    };
+    if settings.tls.is_empty() || certificate.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let read = |path: &Path| pem(&dir.join(path));
+    let client_roots = (!clients.as_os_str().is_empty()).then(|| read(clients)).transpose()?;
+    Ok(Some(Tls { certificates: read(certificate)?, key: read(key)?, client_roots }))
+}
+
+/// A file of the door's TLS.
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn pem(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| {
+        let what = format!("{} cannot be read: {error}", path.display());
+        Failure::other(what, "Correct the section [amqp] of holdfast.toml.")
+    })
+}

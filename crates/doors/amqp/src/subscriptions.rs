@@ -1,0 +1,181 @@
+//! Subscriptions that have names: those that live longer than their links, or have several.
+//!
+//! 1. A subscription that is not shared has one link at a time, whoever's.
+//! 2. A durable subscription is one of the queue manager, with a queue of its own; links take
+//!    from that queue. It ends when a link of it is closed for good, and no other is there.
+//! 3. One that is shared and not durable lives as long as links take from it.
+//! 4. Asked for with another topic or selector, a subscription that nobody uses is made anew.
+
+use std::collections::BTreeMap;
+
+use queue_manager::objects::Kind;
+use queue_manager::options::value::{close, subscribe};
+use queue_manager::options::{ConnectOptions, SubscriptionDescriptor};
+use queue_manager::{Connection, Failed, ObjectName, QueueManager, Reason};
+use seam::sync::Mutex;
+use store::Store;
+
+use crate::trouble::trouble_of;
+use crate::work::{Subscribing, Trouble, trouble};
+
+/// What a subscription is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) topic: String,
+    pub(crate) selector: String,
+}
+
+/// A subscription that links take from.
+struct Use<S: Store> {
+    links: u32,
+    shared: bool,
+    wanted: Wanted,
+    queue: ObjectName,
+    /// Has one that is not durable, as long as it is there.
+    _holder: Option<Connection<S>>,
+}
+
+/// Which subscriptions are in use.
+pub(crate) struct Subscriptions<S: Store> {
+    used: Mutex<BTreeMap<String, Use<S>>>,
+}
+
+impl<S: Store> Default for Subscriptions<S> {
+    fn default() -> Subscriptions<S> {
+        Subscriptions { used: Mutex::new(BTreeMap::new()) }
+    }
+}
+
+/// A subscription that a link takes from.
+pub(crate) struct Taken {
+    pub(crate) queue: ObjectName,
+    pub(crate) topic: String,
+}
+
+impl<S: Store> Subscriptions<S> {
+    /// Lets a link in; makes the subscription if need be. With nothing wanted it has to be there.
+    pub(crate) fn enter(
+        &self,
+        (manager, client): (&QueueManager<S>, &ConnectOptions),
+        which: &Subscribing,
+        wanted: Option<Wanted>,
+    ) -> Result<Taken, Trouble> {
+        let mut used = self.used.lock();
+        if let Some(one) = used.get_mut(&which.name) {
+            let same = wanted.as_ref().is_some_and(|wanted| *wanted == one.wanted);
+            if !(one.shared && which.shared && same) {
+                let words = format!("subscription {} is in use", which.name);
+                return trouble("amqp:resource-locked", words);
+            }
+            one.links += 1;
+            return Ok(Taken { queue: one.queue, topic: one.wanted.topic.clone() });
+        }
+        let one = match which.durable {
+            true => durable((manager, client), which, wanted)?,
+            false => volatile((manager, client), which, wanted)?,
+        };
+        let taken = Taken { queue: one.queue, topic: one.wanted.topic.clone() };
+        used.insert(which.name.clone(), one);
+        Ok(taken)
+    }
+
+    /// Lets a link go; for good: the subscription ends with the last of them.
+    pub(crate) fn leave(&self, manager: &QueueManager<S>, which: &Subscribing, for_good: bool) {
+        let mut used = self.used.lock();
+        let Some(one) = used.get_mut(&which.name) else { return };
+        one.links -= 1;
+        if one.links > 0 {
+            return;
+        }
+        let gone = used.remove(&which.name);
+        if for_good && which.durable {
+            // What stays because somebody has messages of it is there at the next attempt.
+            let _ = manager.delete(Kind::Subscription, &which.name, true);
+        }
+        drop(used);
+        // What was not durable goes with who had it.
+        drop(gone);
+    }
+}
+
+/// The queue of a subscription.
+fn queue_of<S: Store>(manager: &QueueManager<S>, name: &str) -> Option<ObjectName> {
+    let all = manager.subscriptions(name);
+    all.into_iter().find(|one| one.name == name).map(|one| one.destination)
+}
+
+fn durable<S: Store>(
+    (manager, client): (&QueueManager<S>, &ConnectOptions),
+    which: &Subscribing,
+    wanted: Option<Wanted>,
+) -> Result<Use<S>, Trouble> {
+    let name = &which.name;
+    let there = manager.object(Kind::Subscription, name).map(|object| Wanted {
+        topic: object.text_of("TOPICSTR").to_owned(),
+        selector: object.text_of("SELECTOR").to_owned(),
+    });
+    let wanted = match (wanted, there) {
+        (None, None) => {
+            return trouble("amqp:not-found", format!("there is no subscription {name}"));
+        }
+        (None, Some(there)) => there,
+        (Some(wanted), Some(there)) if wanted == there => there,
+        (Some(wanted), there) => {
+            if there.is_some() {
+                manager.delete(Kind::Subscription, name, true).map_err(|error| Trouble {
+                    condition: "amqp:resource-locked",
+                    words: format!("subscription {name} cannot be made anew: {error}"),
+                })?;
+            }
+            let mut connection = manager
+                .connect(client.clone())
+                .map_err(|failed| trouble_of(failed, "a subscription"))?;
+            subscribed(&mut connection, which, &wanted, subscribe::DURABLE)?;
+            let _ = connection.disconnect();
+            wanted
+        }
+    };
+    let queue = queue_of(manager, name)
+        .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
+    Ok(Use { links: 1, shared: which.shared, wanted, queue, _holder: None })
+}
+
+fn volatile<S: Store>(
+    (manager, client): (&QueueManager<S>, &ConnectOptions),
+    which: &Subscribing,
+    wanted: Option<Wanted>,
+) -> Result<Use<S>, Trouble> {
+    let Some(wanted) = wanted else {
+        return trouble("amqp:not-found", format!("there is no subscription {}", which.name));
+    };
+    let mut connection =
+        manager.connect(client.clone()).map_err(|failed| trouble_of(failed, "a subscription"))?;
+    subscribed(&mut connection, which, &wanted, 0)?;
+    let queue = queue_of(manager, &which.name)
+        .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
+    Ok(Use { links: 1, shared: true, wanted, queue, _holder: Some(connection) })
+}
+
+/// Makes a subscription; what is durable stays without its handle.
+fn subscribed<S: Store>(
+    connection: &mut Connection<S>,
+    which: &Subscribing,
+    wanted: &Wanted,
+    more: i32,
+) -> Result<(), Trouble> {
+    let mut what = SubscriptionDescriptor {
+        options: subscribe::CREATE | subscribe::MANAGED | more,
+        object_string: wanted.topic.clone(),
+        sub_name: which.name.clone(),
+        selection_string: wanted.selector.clone(),
+        ..SubscriptionDescriptor::default()
+    };
+    let words = format!("a subscription to {}", wanted.topic);
+    let made = connection.subscribe(&mut what, None);
+    let (_, handle, _) = made.map_err(|failed| trouble_of(failed, &words))?;
+    if which.durable {
+        let kept = connection.close(handle, close::KEEP_SUB);
+        kept.map_err(|failed| trouble_of(failed, &words))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Takes messages for a link while there is credit, in a thread of its own.
+//!
+//! 1. What is sent is claimed before, or is gone from its queue where the client wants that.
+//! 2. No message is passed over: one that was found when the credit was taken back goes back, or
+//!    is sent when there is credit again.
+
+use std::sync::Arc;
+
+use queue_manager::options::value::{get, open, subscribe};
+use queue_manager::options::{Handle, ObjectDescriptor, SubscriptionDescriptor};
+use queue_manager::{Answer, Connection, Failed, MessageDescriptor, ObjectName, Reason};
+use store::Store;
+
+use crate::calls::got;
+use crate::desk::{Delivery, Desk, Gate, ROOM_KIB, Seat, is_topic, shown};
+use crate::message::{Parts, write_sections};
+use crate::subscriptions::Wanted;
+use crate::trouble::trouble_of;
+use crate::work::{Event, LinkKey, Room, Trouble};
+
+/// Messages of a link that may be delivered and not settled.
+const IN_FLIGHT_MAX: u32 = 1_000;
+
+/// What a link takes, and how.
+#[derive(Clone)]
+pub(crate) struct Taking {
+    pub(crate) key: LinkKey,
+    pub(crate) browse: bool,
+    /// Messages are gone once they are sent.
+    pub(crate) settled: bool,
+}
+
+/// Takes messages for a link.
+pub(crate) struct Taker<S: Store> {
+    desk: Arc<Desk<S>>,
+    gate: Arc<Gate>,
+    taking: Taking,
+    connection: Connection<S>,
+    queue: Handle,
+    /// What was browsed without credit to send it.
+    browsed: Option<(MessageDescriptor, Parts)>,
+    has_browsed: bool,
+    name: String,
+    _seat: Seat<S>,
+}
+
+/// What the thread of a link does next.
+enum Turn {
+    Take { drain: bool },
+    Dry(u32),
+    End,
+}
+
+/// What a link takes from.
+pub(crate) enum From<'a> {
+    /// A queue, as it is described.
+    Queue(&'a ObjectDescriptor, &'a str),
+    /// The queue of a subscription.
+    Subscription(ObjectName),
+    /// What is published from now on.
+    Topic(&'a Wanted),
+}
+
+impl<S: Store> Taker<S> {
+    /// Opens what the link takes from.
+    pub(crate) fn open(
+        desk: &Arc<Desk<S>>,
+        gate: &Arc<Gate>,
+        taking: Taking,
+        from: &From<'_>,
+    ) -> Result<Taker<S>, Trouble> {
+        let seat = desk.commons.seat()?;
+        let name = match from {
+            From::Queue(what, _) => shown(what),
+            From::Subscription(queue) => format!("queue {queue}"),
+            From::Topic(wanted) => format!("topic {}", wanted.topic),
+        };
+        let wrong = |failed| trouble_of(failed, &name);
+        let mut connection = desk.connect().map_err(wrong)?;
+        let queue = open_queue(&mut connection, &taking, from).map_err(wrong)?;
+        Ok(Taker {
+            desk: Arc::clone(desk),
+            gate: Arc::clone(gate),
+            taking,
+            connection,
+            queue,
+            browsed: None,
+            has_browsed: false,
+            name,
+            _seat: seat,
+        })
+    }
+
+    /// The number of its connection.
+    pub(crate) fn connection(&self) -> u64 {
+        self.connection.number()
+    }
+
+    /// Goes on until the link is closed.
+    pub(crate) fn run(mut self) {
+        let gate = Arc::clone(&self.gate);
+        self.go_on();
+        // The queue is closed before anybody is told.
+        drop(self);
+        gate.permission.lock().ended = true;
+        gate.changed.notify_all();
+    }
+
+    fn go_on(&mut self) {
+        loop {
+            match self.wait() {
+                Turn::End => return,
+                Turn::Dry(limit) => self.desk.tell(Event::Dry(self.taking.key, limit)),
+                Turn::Take { drain } => match self.take(drain) {
+                    Ok(true) => {}
+                    Ok(false) => self.found_nothing(),
+                    Err(failed) => {
+                        if !self.gate.permission.lock().closed {
+                            let trouble = trouble_of(failed, &self.name);
+                            self.desk.tell(Event::Broken(self.taking.key, trouble));
+                        }
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    /// There is no message: who wants to know is told.
+    fn found_nothing(&self) {
+        let mut permission = self.gate.permission.lock();
+        // Only if that is still wanted: other credit may have come meanwhile.
+        if permission.drain && !permission.closed {
+            permission.drain = false;
+            permission.sent = permission.limit;
+            let limit = permission.limit;
+            drop(permission);
+            self.desk.tell(Event::Dry(self.taking.key, limit));
+        }
+    }
+
+    /// Waits until there is something to do.
+    fn wait(&self) -> Turn {
+        let mut permission = self.gate.permission.lock();
+        loop {
+            if permission.closed {
+                return Turn::End;
+            }
+            let may = permission.has_credit() && permission.in_flight < IN_FLIGHT_MAX;
+            if may {
+                return Turn::Take { drain: permission.drain };
+            }
+            if permission.drain {
+                permission.drain = false;
+                permission.sent = permission.limit;
+                return Turn::Dry(permission.limit);
+            }
+            self.gate.changed.wait(&mut permission);
+        }
+    }
+
+    /// Takes the credit for a message; `false`: it was taken back meanwhile.
+    fn spend(&self, in_flight: u32) -> bool {
+        let mut permission = self.gate.permission.lock();
+        let may = permission.has_credit() && !permission.closed;
+        if may {
+            permission.sent = permission.sent.wrapping_add(1);
+            permission.in_flight += in_flight;
+        }
+        may
+    }
+
+    /// Takes a message and sends it; `false`: there is none.
+    fn take(&mut self, drain: bool) -> Answer<bool> {
+        if self.taking.browse {
+            return self.look(drain);
+        }
+        let how = get::BROWSE_FIRST | get::LOCK;
+        let found = got(&mut self.connection, self.queue, how, drain)?;
+        let Some((descriptor, parts)) = found else { return Ok(false) };
+        let claim = self.connection.claim(self.queue)?;
+        if !self.spend(u32::from(!self.taking.settled)) {
+            // Dropped, the claim gives the message back.
+            return Ok(true);
+        }
+        if self.taking.settled {
+            self.connection.take_claimed(claim, false, false)?;
+            return Ok(self.send(None, descriptor, parts));
+        }
+        let token = self.desk.token();
+        let delivery = Delivery { claim, gate: Arc::clone(&self.gate) };
+        self.desk.deliveries.lock().insert(token, delivery);
+        Ok(self.send(Some(token), descriptor, parts))
+    }
+
+    /// Sends a message that stays where it is.
+    fn look(&mut self, drain: bool) -> Answer<bool> {
+        let found = match self.browsed.take() {
+            Some(found) => Some(found),
+            None => {
+                let how = if self.has_browsed { get::BROWSE_NEXT } else { get::BROWSE_FIRST };
+                got(&mut self.connection, self.queue, how, drain)?
+            }
+        };
+        let Some((descriptor, parts)) = found else { return Ok(false) };
+        self.has_browsed = true;
+        if !self.spend(0) {
+            self.browsed = Some((descriptor, parts));
+            return Ok(true);
+        }
+        Ok(self.send(None, descriptor, parts))
+    }
+
+    /// Sends a message as soon as there is room for it; `true`.
+    fn send(&self, token: Option<u64>, descriptor: MessageDescriptor, parts: Parts) -> bool {
+        let parts = Parts { descriptor, ..parts };
+        let tag = token.unwrap_or_else(|| self.desk.token());
+        let message = write_sections(&parts, self.desk.manager.name());
+        drop(parts);
+        let kib = u32::try_from(message.len() / 1_024).unwrap_or(u32::MAX).clamp(1, ROOM_KIB);
+        let room = Arc::clone(&self.desk.room).acquire_many_owned(kib);
+        // Closed: the conversation ends, and what was claimed goes back with it.
+        let Ok(room) = tokio::runtime::Handle::current().block_on(room) else { return true };
+        let (key, room) = (self.taking.key, Room::of(Some(room)));
+        self.desk.tell(Event::Message { key, token, tag, message, room });
+        true
+    }
+}
+
+fn open_queue<S: Store>(
+    connection: &mut Connection<S>,
+    taking: &Taking,
+    from: &From<'_>,
+) -> Answer<Handle> {
+    let mut what = match from {
+        From::Topic(wanted) => {
+            let mut what = SubscriptionDescriptor {
+                options: subscribe::CREATE | subscribe::MANAGED,
+                object_string: wanted.topic.clone(),
+                selection_string: wanted.selector.clone(),
+                ..SubscriptionDescriptor::default()
+            };
+            let (queue, _, _) = connection.subscribe(&mut what, None)?;
+            return queue.ok_or(Failed(Reason::HOBJ_ERROR));
+        }
+        From::Subscription(queue) => {
+            ObjectDescriptor { object_name: *queue, ..ObjectDescriptor::default() }
+        }
+        From::Queue(what, selector) => {
+            ObjectDescriptor { selection_string: (*selector).to_owned(), ..(*what).clone() }
+        }
+    };
+    debug_assert!(!is_topic(&what), "a topic is subscribed to");
+    let browses = open::BROWSE | open::FAIL_IF_QUIESCING;
+    let options = if taking.browse { browses } else { browses | open::INPUT_SHARED };
+    connection.open(&mut what, options).map(|(handle, _)| handle)
+}
