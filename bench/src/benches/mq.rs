@@ -142,10 +142,8 @@ impl Site {
         Side { site: self, door: Door::Amqp, name: format!("{NAME}, AMQP") }
     }
 
-    /// Where clients over AMQP come in.
-    fn address(&self) -> Result<SocketAddr> {
-        let address = self.door.addresses().first().copied();
-        address.ok_or_else(|| failed("AMQP is listened for nowhere"))
+    fn amqp_address(&self) -> Result<SocketAddr> {
+        self.door.addresses().first().copied().ok_or_else(|| failed("the door is closed"))
     }
 
     /// A program that has connected.
@@ -251,7 +249,7 @@ impl Broker for Side<'_> {
         Ok(match self.door {
             Door::Bindings => Box::new(Puts { program: self.site.program()?, window, open: 0 }),
             Door::Amqp => {
-                Box::new(amqp10::Puts::open(NAME, self.site.address()?, AMQP_QUEUE, window)?)
+                Box::new(amqp10::Puts::open(NAME, self.site.amqp_address()?, AMQP_QUEUE, window)?)
             }
         })
     }
@@ -260,7 +258,7 @@ impl Broker for Side<'_> {
         Ok(match self.door {
             Door::Bindings => Box::new(Takes { program: self.site.program()?, window }),
             Door::Amqp => {
-                Box::new(amqp10::Takes::open(NAME, self.site.address()?, AMQP_QUEUE, window)?)
+                Box::new(amqp10::Takes::open(NAME, self.site.amqp_address()?, AMQP_QUEUE, window)?)
             }
         })
     }

@@ -427,7 +427,9 @@ mod tests {
             let work = records.drive(slice).unwrap();
             assert!(work.operations > 0 && records.operations == work.operations);
             assert!(Pages::of(&records.store).since(before).gets > 0);
-            let set = records.store.kernel().set_named("RECORDS").unwrap();
+            // Pages that nobody is writing.
+            let resting = Records::create(context, "resting", form, Task::Write).unwrap();
+            let set = resting.store.kernel().set_named("RECORDS").unwrap();
             assert!(opens(&set, slice).unwrap().operations > 0);
             assert!(seals(&set, slice).unwrap().operations > 0);
         }

@@ -26,8 +26,9 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Messages of programs and clients",
     about: "Producers put durable messages of 1 KB and of 1 MB, and as many consumers take them, \
             one of each and eight of each, each with one message on its way; then eight of each \
-            with eight of 1 KB on their way. Over the message queue interface (units of work of eight \
-            there) and over AMQP, sealed, two copies of the log, beside RabbitMQ, Artemis and NATS, \
+            with eight of 1 KB on their way. Over the message queue interface (units of work of \
+            eight there) and over AMQP, sealed, two copies of the log, beside RabbitMQ, Artemis \
+            and NATS, \
             durable before the answer. CPU is that of brokers and clients. Then messages are put \
             and got by their correlation identifier while none or a million others wait.",
     takes: "12 minutes",

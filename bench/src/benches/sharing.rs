@@ -27,9 +27,9 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "sharing",
     title: "Systems that share an engine",
     about: "One, two and three systems update records in one PostgreSQL, five in a unit of work, \
-            durable, one caller each, with none, 1 % and 10 % of what they take shared by all: rate \
-            and retries. Then the engine is killed under two of them and started again: how long \
-            nobody commits, and what is lost or stays in doubt.",
+            durable, one caller each, with none, 1 % and 10 % of what they take shared by all: \
+            rate and retries. Then the engine is killed under two of them and started again: how \
+            long nobody commits, and what is lost or stays in doubt.",
     takes: "2 minutes",
     run,
 };

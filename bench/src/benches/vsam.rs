@@ -312,9 +312,7 @@ impl Caller {
 
     /// Another content of the alternate keys.
     fn turn(&mut self) -> Result<()> {
-        let first = ALTERNATE as usize;
-        self.rewrite(first)?;
-        Ok(())
+        self.rewrite(ALTERNATE as usize)
     }
 
     /// Rewrites a record with other bytes from there on: eight at its end, or both alternate keys.

@@ -80,8 +80,8 @@ impl Broker for Artemis {
     }
 
     fn settings(&self) -> String {
-        "journal of type NIO with journal-datasync, one broker, durable messages over AMQP 1.0, heap \
-         of 1 GiB"
+        "journal of type NIO with journal-datasync, one broker, durable messages over AMQP 1.0, \
+         heap of 1 GiB"
             .into()
     }
 

@@ -7,7 +7,7 @@
 //! 3. A transaction is a unit of work of a connection of its own; a message that was delivered
 //!    goes from its lock into that unit of work without being free in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,10 +20,11 @@ use store::Store;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::calls::{place_of, put_parts};
-use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown, trouble_of};
+use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown};
 use crate::message::{Parts, read};
 use crate::subscriptions::Wanted;
 use crate::taker::{From, Taker, Taking};
+use crate::trouble::trouble_of;
 use crate::work::{Consumer, Event, Fate, Job, LinkKey, Place, Subscribing, Trouble, trouble};
 
 /// What queues are made from: a model whose queues many handles can get from.
@@ -66,7 +67,7 @@ pub(crate) struct Clerk<S: Store> {
     dynamic: BTreeMap<LinkKey, Handle>,
     transactions: BTreeMap<u64, Connection<S>>,
     /// Transactions in which something could not be done: they can only end without effect.
-    doomed: Vec<u64>,
+    doomed: BTreeSet<u64>,
     /// What is to be told when the unit of work of the conversation is committed.
     done: Vec<Event>,
     done_bytes: usize,
@@ -89,7 +90,7 @@ impl<S: Store> Clerk<S> {
             consumers: BTreeMap::new(),
             dynamic: BTreeMap::new(),
             transactions: BTreeMap::new(),
-            doomed: Vec::new(),
+            doomed: BTreeSet::new(),
             done: Vec::new(),
             done_bytes: 0,
         })
@@ -107,6 +108,15 @@ impl<S: Store> Clerk<S> {
                 self.settle(token, fate, transaction, answer);
                 return;
             }
+            Job::Credit(key, limit, drain) => {
+                if let Some(Consuming { gate, .. }) = self.consumers.get(&key) {
+                    let mut permission = gate.permission.lock();
+                    permission.limit = limit;
+                    permission.drain = drain;
+                    gate.changed.notify_all();
+                }
+                return;
+            }
             _ => self.flush(),
         }
         match job {
@@ -118,14 +128,6 @@ impl<S: Store> Clerk<S> {
             Job::Consume(key, consumer) => {
                 let opened = self.consume(key, &consumer);
                 self.desk.tell(Event::Opened(key, opened));
-            }
-            Job::Credit(key, limit, drain) => {
-                if let Some(Consuming { gate, .. }) = self.consumers.get(&key) {
-                    let mut permission = gate.permission.lock();
-                    permission.limit = limit;
-                    permission.drain = drain;
-                    gate.changed.notify_all();
-                }
             }
             Job::Declare { key, delivery, transaction } => {
                 let result = self.declare(transaction);
@@ -142,7 +144,7 @@ impl<S: Store> Clerk<S> {
                     self.desk.tell(Event::Closed(key, for_good));
                 }
             }
-            Job::Put { .. } | Job::Settle { .. } => {}
+            Job::Put { .. } | Job::Settle { .. } | Job::Credit(..) => {}
         }
     }
 
@@ -276,7 +278,8 @@ impl<S: Store> Clerk<S> {
                 {
                     self.give_up(failed);
                 }
-                self.doomed.extend(transaction);
+                let of = transaction.filter(|id| self.transactions.contains_key(id));
+                self.doomed.extend(of);
                 let result = Err(trouble);
                 self.desk.tell(Event::Done { key, delivery, result, transaction });
             }
@@ -353,7 +356,11 @@ impl<S: Store> Clerk<S> {
         let taker = if place == Place::Subscription {
             let which = consumer.subscription.as_ref();
             let which = which.ok_or_else(no_subscription)?;
-            let taken = self.desk.commons.subscriptions.enter(&self.desk, which, None)?;
+            let taken = self.desk.commons.subscriptions.enter(
+                (&self.desk.manager, &self.desk.options),
+                which,
+                None,
+            )?;
             address = Some(taken.topic);
             subscription = Some(which.clone());
             let from = From::Subscription(taken.queue);
@@ -371,7 +378,11 @@ impl<S: Store> Clerk<S> {
                     None => Taker::open(&self.desk, &gate, taking, &From::Topic(&wanted)),
                     Some(which) => {
                         let commons = &self.desk.commons.subscriptions;
-                        let taken = commons.enter(&self.desk, which, Some(wanted))?;
+                        let taken = commons.enter(
+                            (&self.desk.manager, &self.desk.options),
+                            which,
+                            Some(wanted),
+                        )?;
                         subscription = Some(which.clone());
                         let from = From::Subscription(taken.queue);
                         Taker::open(&self.desk, &gate, taking, &from)
@@ -413,8 +424,8 @@ impl<S: Store> Clerk<S> {
             (Fate::Accepted, Some(id)) => {
                 let connection = self.transactions.get_mut(&id);
                 let taken = connection.map(|one| one.take_claimed(claim, true, false));
-                if !matches!(taken, Some(Ok(_))) {
-                    self.doomed.push(id);
+                if let Some(Err(_)) = taken {
+                    self.doomed.insert(id);
                 }
             }
             (Fate::Accepted, None) => {
@@ -471,8 +482,7 @@ impl<S: Store> Clerk<S> {
     }
 
     fn discharge(&mut self, transaction: u64, fail: bool) -> Result<(), Trouble> {
-        let doomed = self.doomed.contains(&transaction);
-        self.doomed.retain(|id| *id != transaction);
+        let doomed = self.doomed.remove(&transaction);
         let Some(mut connection) = self.transactions.remove(&transaction) else {
             return trouble("amqp:transaction:unknown-id", "there is no such transaction");
         };

@@ -18,11 +18,11 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::clerk::Clerk;
-use crate::desk::trouble_of;
 use crate::engine::{Engine, IDLE_MS};
 use crate::frame::{self, AMQP, AMQP_HEADER, SASL, SASL_HEADER};
 use crate::sasl::{self, Claim, Mechanism};
-use crate::server::{HANDSHAKE, Here, Shared};
+use crate::shared::{HANDSHAKE, Here, Shared};
+use crate::trouble::trouble_of;
 use crate::work::{Event, Job, Room, Trouble};
 
 /// How long a client may take nothing of what is sent.

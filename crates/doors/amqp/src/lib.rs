@@ -22,16 +22,19 @@ mod clients;
 mod conversation;
 mod desk;
 mod engine;
+mod error;
 mod frame;
 mod link;
 mod message;
 mod sasl;
 mod server;
 mod session;
+mod shared;
 mod subscriptions;
 mod taker;
 mod terminus;
 mod tls;
+mod trouble;
 mod value;
 mod work;
 
@@ -69,6 +72,8 @@ pub fn answer(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+pub use error::Error;
 pub use sasl::{Authenticator, Mechanism};
-pub use server::{Counted, Error, Options, Server};
+pub use server::Server;
+pub use shared::{Counted, Options};
 pub use tls::{Tls, common_name};

@@ -119,14 +119,9 @@ pub(crate) fn answer(link: &Link, address: Option<&str>) -> Value {
     attach(link, takes, source, target)
 }
 
-/// The answer to an attach that is refused: it leads nowhere.
+/// The answer to an attach that is refused: it leads nowhere. Some clients know it by both ends.
 pub(crate) fn refusal(link: &Link) -> Value {
-    let takes = matches!(link.role, Role::Consumer { .. });
-    let (source, target) = link.ends.clone();
-    match takes {
-        true => attach(link, takes, Value::Null, target),
-        false => attach(link, takes, source, Value::Null),
-    }
+    attach(link, matches!(link.role, Role::Consumer { .. }), Value::Null, Value::Null)
 }
 
 fn attach(link: &Link, takes: bool, source: Value, target: Value) -> Value {

@@ -6,28 +6,24 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use base::{Code, Coded};
 use queue_manager::QueueManager;
 use seam::sync::Mutex;
 use store::Store;
-use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-use crate::clients::Clients;
 use crate::conversation::{Peer, serve};
-use crate::desk::Commons;
+use crate::error::Error;
 use crate::sasl::Authenticator;
-use crate::tls::{self, Tls};
+use crate::shared::{Counted, Counters, HANDSHAKE, Here, Options, Shared};
+use crate::tls;
 
-/// How long a client may take for its handshake.
-pub(crate) const HANDSHAKE: Duration = Duration::from_secs(30);
 /// How long to wait when the machine has no more descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Threads that may wait for messages, and those that do the jobs of conversations.
@@ -36,99 +32,6 @@ const WAITING_THREADS_MAX: usize = 8_192;
 const CHECKS_MAX: usize = 4;
 /// How long conversations have to end.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// How the door is opened.
-#[derive(Clone, Default)]
-pub struct Options {
-    /// Where it listens without TLS.
-    pub addresses: Vec<SocketAddr>,
-    /// Where it listens with TLS.
-    pub tls_addresses: Vec<SocketAddr>,
-    /// For TLS.
-    pub tls: Option<Tls>,
-    /// Whether passwords may come from other machines without TLS.
-    pub passwords_without_tls: bool,
-    /// Connections at a time, at most.
-    pub connections_max: usize,
-    /// Threads.
-    pub threads: usize,
-}
-
-/// Why the door cannot be opened.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// An address cannot be listened on.
-    #[error("{address} cannot be listened on for AMQP: {source}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// Why.
-        source: io::Error,
-    },
-    /// There are no threads.
-    #[error("the AMQP door has no threads: {0}")]
-    Threads(io::Error),
-    /// Certificates or keys cannot be used, or there are none.
-    #[error("the certificates of the AMQP door cannot be used: {0}")]
-    Tls(String),
-}
-
-impl Coded for Error {
-    fn code(&self) -> Code {
-        match self {
-            Error::Listen { .. } => Code("HFAQ001"),
-            Error::Threads(_) => Code("HFAQ002"),
-            Error::Tls(_) => Code("HFAQ003"),
-        }
-    }
-
-    fn remedy(&self) -> String {
-        match self {
-            Error::Listen { .. } => "Choose another address or port, or end who has it.".into(),
-            Error::Threads(_) => "Raise the limit of threads of this user.".into(),
-            Error::Tls(_) => "Give a chain of certificates and its key as PEM.".into(),
-        }
-    }
-}
-
-/// What a door counts.
-#[derive(Default)]
-pub(crate) struct Counters {
-    pub(crate) connections: AtomicUsize,
-    pub(crate) accepted: AtomicU64,
-    pub(crate) refused: AtomicU64,
-    pub(crate) received: AtomicU64,
-    pub(crate) sent: AtomicU64,
-}
-
-/// What a door has counted since it was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// Conversations that go on.
-    pub connections: u64,
-    /// Connections that were let in.
-    pub accepted: u64,
-    /// Connections whose clients could not say who they are, or that were one too many.
-    pub refused: u64,
-    /// Messages that clients have brought.
-    pub received: u64,
-    /// Messages that were sent to clients.
-    pub sent: u64,
-}
-
-/// What all conversations share.
-pub(crate) struct Shared<S: Store> {
-    pub(crate) manager: QueueManager<S>,
-    pub(crate) options: Options,
-    pub(crate) authenticator: Arc<dyn Authenticator>,
-    pub(crate) clients: Arc<Clients>,
-    pub(crate) commons: Arc<Commons<S>>,
-    pub(crate) checks: Arc<Semaphore>,
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) stopping: watch::Receiver<bool>,
-    places: Arc<Semaphore>,
-}
 
 /// An open door. Dropped, it is closed.
 pub struct Server {
@@ -224,22 +127,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-/// A conversation goes on until this is dropped.
-pub(crate) struct Here(Arc<Counters>);
-
-impl Here {
-    fn new(counters: &Arc<Counters>) -> Here {
-        counters.connections.fetch_add(1, Ordering::AcqRel);
-        Here(Arc::clone(counters))
-    }
-}
-
-impl Drop for Here {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -9,13 +9,13 @@
 use std::collections::BTreeMap;
 
 use queue_manager::objects::Kind;
-use queue_manager::options::SubscriptionDescriptor;
 use queue_manager::options::value::{close, subscribe};
+use queue_manager::options::{ConnectOptions, SubscriptionDescriptor};
 use queue_manager::{Connection, Failed, ObjectName, QueueManager, Reason};
 use seam::sync::Mutex;
 use store::Store;
 
-use crate::desk::{Desk, trouble_of};
+use crate::trouble::trouble_of;
 use crate::work::{Subscribing, Trouble, trouble};
 
 /// What a subscription is for.
@@ -56,7 +56,7 @@ impl<S: Store> Subscriptions<S> {
     /// Lets a link in; makes the subscription if need be. With nothing wanted it has to be there.
     pub(crate) fn enter(
         &self,
-        desk: &Desk<S>,
+        (manager, client): (&QueueManager<S>, &ConnectOptions),
         which: &Subscribing,
         wanted: Option<Wanted>,
     ) -> Result<Taken, Trouble> {
@@ -71,8 +71,8 @@ impl<S: Store> Subscriptions<S> {
             return Ok(Taken { queue: one.queue, topic: one.wanted.topic.clone() });
         }
         let one = match which.durable {
-            true => durable(desk, which, wanted)?,
-            false => volatile(desk, which, wanted)?,
+            true => durable((manager, client), which, wanted)?,
+            false => volatile((manager, client), which, wanted)?,
         };
         let taken = Taken { queue: one.queue, topic: one.wanted.topic.clone() };
         used.insert(which.name.clone(), one);
@@ -105,11 +105,11 @@ fn queue_of<S: Store>(manager: &QueueManager<S>, name: &str) -> Option<ObjectNam
 }
 
 fn durable<S: Store>(
-    desk: &Desk<S>,
+    (manager, client): (&QueueManager<S>, &ConnectOptions),
     which: &Subscribing,
     wanted: Option<Wanted>,
 ) -> Result<Use<S>, Trouble> {
-    let (manager, name) = (&desk.manager, &which.name);
+    let name = &which.name;
     let there = manager.object(Kind::Subscription, name).map(|object| Wanted {
         topic: object.text_of("TOPICSTR").to_owned(),
         selector: object.text_of("SELECTOR").to_owned(),
@@ -127,8 +127,9 @@ fn durable<S: Store>(
                     words: format!("subscription {name} cannot be made anew: {error}"),
                 })?;
             }
-            let mut connection =
-                desk.connect().map_err(|failed| trouble_of(failed, "a subscription"))?;
+            let mut connection = manager
+                .connect(client.clone())
+                .map_err(|failed| trouble_of(failed, "a subscription"))?;
             subscribed(&mut connection, which, &wanted, subscribe::DURABLE)?;
             let _ = connection.disconnect();
             wanted
@@ -140,16 +141,17 @@ fn durable<S: Store>(
 }
 
 fn volatile<S: Store>(
-    desk: &Desk<S>,
+    (manager, client): (&QueueManager<S>, &ConnectOptions),
     which: &Subscribing,
     wanted: Option<Wanted>,
 ) -> Result<Use<S>, Trouble> {
     let Some(wanted) = wanted else {
         return trouble("amqp:not-found", format!("there is no subscription {}", which.name));
     };
-    let mut connection = desk.connect().map_err(|failed| trouble_of(failed, "a subscription"))?;
+    let mut connection =
+        manager.connect(client.clone()).map_err(|failed| trouble_of(failed, "a subscription"))?;
     subscribed(&mut connection, which, &wanted, 0)?;
-    let queue = queue_of(&desk.manager, &which.name)
+    let queue = queue_of(manager, &which.name)
         .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
     Ok(Use { links: 1, shared: true, wanted, queue, _holder: Some(connection) })
 }

@@ -12,9 +12,10 @@ use queue_manager::{Answer, Connection, Failed, MessageDescriptor, ObjectName, R
 use store::Store;
 
 use crate::calls::got;
-use crate::desk::{Delivery, Desk, Gate, ROOM_KIB, Seat, is_topic, shown, trouble_of};
+use crate::desk::{Delivery, Desk, Gate, ROOM_KIB, Seat, is_topic, shown};
 use crate::message::{Parts, write_sections};
 use crate::subscriptions::Wanted;
+use crate::trouble::trouble_of;
 use crate::work::{Event, LinkKey, Room, Trouble};
 
 /// Messages of a link that may be delivered and not settled.

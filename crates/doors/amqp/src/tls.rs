@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-use crate::server::Error;
+use crate::error::Error;
 
 /// Certificates and keys, in PEM.
 #[derive(Clone)]

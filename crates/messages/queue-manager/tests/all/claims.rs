@@ -92,6 +92,7 @@ fn what_is_claimed_is_there_after_a_restart() {
     let (_, _first) = claim(&mut client, q);
     let (_, second) = claim(&mut client, q);
     client.take_claimed(second, true, false).unwrap();
+    drop(client);
     assert_eq!(system.restarted().depth("Q"), 3);
 }
 

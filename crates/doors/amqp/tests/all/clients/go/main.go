@@ -161,7 +161,9 @@ func refusals(ctx context.Context) {
 	defer connection.Close()
 	_, err := session.NewSender(ctx, "NO.SUCH.Q", nil)
 	var refused *amqp.Error
-	same(true, errors.As(err, &refused))
+	if !errors.As(err, &refused) {
+		panic(fmt.Sprintf("%T %v", err, err))
+	}
 	same(amqp.ErrCondNotFound, refused.Condition)
 	full, err := session.NewSender(ctx, "FULL.Q", nil)
 	check(err)
