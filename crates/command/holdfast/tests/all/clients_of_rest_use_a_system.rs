@@ -60,8 +60,8 @@ fn messages_come_and_go_over_http_and_outlive_a_kill() {
     let settings = std::fs::read_to_string(&file).unwrap();
     let rest = "[rest]\nlisten = [\"0.0.0.0:0\"]\nadministrators = [\"ANNA\"]\n";
     let settings = settings.replace("[rest]\n", rest);
-    let metrics = "[online]\nmetrics = \"127.0.0.1:0\"\n";
-    std::fs::write(&file, settings.replace("[online]\n", metrics)).unwrap();
+    let metrics = "\n[online]\nmetrics = \"127.0.0.1:0\"\n";
+    std::fs::write(&file, settings.replace("\n[online]\n", metrics)).unwrap();
     let json = "Content-Type: application/json\r\n";
     let text = "Content-Type: text/plain\r\nibm-mq-md-persistence: persistent\r\n";
     let message = "/ibmmq/rest/v2/messaging/qmgr/QM/queue/ORDERS/message";
