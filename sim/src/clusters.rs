@@ -14,7 +14,7 @@ use std::sync::Arc;
 use base::Coded;
 use parking_lot::Mutex;
 use seam::Seam;
-use seam::sim::{CrashStyle, EventKind, Rng, SimDisk};
+use seam::sim::{CrashStyle, EventKind, Rng};
 use store::{Store as _, Unit as _};
 use store_kernel::{KernelStore, StoreDefaults};
 use vsam::{

@@ -127,7 +127,7 @@ impl Site {
             connections_max: 100,
             threads: 1,
         };
-        let door = amqp::Server::start(&manager, options, Arc::new(Anybody)).map_err(failed)?;
+        let door = amqp::Server::start(&manager, &options, Arc::new(Anybody)).map_err(failed)?;
         let (folder, programs) = (folder.to_owned(), Some(programs));
         Ok(Site { store, manager, folder, sockets, programs, door, archiver })
     }

@@ -158,7 +158,7 @@ fn sizes(
         for track in &tracks {
             match track.name.strip_prefix("Holdfast, ") {
                 Some(door) => {
-                    document.add_ours(track, &format!("_{}{suffix}", door.to_lowercase()))
+                    document.add_ours(track, &format!("_{}{suffix}", door.to_lowercase()));
                 }
                 None => document.add_peer(&track.name, track, &suffix),
             }
@@ -190,10 +190,10 @@ fn judge(document: &mut Document, tracks: &[Track], what: &str, rate_limit: f64)
         };
         let name = format!("{door}, {what}: rate beside the best peer");
         let check = Check::at_least(&name, of(best, Sample::rate), rate_limit, "x");
-        document.checks.push(check.noted(&note(best)));
+        document.checks.push(check.noted(note(best)));
         let name = format!("{door}, {what}: CPU beside the peer that takes least");
         let check = Check::at_most(&name, of(least, Sample::cpu_us), CPU_SHARE, "x");
-        document.checks.push(check.noted(&note(least)));
+        document.checks.push(check.noted(note(least)));
     }
 }
 

@@ -161,7 +161,7 @@ fn catalog(context: &Context, name: &str, pool_bytes: u64) -> Result<Catalog<Ker
     Catalog::open(kernel::create(&setup)?, Seam::real().clock).map_err(failed)
 }
 
-fn refused(failure: Failure) -> BenchError {
+fn refused(failure: &Failure) -> BenchError {
     failed(format!("a request ended with {failure:?}"))
 }
 
@@ -211,8 +211,8 @@ impl Caller {
         load(catalog, &name, records)?;
         let options = OpenOptions::default();
         let file = catalog.open_file(&name, OpenMode::InputOutput, &options).map_err(failed)?;
-        let walking = Some(file.position().map_err(refused)?);
-        let position = Some(file.position().map_err(refused)?);
+        let walking = Some(file.position().map_err(|failure| refused(&failure))?);
+        let position = Some(file.position().map_err(|failure| refused(&failure))?);
         Ok(Caller {
             catalog: catalog.clone(),
             name,
@@ -271,7 +271,7 @@ impl Caller {
         let position = if walks { &mut self.walking } else { &mut self.position };
         match (&self.file, &mut self.unit, position) {
             (Some(file), Some(unit), Some(position)) => {
-                body(file, unit, position, &mut self.record).map_err(refused)
+                body(file, unit, position, &mut self.record).map_err(|failure| refused(&failure))
             }
             _ => Err(failed("the file is closed")),
         }
@@ -356,7 +356,7 @@ impl Caller {
         for name in indexes.iter().chain([&self.name]) {
             let options = OpenOptions::default();
             let file = self.catalog.open_file(name, OpenMode::Input, &options).map_err(failed)?;
-            let mut position = file.position().map_err(refused)?;
+            let mut position = file.position().map_err(|failure| refused(&failure))?;
             let mut count = 0;
             while file.get_next(&mut unit, &mut position, Intent::Look, &mut self.record).is_ok() {
                 count += 1;
@@ -369,8 +369,8 @@ impl Caller {
         let options = OpenOptions::default();
         let opened = self.catalog.open_file(&self.name, OpenMode::InputOutput, &options);
         let file = opened.map_err(failed)?;
-        self.walking = Some(file.position().map_err(refused)?);
-        self.position = Some(file.position().map_err(refused)?);
+        self.walking = Some(file.position().map_err(|failure| refused(&failure))?);
+        self.position = Some(file.position().map_err(|failure| refused(&failure))?);
         self.file = Some(file);
         Ok(())
     }
@@ -380,12 +380,12 @@ impl Caller {
 fn load(catalog: &Catalog<KernelStore>, name: &DataSetName, records: u64) -> Result<()> {
     let options = OpenOptions { bulk: true, ..OpenOptions::default() };
     let file = catalog.open_file(name, OpenMode::Output, &options).map_err(failed)?;
-    let mut position = file.position().map_err(refused)?;
+    let mut position = file.position().map_err(|failure| refused(&failure))?;
     let mut unit = catalog.store().begin(unit_options()).map_err(failed)?;
     let mut record = [0; RECORD_BYTES];
     for number in 0..records {
         record_of(number * APART, &mut record);
-        file.put(&mut unit, &mut position, &record).map_err(refused)?;
+        file.put(&mut unit, &mut position, &record).map_err(|failure| refused(&failure))?;
     }
     unit.commit().map_err(failed)?;
     drop(position);

@@ -43,7 +43,7 @@ const FROM: &str = "amqp_from";
 
 /// Where a link leads that brings messages.
 enum Target {
-    To(ObjectDescriptor),
+    To(Box<ObjectDescriptor>),
     /// Each message says where it goes.
     Anywhere,
 }
@@ -122,7 +122,7 @@ impl<S: Store> Clerk<S> {
         match job {
             Job::Name(name) => self.client = name,
             Job::Produce(key, place) => {
-                let opened = self.produce(key, place);
+                let opened = self.produce(key, &place);
                 self.desk.tell(Event::Opened(key, opened));
             }
             Job::Consume(key, consumer) => {
@@ -245,19 +245,19 @@ impl<S: Store> Clerk<S> {
         }
     }
 
-    fn produce(&mut self, key: LinkKey, place: Place) -> Result<Option<String>, Trouble> {
-        if place == Place::Anonymous {
+    fn produce(&mut self, key: LinkKey, place: &Place) -> Result<Option<String>, Trouble> {
+        if *place == Place::Anonymous {
             self.producers.insert(key, Target::Anywhere);
             return Ok(None);
         }
-        let (place, address) = self.place(key, &place)?;
+        let (place, address) = self.place(key, place)?;
         let mut what = self.desk.described(&place)?;
         // A link that could not be put to is refused when it is made.
         let opened = self.connection.open(&mut what.clone(), open::OUTPUT);
         let (handle, _) = opened.map_err(|failed| trouble_of(failed, &shown(&what)))?;
         let _ = self.connection.close(handle, close::NONE);
         what.selection_string.clear();
-        self.producers.insert(key, Target::To(what));
+        self.producers.insert(key, Target::To(Box::new(what)));
         Ok(address)
     }
 
@@ -307,7 +307,7 @@ impl<S: Store> Clerk<S> {
         let no_message = || plain("amqp:decode-error", "the message cannot be decoded");
         let mut parts = read(bytes).ok_or_else(no_message)?;
         let mut what = match target {
-            Target::To(what) => what.clone(),
+            Target::To(what) => (**what).clone(),
             Target::Anywhere => {
                 let place = place_of(&parts);
                 let place =

@@ -48,7 +48,7 @@ impl Server {
     /// If an address cannot be listened on, certificates cannot be used, or there are no threads.
     pub fn start<S: Store>(
         manager: &QueueManager<S>,
-        options: Options,
+        options: &Options,
         authenticator: Arc<dyn Authenticator>,
     ) -> Result<Server, Error> {
         let tls = options.tls.as_ref().map(tls::config).transpose()?.map(TlsAcceptor::from);

@@ -138,10 +138,10 @@ impl Inner {
     /// Where others come in, kept with what is attached.
     pub(crate) fn doors(&self) -> Arc<Doors> {
         let mut attached = self.attached.lock();
-        let known = attached.iter().find_map(|one| Arc::clone(one).downcast().ok());
+        let known = attached.kept.iter().find_map(|one| Arc::clone(one).downcast().ok());
         known.unwrap_or_else(|| {
             let doors = Arc::<Doors>::default();
-            attached.push(Arc::clone(&doors) as _);
+            attached.kept.push(Arc::clone(&doors) as _);
             doors
         })
     }

@@ -62,7 +62,8 @@ impl Medium {
                 Err(len) if fate > 0 => image.resize(len as usize, 0),
                 Ok(bytes) if fate > 0 => {
                     // Sectors reach the medium or not, each for itself.
-                    let keep = if fate == 1 { cut % (bytes.len() + 1) & !511 } else { bytes.len() };
+                    let keep =
+                        if fate == 1 { (cut % (bytes.len() + 1)) & !511 } else { bytes.len() };
                     let (begin, end) = (at as usize, at as usize + keep);
                     if image.len() < end {
                         image.resize(end, 0);

@@ -84,7 +84,7 @@ impl AmqpDoor {
         let plain = options.addresses.len();
         let manager = messages.manager()?;
         let users = Arc::new(Users { manager: users, anonymous: settings.anonymous });
-        let server = Server::start(&manager, options, users);
+        let server = Server::start(&manager, &options, users);
         let server = Arc::new(server.map_err(|error| Failure::Error(Box::new(error)))?);
         let told = Arc::clone(&server);
         system.doors().add(Box::new(move || status(&told)));

@@ -134,7 +134,7 @@ impl Door {
 
     fn with(options: Options, anonymous: bool) -> Door {
         let manager = manager();
-        let server = Server::start(&manager, options, Arc::new(Users { anonymous }));
+        let server = Server::start(&manager, &options, Arc::new(Users { anonymous }));
         Door { manager, server: server.expect("it listens") }
     }
 

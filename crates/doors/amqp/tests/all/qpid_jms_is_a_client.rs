@@ -80,7 +80,7 @@ fn a_door_that_closes_under_load_keeps_what_it_acknowledged() {
     let told = std::thread::scope(|scope| {
         let client = scope.spawn(|| door.told(Client::Jms, "load"));
         while door.depth("APP.Q") < 50 && !client.is_finished() {
-            std::thread::sleep(Duration::from_millis(5));
+            seam::thread::yield_now();
         }
         door.server.close();
         client.join().expect("the client says what it saw")

@@ -54,6 +54,7 @@ mod tests {
             input,
             output: Rule::Nothing,
         };
+        #[allow(clippy::single_range_in_vec_init)] // a list of places that has one
         let part = Rule::Fields(vec![0..8]);
         let maps = MessageMaps(vec![map("PART", part.clone()), map("PA*", Rule::Nothing)]);
         let name = |text: &str| Name::new(text).expect("a name");

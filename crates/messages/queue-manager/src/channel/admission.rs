@@ -241,9 +241,9 @@ mod tests {
     fn blocked_addresses_and_users_stay_outside() {
         let blocked =
             record(&[("CHLAUTH", "*"), ("TYPE", "BLOCKADDR"), ("ADDRLIST", "192.168.*,10.0.0.5")]);
-        assert!(asked(&[blocked.clone()], caller("A", "192.168.3.4")).is_err());
-        assert!(asked(&[blocked.clone()], caller("A", "10.0.0.5")).is_err());
-        assert!(asked(&[blocked.clone()], caller("A", "10.0.0.6")).is_ok());
+        assert!(asked(std::slice::from_ref(&blocked), caller("A", "192.168.3.4")).is_err());
+        assert!(asked(std::slice::from_ref(&blocked), caller("A", "10.0.0.5")).is_err());
+        assert!(asked(std::slice::from_ref(&blocked), caller("A", "10.0.0.6")).is_ok());
         let warned = {
             let mut object = blocked;
             object.set("WARN", &"YES".into()).unwrap();

@@ -264,7 +264,7 @@ fn a_program_that_waits_ends_when_it_has_changed_and_is_scheduled_again() {
             })
         });
         while house.control.waiting_programs() != [name("PECHO")] {
-            std::thread::yield_now();
+            seam::thread::yield_now();
         }
         // A definition that changes is as good as a source that does.
         house.define(&["ECHO WFI Y CLASS 2"]);

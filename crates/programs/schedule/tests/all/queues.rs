@@ -324,7 +324,7 @@ fn a_get_that_waits_asks_again_and_a_long_message_comes_in_pieces() {
         });
         // It has been told to ask again at least once.
         while *asked.lock() < before + 2 {
-            std::thread::yield_now();
+            seam::thread::yield_now();
         }
         other.checkpoint();
         let (first, mut queues) = waiter.join().expect("no panic");

@@ -1,5 +1,7 @@
 //! Copies of many clusters while they are in use, and bulk loads.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use store::{Store, Unit};
 use vsam::{
     CatalogError, Definition, Filter, Kind, LogicalReason, OpenError, OpenMode, OpenOptions, State,
