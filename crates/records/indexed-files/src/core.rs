@@ -182,7 +182,9 @@ impl Core {
     /// Makes changes, all or none: what is taken away first, and at most one entry put into each
     /// tree. Says whether they are the first since the last commit.
     pub(crate) fn change(&mut self, changes: &[Change]) -> Result<bool, Refusal> {
-        if self.trees.iter().map(Tree::changed_bytes).sum::<usize>() > CHANGED_BYTES_MAX {
+        // Where room is short, what waits for its commit does not wait for this change.
+        let changed = self.trees.iter().map(Tree::changed_bytes).sum::<usize>();
+        if changed > CHANGED_BYTES_MAX || self.is_tight() {
             self.commit()?;
         }
         let mut touched = Vec::with_capacity(changes.len());

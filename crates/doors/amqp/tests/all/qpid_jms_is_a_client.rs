@@ -1,6 +1,5 @@
 //! Qpid JMS.
 
-use std::time::Duration;
 
 use crate::door::{Client, Door};
 
