@@ -8,7 +8,6 @@ pub mod anchor;
 pub mod archive;
 pub mod backout;
 pub mod care;
-pub mod clusters;
 pub mod copied;
 pub mod cramped;
 pub mod crew;

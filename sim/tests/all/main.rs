@@ -4,7 +4,6 @@ mod anchor;
 mod archive;
 mod backout;
 mod care;
-mod clusters;
 mod dli_programs_survive_crashes;
 mod full;
 mod media;
