@@ -19,7 +19,7 @@ use store::{Store, Unit, UnitOptions};
 
 use crate::inner::{InHand, Inner};
 use crate::options::OnFailure;
-use crate::sync::REFUSED;
+use crate::sync::{NO_ROOM, REFUSED};
 use crate::text;
 
 /// Abends after which the same input may well be processed.
@@ -177,7 +177,8 @@ impl<S: Store> Inner<S> {
             }
         }
         drop(state);
-        if is_over {
+        // Where there was no room, a restart may well have brought some.
+        if is_over && code != NO_ROOM {
             self.keep_stopped(transaction, program);
         }
     }

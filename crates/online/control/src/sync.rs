@@ -28,7 +28,7 @@ use crate::text;
 /// The abend of a sync point that a client has refused.
 pub(crate) const REFUSED: &str = "U0119";
 /// The abend of one that the queues or the store have refused.
-const NO_ROOM: &str = "U0844";
+pub(crate) const NO_ROOM: &str = "U0844";
 
 /// An input that a program has put into the queue of another transaction.
 #[derive(Clone, Copy)]
