@@ -81,11 +81,12 @@ fn calls(program: &mut Program, bytes: &mut Bytes<'_>) -> bool {
         };
         let length = usize::from(bytes.byte());
         let segment = bytes.take(length).to_vec();
+        let length = segment.len();
         let mod_name = segment.first_chunk::<8>().copied().filter(|_| kind & 8 != 0);
         let status = match kind & 7 {
             0 => return kind & 0x40 == 0,
             1 => program.next_segment().map_or_else(|status| status, |one| one.status),
-            2 => program.purge(pcb, (length > 3).then_some(&segment), mod_name),
+            2 => program.purge(pcb, (length > 3).then_some(&segment[..]), mod_name),
             3 => program.change(1, segment.first_chunk().copied().unwrap_or(*b"PART    ")),
             4 => {
                 let mark = program.mark().unwrap_or_default();
@@ -164,8 +165,8 @@ pub fn fuzz(bytes: &[u8]) {
         while let Some(output) = control.take(queue.name).expect("the store works") {
             let bytes = output.segments.as_bytes().to_vec();
             Segments::from_bytes(bytes).expect("whole segments");
-            let done = Box::new(|_| ());
-            let settled = control.settle(queue.name, output.id, Settlement::Delivered, done);
+            let (name, id) = (queue.name, output.id);
+            let settled = control.settle(name, id, Settlement::Delivered, Box::new(|_| ()));
             settled.expect("it was taken");
         }
     }
