@@ -14,7 +14,6 @@ use std::sync::Arc;
 use otma::{Name, Outcome, Reason, Refusal};
 use queues::{Held, Kind};
 use resources::{Kind as ResourceKind, Stop};
-use seam::plant::{Plant, planted};
 use store::{Store, Unit, UnitOptions};
 
 use crate::inner::{InHand, Inner};
@@ -98,9 +97,6 @@ impl<S: Store> Inner<S> {
             return;
         }
         self.state.lock().statistics.rescheduled += inputs.len() as u64;
-        if planted(Plant::VictimForgotten) {
-            return inputs.into_iter().for_each(|input| self.queues.gone(input.held));
-        }
         self.give_back(inputs.into_iter().map(|input| input.held).collect());
     }
 

@@ -15,7 +15,6 @@ use std::time::Duration;
 use otma::{Answer, Event, Name, Ticket};
 use queues::{Kind, QueueName};
 use region::Abend;
-use seam::plant::{Plant, planted};
 use store::Store;
 
 use crate::aftermath::Aftermath;
@@ -114,9 +113,7 @@ impl<S: Store> ProgramMessages<S> {
             let to: Vec<Switched> =
                 switched.iter().filter(|one| one.input == at).copied().collect();
             self.answer(unit, aftermath, input, &own, &to, goes_on)?;
-            if !planted(Plant::InputKept) {
-                self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
-            }
+            self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
         }
         if inputs.is_empty() {
             for made in &replies {
