@@ -264,11 +264,6 @@ pub const ALL: &[Hunt] = &[
         by: "a log copy that stores groups wrong",
         run: || (1..=6).try_for_each(archive::damage_is_not_archived),
     },
-    Hunt { plant: Plant::InputAcceptedEarly, by: "lives of message queues", run: message_queues },
-    Hunt { plant: Plant::InputKept, by: "lives of message queues", run: message_queues },
-    Hunt { plant: Plant::VictimForgotten, by: "lives of message queues", run: message_queues },
-    Hunt { plant: Plant::DeliveryCountedEarly, by: "sweep of message queues", run: queues_swept },
-    Hunt { plant: Plant::OutputsNotFound, by: "lives of message queues", run: message_queues },
 ];
 
 /// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.
@@ -544,16 +539,4 @@ fn go_on(
     });
     done.map_err(|why| why.to_string())?;
     Ok(disk.crash_image(&mut Rng::new(seed), CrashStyle::DropAll))
-}
-
-/// Clients, regions and message queues, crashed at random writes.
-fn message_queues() -> Result<(), String> {
-    (1..=40).try_for_each(|seed| crate::online::live_through(seed).map(drop))
-}
-
-/// The same, crashed at every write.
-fn queues_swept() -> Result<(), String> {
-    let make = Make { frames: 48, segments_max: 16, ..Make::small() };
-    let swept = (1..=3).try_for_each(|seed| crate::online::sweep(&make, seed, 6).map(drop));
-    swept.map_err(|why| why.to_string())
 }

@@ -23,7 +23,6 @@ pub mod configuration;
 pub mod control_file;
 pub mod control_statements;
 pub mod definition;
-pub mod definition_files;
 pub mod doctor;
 pub mod double_write;
 pub mod exec_dli;
@@ -48,7 +47,6 @@ pub mod page;
 pub mod partition_limits;
 pub mod portable_copy;
 pub mod program_checkpoint;
-pub mod program_messages;
 pub mod queued_messages;
 pub mod recon_file;
 pub mod record_description;
@@ -96,7 +94,6 @@ pub const TARGETS: &[Target] = targets![
     control_file,
     control_statements,
     definition,
-    definition_files,
     doctor,
     double_write,
     exec_dli,
@@ -120,7 +117,6 @@ pub const TARGETS: &[Target] = targets![
     partition_limits,
     portable_copy,
     program_checkpoint,
-    program_messages,
     queued_messages,
     recon_file,
     record_description,

@@ -153,16 +153,6 @@ pub enum Plant {
     BackoutForwards,
     /// A backout commits record by record.
     BackoutInPieces,
-    /// An input counts as accepted before it is durable.
-    InputAcceptedEarly,
-    /// An input stays in its queue when the program that has processed it commits.
-    InputKept,
-    /// The input of a deadlock's victim is not given back.
-    VictimForgotten,
-    /// The delivery of an output counts before it is durable.
-    DeliveryCountedEarly,
-    /// A start does not find the outputs that wait.
-    OutputsNotFound,
 }
 
 #[cfg(feature = "plant")]
@@ -242,11 +232,6 @@ impl Plant {
         Plant::LaterChangesUnseen,
         Plant::BackoutForwards,
         Plant::BackoutInPieces,
-        Plant::InputAcceptedEarly,
-        Plant::InputKept,
-        Plant::VictimForgotten,
-        Plant::DeliveryCountedEarly,
-        Plant::OutputsNotFound,
     ];
 }
 

@@ -14,12 +14,11 @@ use std::sync::Arc;
 use otma::{Name, Outcome, Reason, Refusal};
 use queues::{Held, Kind};
 use resources::{Kind as ResourceKind, Stop};
-use seam::plant::{Plant, planted};
 use store::{Store, Unit, UnitOptions};
 
 use crate::inner::{InHand, Inner};
 use crate::options::OnFailure;
-use crate::sync::REFUSED;
+use crate::sync::{NO_ROOM, REFUSED};
 use crate::text;
 
 /// Abends after which the same input may well be processed.
@@ -98,9 +97,6 @@ impl<S: Store> Inner<S> {
             return;
         }
         self.state.lock().statistics.rescheduled += inputs.len() as u64;
-        if planted(Plant::VictimForgotten) {
-            return inputs.into_iter().for_each(|input| self.queues.gone(input.held));
-        }
         self.give_back(inputs.into_iter().map(|input| input.held).collect());
     }
 
@@ -177,7 +173,8 @@ impl<S: Store> Inner<S> {
             }
         }
         drop(state);
-        if is_over {
+        // Where there was no room, a restart may well have brought some.
+        if is_over && code != NO_ROOM {
             self.keep_stopped(transaction, program);
         }
     }

@@ -14,7 +14,6 @@ use otma::{
 };
 use queues::{Held, Kind, QueueName};
 use resources::{MessageType, Transaction};
-use seam::plant::{Plant, planted};
 use store::{Store, Unit as _, UnitOptions};
 
 use crate::commands::{Answered, is_exit};
@@ -129,15 +128,6 @@ impl<S: Store> Manager for Control<S> {
             partner.arrived(tpipe);
         }
     }
-}
-
-/// Who is told that an output's settlement is durable.
-fn counted(done: Done) -> Done {
-    if planted(Plant::DeliveryCountedEarly) {
-        done(Ok(()));
-        return Box::new(drop);
-    }
-    done
 }
 
 /// The text of a message, for a command.
@@ -264,9 +254,6 @@ impl<S: Store> Inner<S> {
         let pending = self.queues.put(&mut unit, queue, lives, &envelope.encode())?;
         let ticket = Ticket(pending.arrival());
         self.state.lock().clients.insert(ticket, client);
-        if planted(Plant::InputAcceptedEarly) {
-            self.tell(ticket, Event::Accepted);
-        }
         let (inner, terminal, transaction) = (Arc::clone(self), envelope.terminal, of.name);
         self.commits.queue(
             unit,
@@ -414,7 +401,6 @@ impl<S: Store> Inner<S> {
             }
             Ok(unit) => {
                 let inner = Arc::clone(self);
-                let done = counted(done);
                 self.commits.queue(
                     unit,
                     Box::new(move |outcome| match outcome {

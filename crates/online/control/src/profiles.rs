@@ -167,7 +167,8 @@ mod tests {
         let profiles = Profiles::open(&store).expect("a store");
         let all = [profile("*", &["CHIEFS"]), profile("GOLD*", &["ANNA"]), profile("DOOR", &["*"])];
         all.iter().for_each(|one| profiles.put(&store, one).expect("durable"));
-        let profiles = Profiles::open(&store.crash()).expect("a store");
+        let store = store.crash();
+        let profiles = Profiles::open(&store).expect("a store");
         assert_eq!(profiles.all().len(), 3);
         let anna = Identity { user: name("ANNA"), group: Name::BLANK };
         let chief = Identity { user: name("BERT"), group: name("CHIEFS") };

@@ -15,7 +15,6 @@ use std::time::Duration;
 use otma::{Answer, Event, Name, Ticket};
 use queues::{Kind, QueueName};
 use region::Abend;
-use seam::plant::{Plant, planted};
 use store::Store;
 
 use crate::aftermath::Aftermath;
@@ -28,7 +27,7 @@ use crate::text;
 /// The abend of a sync point that a client has refused.
 pub(crate) const REFUSED: &str = "U0119";
 /// The abend of one that the queues or the store have refused.
-const NO_ROOM: &str = "U0844";
+pub(crate) const NO_ROOM: &str = "U0844";
 
 /// An input that a program has put into the queue of another transaction.
 #[derive(Clone, Copy)]
@@ -114,9 +113,7 @@ impl<S: Store> ProgramMessages<S> {
             let to: Vec<Switched> =
                 switched.iter().filter(|one| one.input == at).copied().collect();
             self.answer(unit, aftermath, input, &own, &to, goes_on)?;
-            if !planted(Plant::InputKept) {
-                self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
-            }
+            self.inner.queues.remove(unit, &input.held).map_err(|e| failed(&e))?;
         }
         if inputs.is_empty() {
             for made in &replies {

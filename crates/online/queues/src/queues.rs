@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use otma::Name;
 use seam::clock::Clock;
-use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 use store::{
     Cursor, KeyRange, Locking, Outcome, Position, Read, SetAttributes, SetId, Store, Unit,
@@ -503,8 +502,7 @@ fn scan<S: Store>(store: &S, set: SetId, index: &mut Index) -> Result<(), QueueE
             let queue = QueueName::input(Name::BLANK);
             return Err(QueueError::Damaged { queue, arrival: 0, what: "a key is wrong" });
         };
-        let is_lost = queue.kind == Kind::Output && planted(Plant::OutputsNotFound);
-        if !queue.kind.is_queue() || is_lost {
+        if !queue.kind.is_queue() {
             continue;
         }
         let arrival = arrival_of(place);
