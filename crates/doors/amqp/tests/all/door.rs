@@ -123,18 +123,18 @@ pub(crate) struct Door {
 impl Door {
     /// A door with queues behind it.
     pub(crate) fn new() -> Door {
-        Door::with(Options { addresses: vec![([127, 0, 0, 1], 0).into()], ..options() }, true)
+        Door::with(&Options { addresses: vec![([127, 0, 0, 1], 0).into()], ..options() }, true)
     }
 
     /// One that speaks TLS, to those who say who they are.
     pub(crate) fn secured(tls: Tls) -> Door {
         let tls_addresses = vec![([127, 0, 0, 1], 0).into()];
-        Door::with(Options { tls_addresses, tls: Some(tls), ..options() }, false)
+        Door::with(&Options { tls_addresses, tls: Some(tls), ..options() }, false)
     }
 
-    fn with(options: Options, anonymous: bool) -> Door {
+    fn with(options: &Options, anonymous: bool) -> Door {
         let manager = manager();
-        let server = Server::start(&manager, &options, Arc::new(Users { anonymous }));
+        let server = Server::start(&manager, options, Arc::new(Users { anonymous }));
         Door { manager, server: server.expect("it listens") }
     }
 

@@ -1,6 +1,5 @@
 //! Qpid JMS.
 
-
 use crate::door::{Client, Door};
 
 fn run(scenario: &str, depths: &[(&str, u64)]) {
