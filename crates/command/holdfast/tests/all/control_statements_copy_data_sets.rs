@@ -83,7 +83,7 @@ fn a_started_system_executes_statements_and_the_command_has_the_files() {
     let refused = idcams(&dir, &["--dd", &own], copy);
     let mut stranger = command(Some("not the passphrase"));
     stranger.arg("idcams").arg("-s").arg(&dir).stdin(Stdio::null());
-    let stranger = Ended::of(&stranger.output().unwrap());
+    let stranger = Ended::of(&stranger.output_in_time().unwrap());
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     started.wait_in_time().unwrap();
     assert!(made.out.contains("NUMBER OF RECORDS PROCESSED WAS 3000"), "{}{}", made.out, made.err);

@@ -1,17 +1,22 @@
 //! curl and Python as clients: a session of each, with TLS for curl.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use http_door::Tls;
 use store_suite::model::ModelStore;
 
 use crate::common::{manager_on, opened, opened_on};
 
+/// What a program says, which has to end some time.
+fn said(command: &mut Command) -> std::io::Result<Output> {
+    seam::process::output(command, Duration::from_secs(120))
+}
+
 /// Whether a program is on this machine; the tests that need it say so if it is not.
 fn is_there(program: &str) -> bool {
-    let found =
-        Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    let found = said(Command::new(program).arg("--version")).is_ok_and(|out| out.status.success());
     if !found {
         eprintln!("{program} is not on this machine: passed over");
     }
@@ -86,7 +91,7 @@ fn python_has_a_session() {
     let door = opened();
     door.people.put("ADMIN", "secret");
     let base = format!("http://{}", door.address());
-    let ran = Command::new("python3").args(["-c", SESSION, &base]).output().unwrap();
+    let ran = said(Command::new("python3").args(["-c", SESSION, &base])).unwrap();
     let told = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{told}");
 }
@@ -95,15 +100,14 @@ fn python_has_a_session() {
 fn certified(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
     let (key, certificate) =
         (folder.join(format!("{name}.key")), folder.join(format!("{name}.pem")));
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
+    let mut make = Command::new("openssl");
+    make.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
         .args(["-subj", &format!("/CN={name}"), "-addext", "basicConstraints=critical,CA:FALSE"])
         .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", "2", "-keyout"])
         .arg(&key)
         .arg("-out")
-        .arg(&certificate)
-        .output()
-        .unwrap();
+        .arg(&certificate);
+    let made = said(&mut make).unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     (key, certificate)
 }
@@ -130,14 +134,13 @@ fn curl_puts_and_gets_over_tls() {
         door.address().port()
     );
     let curl = |more: &[&str]| {
-        let ran = Command::new("curl")
-            .args(["--silent", "--show-error", "--include", "--max-time", "60", "--cacert"])
+        let mut curl = Command::new("curl");
+        curl.args(["--silent", "--show-error", "--include", "--max-time", "60", "--cacert"])
             .arg(&certificate)
             .args(["--header", "ibm-mq-rest-csrf-token: value"])
             .args(more)
-            .arg(&url)
-            .output()
-            .unwrap();
+            .arg(&url);
+        let ran = said(&mut curl).unwrap();
         let told = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{told}");
         String::from_utf8_lossy(&ran.stdout).into_owned()
