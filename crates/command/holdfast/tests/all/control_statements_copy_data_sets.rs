@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::in_time::EndInTime as _;
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::{Ended, Folder, SECRET, command, init, on, start};
 
 /// Executes statements.
