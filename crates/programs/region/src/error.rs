@@ -251,7 +251,7 @@ impl Coded for RegionError {
             RegionError::Elsewhere { .. } => Code("HFR023"),
             RegionError::Displayed(_) => Code("HFR025"),
             RegionError::NoFence(_) => Code("HFR026"),
-            RegionError::Executable(_) => Code("HFR030"),
+            RegionError::Executable(_) => Code("HFR032"),
             RegionError::NoProgramOfOurs => Code("HFR031"),
             RegionError::Outlived { .. } => Code("HFR027"),
             RegionError::NotClosed { .. } => Code("HFR028"),

@@ -91,7 +91,7 @@ fn a_script_processes_transactions_and_is_backed_out_where_it_fails() {
     stop(&dir, system);
     // A stopped system has nobody to call.
     let batch = ["--psb", "LISTPY", "--program", &program];
-    on(SECRET, &["batch", "-s"], &dir, &batch).failed("HFR030", &["LISTPY", "started"]);
+    on(SECRET, &["batch", "-s"], &dir, &batch).failed("HFR032", &["LISTPY", "started"]);
 }
 
 #[test]
