@@ -69,7 +69,7 @@ fn a_script_processes_transactions_and_is_backed_out_where_it_fails() {
     }
     let folder = Folder::new("python");
     let python = application().join("python");
-    let dir = notes(&folder, &[python.clone()]);
+    let dir = notes(&folder, std::slice::from_ref(&python));
     let (system, address) = start(&dir, &folder.join("none"));
     let mut terminal = Terminal::at(&address, "PYTHON1");
     assert_eq!(terminal.ask("NOTEPY MILK TWO BOTTLES"), "MILK 1 TWO BOTTLES");
