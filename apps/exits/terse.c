@@ -1,7 +1,7 @@
 /* A message exit for terse clients: *TERSE1*.
  *
- * A client sends          LLLL(4), flags(1), client id length(1), reserved(2), *TERSE1*(8),
- *                         client id, text
+ * A client sends          LLLL(4), flags(1), client id length(1), text length(2), *TERSE1*(8),
+ *                         client id, text, and whatever else until there are 88 bytes
  * and gets                LLLL(4), return code(1), text; or, for a status, return code and the
  *                         reason code in decimal
  *
@@ -34,7 +34,8 @@ int hfx_read(const unsigned char *message, uint32_t length, int ebcdic, hfx_room
   if (ebcdic || length < HEAD || message[4] != 1) return WRONG_BUFFER;
   uint32_t named = message[5];
   if (named > 8 || HEAD + named > length) return WRONG_LENGTH;
-  uint32_t text = length - HEAD - named;
+  uint32_t text = (uint32_t)message[6] << 8 | message[7];
+  if (text > length - HEAD - named) return WRONG_LENGTH;
   if (text == 0) return NO_DATA;
   if (text > 32763) return WRONG_LENGTH;
   request->length = 4 + IRM_BYTES + 4 + text + 4;

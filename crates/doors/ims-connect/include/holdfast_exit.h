@@ -7,7 +7,7 @@
  *
  *   of the client's own form                     is not the exit's affair
  *   bytes 0 to 3: the message's length, LLLL,    bytes are complete when the exit gets them
- *   counting itself, most significant byte first
+ *   counting itself, most significant byte first; a message has 88 bytes at least
  *   bytes 8 to 15: the exit's id                 ASCII or EBCDIC, by which the code page of all of
  *                                                the message is told
  *

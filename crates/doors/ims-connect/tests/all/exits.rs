@@ -38,10 +38,13 @@ fn compiled(source: &Path, name: &str) -> Option<PathBuf> {
 }
 
 fn terse(stream: &mut TcpStream, client: &str, text: &[u8]) -> (u8, Vec<u8>) {
-    let length = (16 + client.len() + text.len()) as u32;
-    let head = [1, client.len() as u8, 0, 0];
-    let front = [&length.to_be_bytes()[..], &head, b"*TERSE1*", client.as_bytes()].concat();
-    stream.write_all(&[&front, text].concat()).expect("the server reads");
+    let length = (16 + client.len() + text.len()).max(88);
+    let [high, low] = (text.len() as u16).to_be_bytes();
+    let head = [1, client.len() as u8, high, low];
+    let lengths = (length as u32).to_be_bytes();
+    let mut message = [&lengths[..], &head, b"*TERSE1*", client.as_bytes(), text].concat();
+    message.resize(length, 0);
+    stream.write_all(&message).expect("the server reads");
     let mut head = [0; 4];
     stream.read_exact(&mut head).expect("a response");
     let mut bytes = vec![0; u32::from_be_bytes(head) as usize - 4];

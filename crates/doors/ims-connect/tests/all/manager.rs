@@ -212,7 +212,9 @@ impl Manager for Memory {
         let mut state = self.state.lock();
         state.heard.push("abandoned".into());
         state.confirming.remove(&ticket);
-        state.late.retain(|(other, ..)| *other != ticket);
+        // An input of mode 0 goes on.
+        let goes_on = |input: &Input| input.mode == CommitMode::CommitThenSend;
+        state.late.retain(|(other, input, _)| *other != ticket || goes_on(input));
     }
 
     fn queued(&self, tpipe: Name) -> u64 {
