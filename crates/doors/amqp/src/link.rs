@@ -164,6 +164,8 @@ pub(crate) fn fate(state: &Value) -> (Option<Fate>, Option<u64>) {
         0x24 => Fate::Accepted,
         0x25 => Fate::Rejected,
         0x26 => Fate::Released,
+        // Undeliverable here: it would come again and again to who cannot process it.
+        0x27 if field(fields, 1).is_true() => Fate::Rejected,
         0x27 if field(fields, 0).is_true() => Fate::Failed,
         0x27 => Fate::Released,
         0x34 => {

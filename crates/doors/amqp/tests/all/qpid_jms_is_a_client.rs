@@ -17,6 +17,11 @@ fn what_is_not_acknowledged_comes_again() {
 }
 
 #[test]
+fn what_fails_too_often_is_a_dead_letter() {
+    run("poison", &[("APP.Q", 0), ("DEAD.Q", 1)]);
+}
+
+#[test]
 fn what_was_fetched_ahead_goes_back_with_its_consumer() {
     run("ahead", &[("APP.Q", 0)]);
 }

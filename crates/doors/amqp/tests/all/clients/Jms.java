@@ -140,6 +140,24 @@ public class Jms {
         }
     }
 
+    /// What fails too often is a dead letter.
+    static void poison() throws Exception {
+        url += "?jms.redeliveryPolicy.maxRedeliveries=1";
+        try (Connection connection = connect(null)) {
+            Session session = connection.createSession(true, Session.SESSION_TRANSACTED);
+            Queue queue = session.createQueue("APP.Q");
+            send(session, queue, "bad", "good");
+            session.commit();
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int i = 0; i < 2; i++) {
+                same("bad", text(consumer.receive(WAIT)));
+                session.rollback();
+            }
+            same("good", text(consumer.receive(WAIT)));
+            session.commit();
+        }
+    }
+
     /// What was fetched ahead and not used is there for others at once.
     static void ahead() throws Exception {
         try (Connection connection = connect(null)) {
