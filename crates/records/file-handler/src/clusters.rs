@@ -25,13 +25,14 @@ use std::cmp::Ordering;
 
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, Condition, DataSetName, Definition, Failure, Feedback, File, Intent, LogicalReason,
-    Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
+    Catalog, CatalogError, Condition, DataSetName, Definition, Failure, Feedback, File, Intent,
+    LogicalReason, Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
 };
 
 use crate::body::{Done, Which};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
+use crate::generations::{Generations, Missing};
 use crate::opcode::Relation;
 use crate::status::FileStatus;
 use crate::wire::{Request, answer, plain_answer};
@@ -43,6 +44,7 @@ const FILES_MAX: usize = 4096;
 pub struct Clusters<S: Store> {
     catalog: Catalog<S>,
     files: Vec<Option<Cluster<S>>>,
+    generations: Generations,
 }
 
 /// A way to the records of a cluster: its own, or a path.
@@ -91,7 +93,7 @@ impl<S: Store> Clusters<S> {
     /// Over a catalog.
     #[must_use]
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
-        Clusters { catalog, files: Vec::new() }
+        Clusters { catalog, files: Vec::new(), generations: Generations::default() }
     }
 
     /// Carries out a request in a unit of work, and replaces `out` by the answer.
@@ -162,7 +164,12 @@ impl<S: Store> Clusters<S> {
         unit: &mut S::Unit,
         opening: &Opening,
     ) -> Outcome<(Cluster<S>, FileStatus)> {
-        let name = done!(DataSetName::parse(&opening.data_set).map_err(|_| FileStatus::NO_FILE));
+        let name = self.generations.resolve(&self.catalog, opening);
+        let name = done!(name.map_err(|missing| match missing {
+            Missing::Name => FileStatus::NO_FILE,
+            Missing::Catalog(CatalogError::NoGeneration { .. }) => FileStatus::NO_FILE,
+            Missing::Catalog(error) => of_open(&OpenError::from(error)),
+        }));
         let entry = self.catalog.get(&name).map_err(OpenError::from);
         if done!(entry.map_err(|error| of_open(&error))).is_none() {
             return Ok(Err(FileStatus::NO_FILE));
@@ -610,7 +617,6 @@ fn fits<S: Store>(file: &File<S>, opening: &Opening) -> Done<()> {
 }
 
 fn of_open(error: &OpenError) -> FileStatus {
-    use vsam::CatalogError;
     match error {
         OpenError::Shared(_) => FileStatus::RESOURCE,
         OpenError::Mode { .. } | OpenError::NotEmpty(_) => FileStatus::MODE,

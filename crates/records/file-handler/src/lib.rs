@@ -29,6 +29,7 @@ pub mod caller;
 pub mod clusters;
 pub mod data_set;
 pub mod fcd;
+mod generations;
 pub mod handler;
 pub mod machine;
 pub mod name;

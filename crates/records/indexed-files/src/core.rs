@@ -182,7 +182,9 @@ impl Core {
     /// Makes changes, all or none: what is taken away first, and at most one entry put into each
     /// tree. Says whether they are the first since the last commit.
     pub(crate) fn change(&mut self, changes: &[Change]) -> Result<bool, Refusal> {
-        if self.trees.iter().map(Tree::changed_bytes).sum::<usize>() > CHANGED_BYTES_MAX {
+        // Where room is short, what waits for its commit does not wait for this change.
+        let changed = self.trees.iter().map(Tree::changed_bytes).sum::<usize>();
+        if changed > CHANGED_BYTES_MAX || self.is_tight() {
             self.commit()?;
         }
         let mut touched = Vec::with_capacity(changes.len());
@@ -215,11 +217,14 @@ impl Core {
             && let Err(refusal) = self.commit()
         {
             for (((tree, low), copy), made) in touched.into_iter().zip(copies).zip(made) {
-                self.trees[tree].restore(low, copy, made);
+                if let Some(copy) = copy {
+                    self.trees[tree].restore(low, copy, made);
+                }
             }
             if is_first && self.is_open() {
                 // Everything else is committed.
-                self.forget();
+                self.trees.iter_mut().for_each(Tree::forget);
+                (self.due, self.cost_seen) = (None, None);
             }
             return Err(refusal);
         }
@@ -271,14 +276,9 @@ impl Core {
             }
         }
         self.commits += 1;
-        self.forget();
-        self.look()
-    }
-
-    /// Everything that has changed is committed, or taken back.
-    fn forget(&mut self) {
         self.trees.iter_mut().for_each(Tree::saved);
         (self.due, self.cost_seen) = (None, None);
+        self.look()
     }
 
     fn is_open(&self) -> bool {
