@@ -8,8 +8,10 @@
 //! | `STEPLIB` | folders, with `:` between, where CALL looks for programs: sources or objects |
 //! | any other | the file that COBOL programs assign to the name; of GSAM, the server's business |
 //!
-//! `NAME=//DSN` names a data set of the system's catalog: a cluster or a path. With `,rdw` records
-//! of different lengths have a record descriptor word in front.
+//! `NAME=//DSN` names a data set of the system's catalog: a cluster or a path, or a generation by
+//! its relative number, `//GROUP(-1)`. With `,rdw` records of different lengths have a record
+//! descriptor word in front. `NAME=/ONE:/TWO` is a concatenation: files or data sets that are read
+//! one after the other.
 //!
 //! With `,text` a file of lines is given to a COBOL program as records ([`crate::lines`]). A file
 //! that such a program writes becomes lines again.
@@ -23,6 +25,7 @@
 //! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +77,8 @@ impl Dd {
             (_, Some(path)) => (path, false, true),
             _ => (path, false, false),
         };
-        if path.is_empty() {
+        // Lines of several files are not joined.
+        if path.is_empty() || text && file_handler::name::parts(path.as_bytes()).len() > 1 {
             return Err(wrong());
         }
         Ok(Dd { name: name.to_ascii_uppercase(), path: PathBuf::from(path), text, rdw })
@@ -138,7 +142,11 @@ impl Files {
                 ready.assign(&dd.name, PathBuf::from(name));
                 continue;
             }
-            let mut path = std::path::absolute(&dd.path).map_err(RegionError::file(&dd.path))?;
+            let is_chain = file_handler::name::parts(dd.path.as_os_str().as_bytes()).len() > 1;
+            let mut path = match is_chain && dd.name != "STEPLIB" {
+                true => dd.path.clone(),
+                false => std::path::absolute(&dd.path).map_err(RegionError::file(&dd.path))?,
+            };
             if dd.rdw {
                 path.as_mut_os_string().push(",rdw");
             }
@@ -304,7 +312,9 @@ mod tests {
         let account = Dd::parse("IN=//bank.account").expect("a DD");
         assert_eq!(account.data_set(), Some("bank.account"));
         assert_eq!(Dd::parse("IN=//bank/account").expect("a DD").data_set(), None);
-        for wrong in ["", "IN", "=x", "IN=", "IN=,text", "I N=x"] {
+        let daily = Dd::parse("IN=//bank.daily(-1)").expect("a DD");
+        assert_eq!(daily.data_set(), Some("bank.daily(-1)"));
+        for wrong in ["", "IN", "=x", "IN=", "IN=,text", "I N=x", "IN=/a:/b,text"] {
             assert!(Dd::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -143,3 +143,41 @@ impl Body for Absent {
         Ok(())
     }
 }
+
+/// Several files, read one after the other.
+pub struct Chain {
+    bodies: Vec<Box<dyn Body>>,
+    at: usize,
+}
+
+impl Chain {
+    /// These, in this order.
+    #[must_use]
+    pub fn new(bodies: Vec<Box<dyn Body>>) -> Chain {
+        Chain { bodies, at: 0 }
+    }
+}
+
+impl Body for Chain {
+    fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
+        if previous {
+            return Err(FileStatus::LOGIC);
+        }
+        while let Some(body) = self.bodies.get_mut(self.at) {
+            match body.read_next(false, record) {
+                Err(FileStatus::END) => self.at += 1,
+                found => return found,
+            }
+        }
+        Err(FileStatus::END)
+    }
+
+    fn write(&mut self, _record: &[u8], _place: Place) -> Done<Found> {
+        Err(FileStatus::LOGIC)
+    }
+
+    fn close(&mut self) -> Done<()> {
+        let closed: Vec<Done<()>> = self.bodies.iter_mut().map(|body| body.close()).collect();
+        closed.into_iter().collect()
+    }
+}

@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, Condition, DataSetName, Definition, Failure, Feedback, File, Intent, LogicalReason,
-    Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
+    Catalog, CatalogError, Condition, DataSetName, Definition, Failure, Feedback, File, Intent,
+    LogicalReason, Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
 };
 
 use crate::acb_wire;
@@ -21,6 +21,7 @@ use crate::body::{Done, Which};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
 use crate::feedback::{of_failure, of_open};
+use crate::generations::{Generations, Missing};
 use crate::nature::Holder;
 use crate::opcode::Relation;
 use crate::status::FileStatus;
@@ -35,6 +36,7 @@ pub struct Clusters<S: Store> {
     files: Vec<Option<Cluster<S>>>,
     acbs: Acbs<S>,
     record_level: bool,
+    generations: Generations,
 }
 
 /// A way to the records of a cluster: its own, or a path.
@@ -86,7 +88,8 @@ impl<S: Store> Clusters<S> {
     #[must_use]
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
         let acbs = Acbs::new(catalog.clone(), false);
-        Clusters { catalog, files: Vec::new(), acbs, record_level: false }
+        let generations = Generations::default();
+        Clusters { catalog, files: Vec::new(), acbs, record_level: false, generations }
     }
 
     /// The same for programs that share by record locks with all others who do, whatever the share
@@ -200,7 +203,12 @@ impl<S: Store> Clusters<S> {
         unit: &mut S::Unit,
         opening: &Opening,
     ) -> Outcome<(Cluster<S>, FileStatus)> {
-        let name = done!(DataSetName::parse(&opening.data_set).map_err(|_| FileStatus::NO_FILE));
+        let name = self.generations.resolve(&self.catalog, opening);
+        let name = done!(name.map_err(|missing| match missing {
+            Missing::Name => FileStatus::NO_FILE,
+            Missing::Catalog(CatalogError::NoGeneration { .. }) => FileStatus::NO_FILE,
+            Missing::Catalog(error) => of_open(&OpenError::from(error)),
+        }));
         let entry = self.catalog.get(&name).map_err(OpenError::from);
         if done!(entry.map_err(|error| of_open(&error))).is_none() {
             return Ok(Err(FileStatus::NO_FILE));

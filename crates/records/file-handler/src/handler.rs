@@ -19,7 +19,7 @@
 //!    CLOSE.
 //! 3. A request that is refused for a file's state changes nothing of the file.
 
-use crate::body::{Body, Done, Found, Place};
+use crate::body::{Body, Chain, Done, Found, Place};
 use crate::caller::{Caller, Native};
 use crate::data_set::{DataSets, Opening};
 use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTES_MAX, keys_of};
@@ -264,8 +264,44 @@ impl Handler {
         fcd: &mut Fcd,
         caller: &mut dyn Caller,
     ) -> Done<(Opened, FileStatus)> {
-        let is_run_times = caller.is_run_times();
         match name::target(&*self.variables, name) {
+            Target::Several(targets) => {
+                let is_sequential = matches!(
+                    shape.organization,
+                    Organization::Sequential | Organization::LineSequential
+                );
+                if mode != OpenMode::Input || !is_sequential {
+                    return Err(FileStatus::MODE);
+                }
+                let mut bodies = Vec::with_capacity(targets.len());
+                for target in targets {
+                    let (shape, code) = ((shape.clone(), mode), code);
+                    match self.target_opened(target, name, shape, &[], code, fcd, caller)? {
+                        (Opened::Ours(body), FileStatus::DONE) => bodies.push(body),
+                        (Opened::Ours(_), _) => (),
+                        (Opened::Native, _) => return Err(FileStatus::MODE),
+                    }
+                }
+                Ok((Opened::Ours(Box::new(Chain::new(bodies))), FileStatus::DONE))
+            }
+            target => self.target_opened(target, name, (shape, mode), keys, code, fcd, caller),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // what a request has: its name, its block, its program
+    fn target_opened(
+        &mut self,
+        target: Target,
+        name: &[u8],
+        (shape, mode): (Shape, OpenMode),
+        keys: &[KeyDefinition],
+        code: [u8; 2],
+        fcd: &mut Fcd,
+        caller: &mut dyn Caller,
+    ) -> Done<(Opened, FileStatus)> {
+        let is_run_times = caller.is_run_times();
+        match target {
+            Target::Several(_) => Err(FileStatus::MODE),
             // An index of the catalog has one field.
             Target::DataSet(_) if keys.iter().any(|key| !key.rest.is_empty()) => {
                 Err(FileStatus::ATTRIBUTES)
@@ -317,7 +353,7 @@ impl Handler {
             return Err(FileStatus::LOCKED);
         }
         match name::target(&*self.variables, &caller.name(fcd)) {
-            Target::DataSet(_) => Err(FileStatus::MODE),
+            Target::DataSet(_) | Target::Several(_) => Err(FileStatus::MODE),
             Target::Path(path, _) if fcd.organization() == Some(Organization::Indexed) => {
                 if machine::delete_indexed(&path)? {
                     return Ok(FileStatus::DONE);

@@ -35,6 +35,7 @@ pub mod clusters;
 pub mod data_set;
 pub mod fcd;
 mod feedback;
+mod generations;
 pub mod handler;
 pub mod machine;
 pub mod name;

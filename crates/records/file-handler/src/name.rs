@@ -5,7 +5,9 @@
 //! | `//BANK.ACCOUNT` | a cluster or path of the system's catalog |
 //! | `//#VSAM.#CICS.BANK/ACCOUNT` | a file that the system BANK owns |
 //! | `/data/account` | a file of the machine |
+//! | `//BANK.DAILY(0)`, `(-1)`, `(+1)` | a generation: the newest, the one before, a new one |
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
+//! | `/data/one:/data/two` | a concatenation: one after the other, to be read |
 //!
 //! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set.
 //!
@@ -28,6 +30,8 @@ pub enum Target {
     Path(PathBuf, Forms),
     /// A data set of the catalog.
     DataSet(String),
+    /// Several, to be read one after the other.
+    Several(Vec<Target>),
 }
 
 /// Stands in front of the name of a data set.
@@ -40,7 +44,8 @@ pub const VIRTUAL: &str = "#VSAM.#CICS.";
 #[must_use]
 pub fn data_set(value: &str) -> Option<&str> {
     let name = value.strip_prefix(DATA_SET)?;
-    (is_virtual(name) || DataSetName::parse(name).is_ok()).then_some(name)
+    let (base, _) = relative(name).unwrap_or((name, 0));
+    (is_virtual(name) || DataSetName::parse(base).is_ok()).then_some(name)
 }
 
 /// Whether a name is that of a file that another system owns.
@@ -52,6 +57,29 @@ pub fn is_virtual(name: &str) -> bool {
         && rest.is_some_and(|(system, file)| {
             DataSetName::parse(system).is_ok() && DataSetName::parse(file).is_ok()
         })
+}
+
+/// A group and a relative number, of a name such as `BANK.DAILY(-1)`.
+#[must_use]
+pub fn relative(name: &str) -> Option<(&str, i32)> {
+    let (group, number) = name.strip_suffix(')')?.split_once('(')?;
+    Some((group, number.parse().ok()?))
+}
+
+/// The parts of a concatenation; of anything else itself. Each part but the first begins with `/`.
+#[must_use]
+pub fn parts(value: &[u8]) -> Vec<&[u8]> {
+    let (mut parts, mut begin) = (Vec::new(), 0);
+    if value.first() == Some(&b'/') {
+        for at in 1..value.len() {
+            if value[at..].starts_with(b":/") {
+                parts.push(&value[begin..at]);
+                begin = at + 1;
+            }
+        }
+    }
+    parts.push(&value[begin..]);
+    parts
 }
 
 /// Variables by which names are mapped.
@@ -87,10 +115,18 @@ pub fn target(variables: &dyn Variables, name: &[u8]) -> Target {
     let forms = forms(variables);
     let is_simple = !name.contains(&b'/') && !name.contains(&b'\\');
     let mapped = if is_simple { simple(variables, name) } else { complex(variables, name) };
-    if let Some(found) = mapped.to_str().and_then(data_set) {
+    match &parts(mapped.as_bytes())[..] {
+        [one] => one_target(variables, one, forms),
+        several => {
+            Target::Several(several.iter().map(|one| one_target(variables, one, forms)).collect())
+        }
+    }
+}
+
+fn one_target(variables: &dyn Variables, bytes: &[u8], forms: Forms) -> Target {
+    if let Some(found) = std::str::from_utf8(bytes).ok().and_then(data_set) {
         return Target::DataSet(found.to_ascii_uppercase());
     }
-    let bytes = mapped.as_bytes();
     let (bytes, forms) = match bytes.strip_suffix(b",rdw") {
         Some(path) => (path, Forms { variable: VariableForm::Rdw, ..forms }),
         None => (bytes, forms),
@@ -179,6 +215,7 @@ mod tests {
         match target(variables, name) {
             Target::Path(path, _) => path.to_string_lossy().into_owned(),
             Target::DataSet(name) => format!("data set {name}"),
+            Target::Several(several) => format!("{several:?}"),
         }
     }
 
@@ -196,6 +233,19 @@ mod tests {
         let within = BTreeMap::from([("COB_FILE_PATH", "/p"), ("DD_A", "b")]);
         assert_eq!(path(&within, b"A"), "/p/b");
         assert_eq!(path(&within, b"/A"), "/A");
+    }
+
+    #[test]
+    fn a_concatenation_has_parts_that_begin_with_a_slash() {
+        assert_eq!(parts(b"/a:/b:/c"), [b"/a", b"/b", b"/c"]);
+        assert_eq!(parts(b"/a:b"), [b"/a:b"]);
+        assert_eq!(parts(b"a:/b"), [b"a:/b"]);
+        let some = BTreeMap::from([("DD_K", "/a,rdw://x.y(-1)")]);
+        let Target::Several(found) = target(&some, b"K") else { panic!("it has two parts") };
+        let rdw = Forms { variable: VariableForm::Rdw, ..Forms::default() };
+        assert_eq!(found, [Target::Path("/a".into(), rdw), Target::DataSet("X.Y(-1)".into())]);
+        assert_eq!(relative("A.B(+1)"), Some(("A.B", 1)));
+        assert_eq!(relative("A.B(x)"), None);
     }
 
     #[test]

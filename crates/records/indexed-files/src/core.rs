@@ -217,11 +217,14 @@ impl Core {
             && let Err(refusal) = self.commit()
         {
             for (((tree, low), copy), made) in touched.into_iter().zip(copies).zip(made) {
-                self.trees[tree].restore(low, copy, made);
+                if let Some(copy) = copy {
+                    self.trees[tree].restore(low, copy, made);
+                }
             }
             if is_first && self.is_open() {
                 // Everything else is committed.
-                self.forget();
+                self.trees.iter_mut().for_each(Tree::forget);
+                (self.due, self.cost_seen) = (None, None);
             }
             return Err(refusal);
         }
@@ -273,14 +276,9 @@ impl Core {
             }
         }
         self.commits += 1;
-        self.forget();
-        self.look()
-    }
-
-    /// Everything that has changed is committed, or taken back.
-    fn forget(&mut self) {
         self.trees.iter_mut().for_each(Tree::saved);
         (self.due, self.cost_seen) = (None, None);
+        self.look()
     }
 
     fn is_open(&self) -> bool {

@@ -271,6 +271,38 @@ fn a_full_device_refuses_a_request_and_loses_none_before_it() {
 }
 
 #[test]
+fn a_request_that_is_taken_back_leaves_those_before_it_that_wait_for_their_commit() {
+    let medium = Shared::new();
+    let mut file = medium.create();
+    let fill = "f".repeat(200);
+    let record = |number: u32| format!("{number:04}00{number:04}{fill}");
+    for number in (0..800).step_by(10) {
+        file.write(record(number).as_bytes(), false).unwrap();
+    }
+    // The device is full in between: each request would split a block, and is taken back.
+    medium.0.lock().most = Some(0);
+    for number in 1..1000 {
+        if number % 10 > 0 {
+            let written = file.write(record(number).as_bytes(), false);
+            if written.is_ok() {
+                // What has room within the file.
+                continue;
+            }
+            let mut found = Vec::new();
+            for number in (0..800).step_by(10) {
+                file.read(0, format!("{number:04}").as_bytes(), &mut found).unwrap();
+                assert_eq!(found, record(number).as_bytes());
+            }
+            assert!(file.read(0, format!("{number:04}").as_bytes(), &mut found).is_err());
+        }
+    }
+    medium.0.lock().most = None;
+    let expected = dump(&mut file);
+    file.close().unwrap();
+    assert!(dump(&mut medium.open().unwrap()) == expected);
+}
+
+#[test]
 fn what_could_not_be_committed_is_committed_when_there_is_room_again() {
     let medium = Shared::new();
     let mut file = medium.create();

@@ -8,9 +8,9 @@
 //! Invariants:
 //! 1. A block holds the keys from where it begins up to where the next one does. Where it begins
 //!    never changes; an empty block stays until it is committed, which takes it away.
-//! 2. A block in `changed` hides that of the table.
-//! 3. A block in `kept` is as it was committed, and nothing else holds keys in front of its end.
-//! 4. [`Tree::put`] and [`Tree::remove`] cannot fail: what they change, [`Tree::touch`] has loaded.
+//! 2. A block in memory hides that of the table, and knows where it ends; the table may know of a
+//!    block within only if a commit is going to take it away.
+//! 3. [`Tree::put`] and [`Tree::remove`] cannot fail: what they change, [`Tree::touch`] has loaded.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -42,25 +42,29 @@ pub(crate) struct Spot {
     pub(crate) at: usize,
 }
 
-/// A block as it was committed.
-struct Kept {
-    /// Where the next one begins.
+/// A block in memory.
+#[derive(Clone)]
+pub(crate) struct Held {
+    /// Where the next one begins; a block that was taken away may stand in between.
     end: Option<Vec<u8>>,
     block: Block,
+    /// Whether it is another one than that of the table.
+    changed: bool,
 }
 
 /// A tree.
 pub(crate) struct Tree {
     name: String,
     committed: Option<ReadOnlyTable<&'static [u8], &'static [u8]>>,
-    changed: BTreeMap<Vec<u8>, Block>,
-    /// A block as it was committed, that was looked at last.
+    held: BTreeMap<Vec<u8>, Held>,
+    /// Blocks that were made, and taken back.
+    gone: Vec<Vec<u8>>,
+    /// A block as it was committed, that was gone through last.
     recent: Option<(Vec<u8>, Block)>,
-    /// Blocks as they were committed, by where they begin, with where the next one does.
-    kept: BTreeMap<Vec<u8>, Kept>,
+    /// How long the blocks are that are held as they were committed.
     kept_bytes: usize,
-    /// Where the last block begins, if that is known and it is among the changed ones.
-    last: Option<Vec<u8>>,
+    /// Which of them was given up last.
+    given_up: Vec<u8>,
     /// Counts up when entries change their spots.
     shape: u64,
     /// What a commit may need at most.
@@ -76,11 +80,11 @@ impl Tree {
         Tree {
             name: number.to_string(),
             committed: None,
-            changed: BTreeMap::new(),
+            held: BTreeMap::new(),
+            gone: Vec::new(),
             recent: None,
-            kept: BTreeMap::new(),
             kept_bytes: 0,
-            last: None,
+            given_up: Vec::new(),
             shape: 0,
             cost: 0,
             changed_bytes: 0,
@@ -122,17 +126,20 @@ impl Tree {
 
     /// Puts what has changed into a transaction.
     pub(crate) fn save(&self, transaction: &WriteTransaction) -> Result<(), Refusal> {
-        if self.changed.is_empty() {
+        if self.cost == 0 && self.gone.is_empty() {
             return Ok(());
         }
         let table = transaction.open_table(Table::new(&self.name));
         let mut table = table.map_err(Refusal::of_store)?;
+        for low in &self.gone {
+            table.remove(&low[..]).map_err(Refusal::of_store)?;
+        }
         let mut bytes = Vec::new();
-        for (low, block) in &self.changed {
-            if block.is_empty() {
+        for (low, held) in self.held.iter().filter(|(_, held)| held.changed) {
+            if held.block.is_empty() {
                 table.remove(&low[..]).map_err(Refusal::of_store)?;
             } else {
-                block.write(&mut bytes);
+                held.block.write(&mut bytes);
                 table.insert(&low[..], &bytes[..]).map_err(Refusal::of_store)?;
             }
         }
@@ -141,8 +148,25 @@ impl Tree {
 
     /// What has changed is committed.
     pub(crate) fn saved(&mut self) {
-        self.changed.clear();
-        (self.recent, self.last) = (None, None);
+        let kept = &mut self.kept_bytes;
+        self.held.retain(|_, held| {
+            if std::mem::take(&mut held.changed) {
+                *kept += held.block.bytes();
+            }
+            !held.block.is_empty()
+        });
+        while self.kept_bytes > KEPT_BYTES_MAX && self.give_up() {}
+        self.gone.clear();
+        self.recent = None;
+        (self.cost, self.changed_bytes) = (0, 0);
+        self.shape += 1;
+    }
+
+    /// What has changed is taken back, all of it.
+    pub(crate) fn forget(&mut self) {
+        self.held.retain(|_, held| !held.changed);
+        self.gone.clear();
+        self.recent = None;
         (self.cost, self.changed_bytes) = (0, 0);
         self.shape += 1;
     }
@@ -152,75 +176,80 @@ impl Tree {
         self.committed.as_ref().ok_or_else(gone)
     }
 
-    fn load(&mut self, low: &[u8], bytes: &[u8]) -> Result<(), Refusal> {
-        let block = Block::read(bytes).ok_or_else(|| Refusal::damaged("a block is not whole"))?;
-        self.recent = Some((low.to_vec(), block));
-        Ok(())
-    }
-
     /// Where the block begins that holds a key, or would.
     pub(crate) fn locate(&mut self, key: &[u8]) -> Result<Vec<u8>, Refusal> {
-        if let Some(last) = &self.last
-            && key >= &last[..]
-        {
-            return Ok(last.clone());
-        }
         if let Some((low, block)) = &self.recent
-            && !self.changed.contains_key(low)
             && block.find(key).is_ok()
+            && !self.held.contains_key(low)
         {
             return Ok(low.clone());
         }
         let upto = (Bound::Unbounded, Bound::Included(key));
-        if let Some((low, kept)) = self.kept.range::<[u8], _>(upto).next_back()
-            && kept.end.as_deref().is_none_or(|end| key < end)
-        {
-            return Ok(low.clone());
+        let mut candidate = None;
+        if let Some((low, held)) = self.held.range::<[u8], _>(upto).next_back() {
+            if held.end.as_deref().is_none_or(|end| key < end) {
+                return Ok(low.clone());
+            }
+            candidate = Some(low.clone());
         }
-        let changed = self.changed.range::<[u8], _>(upto);
-        let changed = changed.map(|(low, _)| low.clone()).next_back();
         let mut range = self.table()?.range(..=key).map_err(Refusal::of_store)?;
-        let Some(committed) = range.next_back().transpose().map_err(Refusal::of_store)? else {
-            return Ok(changed.unwrap_or_default());
-        };
-        let low = committed.0.value();
-        match changed {
-            Some(changed) if &changed[..] >= low => Ok(changed),
-            _ => {
-                let low = low.to_vec();
-                self.keep(&low, committed.1.value())?;
+        let found = range.next_back().transpose().map_err(Refusal::of_store)?;
+        let found = found.as_ref().map(|(low, bytes)| (low.value(), bytes.value()));
+        match (candidate, found) {
+            (None, None) => {
+                self.hold(Vec::new(), Block::default())?;
+                Ok(Vec::new())
+            }
+            (Some(low), found) if found.is_none_or(|(other, _)| other <= &low[..]) => {
+                // What stood between its end and the key was taken away.
+                let end = self.behind(&low)?;
+                if let Some(held) = self.held.get_mut(&low) {
+                    held.end = end;
+                }
                 Ok(low)
             }
+            (_, Some((low, bytes))) => {
+                self.hold(low.to_vec(), read(bytes)?)?;
+                Ok(low.to_vec())
+            }
+            (Some(low), None) => Ok(low),
         }
     }
 
-    /// Keeps a committed block, which has not changed.
-    fn keep(&mut self, low: &[u8], bytes: &[u8]) -> Result<(), Refusal> {
-        let block = Block::read(bytes).ok_or_else(|| Refusal::damaged("a block is not whole"))?;
-        let end = self.beside(low, false)?;
-        if self.kept_bytes > KEPT_BYTES_MAX {
-            self.kept.clear();
-            self.kept_bytes = 0;
-        }
+    /// Holds a committed block that is not held.
+    fn hold(&mut self, low: Vec<u8>, block: Block) -> Result<(), Refusal> {
+        let end = self.behind(&low)?;
+        while self.kept_bytes > KEPT_BYTES_MAX && self.give_up() {}
         self.kept_bytes += block.bytes();
-        self.kept.insert(low.to_vec(), Kept { end, block });
+        self.held.insert(low, Held { end, block, changed: false });
         Ok(())
+    }
+
+    /// Gives up a block that is held as it was committed; `false` if that was none.
+    fn give_up(&mut self) -> bool {
+        let behind = (Bound::Excluded(&self.given_up[..]), Bound::Unbounded);
+        let next = self.held.range::<[u8], _>(behind).find(|(_, held)| !held.changed);
+        let Some(low) = next.map(|(low, _)| low.clone()) else {
+            // From the beginning, another time.
+            return !std::mem::take(&mut self.given_up).is_empty();
+        };
+        if let Some(held) = self.held.remove(&low) {
+            self.kept_bytes = self.kept_bytes.saturating_sub(held.block.bytes());
+        }
+        self.given_up = low;
+        true
     }
 
     /// The block that begins there; an empty one if there is none.
     pub(crate) fn block(&mut self, low: &[u8]) -> Result<&Block, Refusal> {
-        if self.changed.contains_key(low) {
-            return Ok(&self.changed[low]);
-        }
-        if self.kept.contains_key(low) {
-            return Ok(&self.kept[low].block);
-        }
-        if self.recent.as_ref().is_none_or(|(recent, _)| recent != low) {
-            let found = self.table()?.get_owned(low).map_err(Refusal::of_store)?;
-            match found {
-                Some(bytes) => self.load(low, bytes.value())?,
-                None => self.recent = Some((low.to_vec(), Block::default())),
+        let is_recent = self.recent.as_ref().is_some_and(|(recent, _)| recent == low);
+        if !is_recent {
+            if self.held.contains_key(low) {
+                return Ok(&self.held[low].block);
             }
+            let found = self.table()?.get_owned(low).map_err(Refusal::of_store)?;
+            let block = found.map(|bytes| read(bytes.value())).transpose()?.unwrap_or_default();
+            self.recent = Some((low.to_vec(), block));
         }
         let missing = || Refusal::damaged("a block is missing");
         self.recent.as_ref().map(|(_, block)| block).ok_or_else(missing)
@@ -230,21 +259,30 @@ impl Tree {
     fn beside(&self, low: &[u8], before: bool) -> Result<Option<Vec<u8>>, Refusal> {
         let table = self.table()?;
         if before {
-            let changed = self.changed.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(low)));
-            let changed = changed.map(|(low, _)| low.clone()).next_back();
+            let held = self.held.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(low)));
+            let held = held.map(|(low, _)| low.clone()).next_back();
             let mut range = table.range(..low).map_err(Refusal::of_store)?;
             let found = range.next_back().transpose().map_err(Refusal::of_store)?;
             let committed = found.map(|(low, _)| low.value().to_vec());
-            return Ok(changed.max(committed));
+            return Ok(held.max(committed));
         }
+        match self.held.get(low) {
+            Some(held) => Ok(held.end.clone()),
+            None => self.behind(low),
+        }
+    }
+
+    /// Where the next block begins.
+    fn behind(&self, low: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+        let table = self.table()?;
         let behind = (Bound::Excluded(low), Bound::Unbounded);
-        let changed = self.changed.range::<[u8], _>(behind).map(|(low, _)| low.clone()).next();
+        let held = self.held.range::<[u8], _>(behind).map(|(low, _)| low.clone()).next();
         let mut range = table.range::<&[u8]>(behind).map_err(Refusal::of_store)?;
         let found = range.next().transpose().map_err(Refusal::of_store)?;
         let committed = found.map(|(low, _)| low.value().to_vec());
-        Ok(match (changed, committed) {
-            (Some(changed), Some(committed)) => Some(changed.min(committed)),
-            (changed, committed) => changed.or(committed),
+        Ok(match (held, committed) {
+            (Some(held), Some(committed)) => Some(held.min(committed)),
+            (held, committed) => held.or(committed),
         })
     }
 
@@ -299,10 +337,10 @@ impl Tree {
 
     /// The last entry of all.
     pub(crate) fn end(&mut self) -> Result<Option<Spot>, Refusal> {
-        let changed = self.changed.keys().next_back().cloned();
+        let held = self.held.keys().next_back().cloned();
         let last = self.table()?.last().map_err(Refusal::of_store)?;
         let committed = last.map(|(low, _)| low.value().to_vec());
-        let Some(low) = changed.max(committed) else { return Ok(None) };
+        let Some(low) = held.max(committed) else { return Ok(None) };
         match self.block(&low)?.len().checked_sub(1) {
             Some(at) => Ok(Some(Spot { low, at })),
             None => self.step(Spot { low, at: 0 }, true),
@@ -319,101 +357,98 @@ impl Tree {
     /// Loads the block that a key is in, or will be, to be changed; says where it begins.
     pub(crate) fn touch(&mut self, key: &[u8]) -> Result<Vec<u8>, Refusal> {
         let low = self.locate(key)?;
-        if self.changed.contains_key(&low) {
-            return Ok(low);
+        if let Some((recent, block)) = self.recent.take_if(|(recent, _)| *recent == low)
+            && !self.held.contains_key(&recent)
+        {
+            self.hold(recent, block)?;
         }
-        let block = match self.kept.remove(&low) {
-            Some(kept) => {
-                self.kept_bytes = self.kept_bytes.saturating_sub(kept.block.bytes());
-                kept.block
-            }
-            None => {
-                self.block(&low)?;
-                self.recent.take().map(|(_, block)| block).unwrap_or_default()
-            }
-        };
-        self.cost += cost(&low, &block);
-        self.changed_bytes += block.bytes();
-        // Whoever writes in sequence will write behind it.
-        let is_last = block.find(key) == Err(block.len()) && self.beside(&low, false)?.is_none();
-        self.changed.insert(low.clone(), block);
-        if is_last {
-            self.last = Some(low.clone());
+        let missing = || Refusal::damaged("a block is missing");
+        let held = self.held.get_mut(&low).ok_or_else(missing)?;
+        if !std::mem::replace(&mut held.changed, true) {
+            self.kept_bytes = self.kept_bytes.saturating_sub(held.block.bytes());
+            self.cost += cost(&low, &held.block);
+            self.changed_bytes += held.block.bytes();
         }
         Ok(low)
     }
 
     /// A touched block, as it is now.
-    pub(crate) fn copy(&self, low: &[u8]) -> Block {
-        self.changed.get(low).cloned().unwrap_or_default()
+    pub(crate) fn copy(&self, low: &[u8]) -> Option<Held> {
+        self.held.get(low).cloned()
     }
 
     /// Puts an entry into the touched block of its key. Says where a block begins that this made.
     pub(crate) fn put(&mut self, low: &[u8], key: &[u8], value: &[u8]) -> Option<Vec<u8>> {
-        let block = self.changed.get_mut(low)?;
-        let before = cost(low, block);
+        let held = self.held.get_mut(low)?;
+        let before = cost(low, &held.block);
         self.changed_bytes += key.len() + value.len();
-        if !block.put(key, value) && block.bytes() <= self.block_bytes {
-            self.cost = self.cost + cost(low, block) - before;
-            return None;
+        let is_new = held.block.put(key, value);
+        if is_new || held.block.bytes() > self.block_bytes {
+            self.shape += 1;
         }
-        self.shape += 1;
         let mut made = None;
-        if block.bytes() > self.block_bytes && block.len() > 1 {
-            let put = block.find(key).unwrap_or(0);
-            let upper = block.split(block.middle(put));
-            let upper_low = upper.key(0).to_vec();
-            self.cost += cost(&upper_low, &upper);
-            made = Some((upper_low, upper));
+        if held.block.bytes() > self.block_bytes && held.block.len() > 1 {
+            let put = held.block.find(key).unwrap_or(0);
+            let block = held.block.split(held.block.middle(put));
+            let upper_low = block.key(0).to_vec();
+            self.cost += cost(&upper_low, &block);
+            let end = held.end.replace(upper_low.clone());
+            made = Some((upper_low, Held { end, block, changed: true }));
         }
-        self.cost = self.cost + cost(low, block) - before;
+        self.cost = self.cost + cost(low, &held.block) - before;
         let (upper_low, upper) = made?;
-        if self.last.as_deref() == Some(low) {
-            self.last = Some(upper_low.clone());
-        }
-        self.changed.insert(upper_low.clone(), upper);
+        self.gone.retain(|gone| *gone != upper_low);
+        self.recent = None;
+        self.held.insert(upper_low.clone(), upper);
         Some(upper_low)
     }
 
     /// Puts an entry behind all others, if its block is touched and has room; `false` if not.
     pub(crate) fn append(&mut self, key: &[u8], value: &[u8]) -> bool {
-        let Some(last) = &self.last else { return false };
-        let Some(mut entry) = self.changed.last_entry() else { return false };
-        let (grown, page) = (entry.get().grown(key.len(), value.len()), page(entry.get(), last));
-        if entry.key() != last || grown > self.block_bytes || grown + last.len() + OVERHEAD > page {
+        let Some(mut last) = self.held.last_entry() else { return false };
+        let low_bytes = last.key().len();
+        let held = last.get();
+        let grown = held.block.grown(key.len(), value.len());
+        let page = page(held.block.bytes() + low_bytes);
+        let has_room = grown <= self.block_bytes && grown + low_bytes + OVERHEAD <= page;
+        if held.end.is_some() || !held.changed || !has_room || key < &last.key()[..] {
             return false;
         }
         self.changed_bytes += key.len() + value.len();
         self.shape += 1;
-        entry.get_mut().append(key, value)
+        last.get_mut().block.append(key, value)
     }
 
     /// Takes an entry out of the touched block of its key.
     pub(crate) fn remove(&mut self, low: &[u8], key: &[u8]) {
-        if let Some(block) = self.changed.get_mut(low) {
-            block.remove(key);
+        if let Some(held) = self.held.get_mut(low) {
+            held.block.remove(key);
             self.shape += 1;
         }
     }
 
-    /// Puts a block back as it was, and empties the one that was made of it.
-    pub(crate) fn restore(&mut self, low: Vec<u8>, block: Block, made: Option<Vec<u8>>) {
-        self.changed.insert(low, block);
+    /// Puts a block back as it was, and takes back the one that was made of it.
+    pub(crate) fn restore(&mut self, low: Vec<u8>, copy: Held, made: Option<Vec<u8>>) {
+        self.held.insert(low, copy);
         if let Some(made) = made {
-            self.changed.insert(made, Block::default());
+            self.held.remove(&made);
+            self.gone.push(made);
         }
-        self.last = None;
         self.shape += 1;
     }
+}
+
+fn read(bytes: &[u8]) -> Result<Block, Refusal> {
+    Block::read(bytes).ok_or_else(|| Refusal::damaged("a block is not whole"))
 }
 
 /// What the store may need for a block: pages of twice its length, and as much again on the way to
 /// it.
 fn cost(low: &[u8], block: &Block) -> usize {
-    2 * page(block, low)
+    2 * page(block.bytes() + low.len())
 }
 
-/// The page of the store that a block goes into.
-fn page(block: &Block, low: &[u8]) -> usize {
-    (block.bytes() + low.len() + OVERHEAD).next_power_of_two().max(4096)
+/// The page of the store that so many bytes go into.
+fn page(bytes: usize) -> usize {
+    (bytes + OVERHEAD).next_power_of_two().max(4096)
 }

@@ -62,8 +62,8 @@ pub(crate) struct BatchArgs {
     #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
     kind: Kind,
     /// A file of the program: GSAM's, a COBOL ASSIGN's, SYSIN, SYSOUT; with ,text its lines become
-    /// records, with ,rdw records have descriptor words; //DSN is a cluster or path of the catalog;
-    /// may be repeated
+    /// records, with ,rdw records have descriptor words; //DSN is a cluster or path of the catalog,
+    /// //GROUP(0) a generation; /ONE:/TWO are read one after the other; may be repeated
     #[arg(long = "dd", value_name = "NAME=PATH[,text|,rdw]|//DSN")]
     dds: Vec<String>,
     /// What the program gets as its command line

@@ -283,3 +283,37 @@ fn files_that_the_run_time_has_made_are_read_as_before_and_replaced_by_ours() {
     assert_eq!(&stage.bytes("KFILE")[..4], b"redb");
     assert!(!stage.path("KFILE.1").exists());
 }
+
+#[test]
+fn a_kill_leaves_a_file_of_whole_requests() {
+    use std::io::BufRead as _;
+    let stage = Stage::new("ix-kill");
+    let program = stage.compile("ixlong", With::Library);
+    let run = |what: &str| {
+        let mut command = Command::new(&program);
+        command.env("LD_LIBRARY_PATH", library()).env("DD_KFILE", stage.path("KFILE"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a program that was compiled");
+        let mut input = child.stdin.take().expect("a pipe");
+        input.write_all(format!("{what}\n").as_bytes()).expect("the program reads it");
+        child
+    };
+    let mut child = run("WRITE");
+    let lines = std::io::BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut first = None;
+    for _line in lines {
+        // The first commit after that of the empty file makes it longer.
+        let now = std::fs::metadata(stage.path("KFILE")).map_or(0, |file| file.len());
+        if *first.get_or_insert(now) < now {
+            break;
+        }
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let output = seam::process::finish(run("READ"), LONG).expect("it ends");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
+    assert_eq!((lines[0], lines[2]), ("OPEN 00", "CLOSE 00"), "{said}");
+    let count = lines[1].strip_prefix("SAME ").unwrap_or_else(|| panic!("{said}"));
+    assert!(count.parse::<u64>().is_ok_and(|count| count > 0), "{said}");
+}

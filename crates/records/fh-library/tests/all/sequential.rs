@@ -83,3 +83,34 @@ fn sort_reads_and_writes_the_same_files() {
     let said = Stage::new("sorts").play("sorts", With::Library, &[]);
     assert_eq!(said, "ALPHA\nBRAVO\nCHARLIE\n00\n");
 }
+
+#[test]
+fn a_file_that_ends_inside_a_record_is_told_and_nothing_old_is_taken_for_data() {
+    let stage = Stage::new("cut");
+    stage.write("AFILE", b"AAAAAAAAAABBBB");
+    stage.write("VFILE", b"\0\x05\0\011111\0\x14\0\x002222");
+    let expected = "00 AAAAAAAAAA<\n04 BBBB      <\n10 BBBB      <\n\
+                    00 0005 11111               <\n30 0000 11111               <\n";
+    assert_eq!(stage.play("cut", With::Library, &[]), expected);
+    // Of the length itself a part.
+    stage.write("VFILE", b"\0\x05\0\011111\0");
+    assert_eq!(stage.play("cut", With::Library, &[]), expected);
+    // A record that is longer than the program's, and cut.
+    stage.write("VFILE", b"\0\x05\0\011111\0\x20\0\02222222222222222222222");
+    assert_eq!(stage.play("cut", With::Library, &[]), expected);
+}
+
+#[test]
+fn files_are_concatenated() {
+    let stage = Stage::new("chain");
+    stage.write("one", b"AAAAAAAAAA");
+    stage.write("two", b"BBBBBBBBBBCCCCCCCCCC");
+    stage.write("VFILE", b"");
+    let [one, two] = ["one", "two"].map(|name| stage.path(name).display().to_string());
+    let said = stage.play("cut", With::Library, &[("AFILE", &format!("{one}:{two}"))]);
+    let read = "00 AAAAAAAAAA<\n00 BBBBBBBBBB<\n00 CCCCCCCCCC<\n10 CCCCCCCCCC<\n";
+    assert!(said.starts_with(read), "{said}");
+    let said = stage.play("cut", With::Library, &[("AFILE", &format!("{one}:{two}x"))]);
+    // OPEN has said 35: the program has no other file.
+    assert!(!said.contains("AAAA"), "one of them is not there: {said}");
+}

@@ -44,6 +44,8 @@ on_both! {
     relative_clusters_number_their_records
     entry_sequenced_clusters_are_sequential_files
     share_options_keep_a_second_writer_out
+    generations_are_found_by_relative_numbers_and_made_by_open_output
+    data_sets_are_concatenated
 }
 
 fn bank<S: Store>(owner: Owner<S>) -> (Arc<Mutex<Owner<S>>>, Program) {
@@ -291,4 +293,83 @@ fn share_options_keep_a_second_writer_out<S: Store>(owner: Owner<S>) {
     assert_eq!(ours.ask(&mut first, CLOSE), "00");
     owner.lock().commit();
     assert_eq!(theirs.ask(&mut second, OPEN_IO), "00");
+}
+
+/// A sequential file of 10 bytes.
+fn daily(name: &str) -> File {
+    File::new(name, Organization::Sequential, Access::Sequential, 10)
+}
+
+fn write_daily(program: &mut Program, name: &str, text: &str) {
+    let mut file = daily(name);
+    assert_eq!(file.ask(program, OPEN_OUTPUT), "00", "{name}");
+    assert_eq!(file.record(text).ask(program, WRITE), "00");
+    assert_eq!(file.ask(program, CLOSE), "00");
+}
+
+fn read_daily(program: &mut Program, name: &str) -> String {
+    let mut file = daily(name);
+    let mut all = file.ask(program, OPEN_INPUT);
+    while all.starts_with("00") && file.ask(program, NEXT) == "00" {
+        all.push(' ');
+        all.push_str(&file.text());
+    }
+    file.ask(program, CLOSE);
+    all
+}
+
+const DAILY: [(&str, &str); 4] = [
+    ("NEW", "//BANK.DAILY(+1)"),
+    ("NOW", "//BANK.DAILY(0)"),
+    ("OLD", "//BANK.DAILY(-1)"),
+    ("BOTH", "//BANK.DAILY(-1)://BANK.DAILY(0)"),
+];
+
+fn group<S: Store>(owner: Owner<S>) -> Arc<Mutex<Owner<S>>> {
+    let remarks = vsam::Remarks::default();
+    let limit = vsam::GenerationGroupAttributes { limit: 3, empty: false, scratch: true, remarks };
+    owner.define("BANK.DAILY", Definition::GenerationGroup(limit));
+    Arc::new(Mutex::new(owner))
+}
+
+fn generations_are_found_by_relative_numbers_and_made_by_open_output<S: Store>(owner: Owner<S>) {
+    let owner = group(owner);
+    let mut step = Program::over(&owner, &DAILY);
+    assert_eq!(daily("NOW").ask(&mut step, OPEN_INPUT), "35");
+    assert_eq!(daily("NEW").ask(&mut step, OPEN_INPUT), "35");
+    write_daily(&mut step, "NEW", "first");
+    // The step counts from what there was when it began.
+    assert_eq!(read_daily(&mut step, "NEW"), "00 first");
+    assert_eq!(daily("NOW").ask(&mut step, OPEN_INPUT), "35");
+    owner.lock().commit();
+    for text in ["second", "third", "fourth"] {
+        let next = Arc::new(Mutex::new(owner.lock().beside()));
+        let mut step = Program::over(&next, &DAILY);
+        write_daily(&mut step, "NEW", text);
+        next.lock().commit();
+    }
+    let last = Arc::new(Mutex::new(owner.lock().beside()));
+    let mut step = Program::over(&last, &DAILY);
+    assert_eq!(read_daily(&mut step, "NOW"), "00 fourth");
+    assert_eq!(read_daily(&mut step, "OLD"), "00 third");
+    let mut gone = Program::over(&last, &[("GONE", "//BANK.DAILY(-3)")]);
+    assert_eq!(daily("GONE").ask(&mut gone, OPEN_INPUT), "35");
+}
+
+fn data_sets_are_concatenated<S: Store>(owner: Owner<S>) {
+    let owner = group(owner);
+    for text in ["first", "second"] {
+        let next = Arc::new(Mutex::new(owner.lock().beside()));
+        let mut step = Program::over(&next, &DAILY);
+        write_daily(&mut step, "NEW", text);
+        next.lock().commit();
+    }
+    let mut step = Program::over(&owner, &DAILY);
+    assert_eq!(read_daily(&mut step, "BOTH"), "00 first second");
+    assert_eq!(daily("BOTH").ask(&mut step, OPEN_OUTPUT), "37");
+    let mut file = daily("BOTH");
+    assert_eq!(file.ask(&mut step, OPEN_INPUT), "00");
+    for expected in ["00", "00", "10", "46"] {
+        assert_eq!(file.ask(&mut step, NEXT), expected);
+    }
 }
