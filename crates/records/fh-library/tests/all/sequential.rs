@@ -88,15 +88,15 @@ fn sort_reads_and_writes_the_same_files() {
 fn a_file_that_ends_inside_a_record_is_told_and_nothing_old_is_taken_for_data() {
     let stage = Stage::new("cut");
     stage.write("AFILE", b"AAAAAAAAAABBBB");
-    stage.write("VFILE", b"\0\x05\0\011111\0\x14\0\x002222");
+    stage.write("VFILE", b"\0\x05\0\x0011111\0\x14\0\x002222");
     let expected = "00 AAAAAAAAAA<\n04 BBBB      <\n10 BBBB      <\n\
                     00 0005 11111               <\n30 0000 11111               <\n";
     assert_eq!(stage.play("cut", With::Library, &[]), expected);
     // Of the length itself a part.
-    stage.write("VFILE", b"\0\x05\0\011111\0");
+    stage.write("VFILE", b"\0\x05\0\x0011111\0");
     assert_eq!(stage.play("cut", With::Library, &[]), expected);
     // A record that is longer than the program's, and cut.
-    stage.write("VFILE", b"\0\x05\0\011111\0\x20\0\02222222222222222222222");
+    stage.write("VFILE", b"\0\x05\0\x0011111\0\x20\0\x002222222222222222222222");
     assert_eq!(stage.play("cut", With::Library, &[]), expected);
 }
 
