@@ -1,5 +1,5 @@
 //! The door as a client sees it: over a socket, with nothing but bytes.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // a test that fails says where
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

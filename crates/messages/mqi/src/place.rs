@@ -86,6 +86,7 @@ pub fn file_name(name: &str) -> Option<String> {
 #[derive(Debug)]
 pub struct Link {
     path: PathBuf,
+    socket: PathBuf,
 }
 
 impl Link {
@@ -103,7 +104,7 @@ impl Link {
             let _ = std::fs::remove_file(&fresh);
             std::os::unix::fs::symlink(socket, &fresh).ok()?;
             std::fs::rename(&fresh, &path).ok()?;
-            Some(Link { path })
+            Some(Link { path, socket: socket.to_owned() })
         })
     }
 }
@@ -111,8 +112,9 @@ impl Link {
 impl Drop for Link {
     #[allow(clippy::disallowed_methods)] // links are no part of a system
     fn drop(&mut self) {
-        // Another system may have taken the name over; then its link goes, and programs of that
-        // one find it by its folder.
-        let _ = std::fs::remove_file(&self.path);
+        // Another system may have taken the name over: then it is that one's.
+        if std::fs::read_link(&self.path).is_ok_and(|target| target == self.socket) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }

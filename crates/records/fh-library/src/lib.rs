@@ -4,8 +4,8 @@
 //! cobc -x -std=ibm -fcallfh=HOLDFASTFH prog.cbl -L DIR -lholdfast_fh
 //! ```
 //!
-//! Files of the machine go through the handler: sequential, line sequential, printers, relative;
-//! indexed ones are the run time's own. Names are mapped by the environment as the run time maps
+//! Files of the machine go through the handler: sequential, line sequential, printers, relative,
+//! indexed. Names are mapped by the environment as the run time maps
 //! them. Data sets are those of a started system:
 //!
 //! ```sh
@@ -19,7 +19,7 @@
 //! 1. What a program leaves open is closed when its process ends. What cannot be written then is
 //!    said on standard error, and the process ends with 1.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // pointers of C are the interface's own
 
 use std::ffi::c_int;
 use std::io::Write as _;
@@ -53,7 +53,7 @@ file_handler::export_vsam!(ready);
 /// Called by what `cobc` generates: two bytes of operation, and a control block.
 // SAFETY: no other library has a symbol of this name.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)]
+#[allow(non_snake_case)] // a name of the interface
 pub unsafe extern "C" fn HOLDFASTFH(opcode: *mut u8, fcd: *mut u8) -> c_int {
     ready();
     // SAFETY: as this function's callers promise.
@@ -68,7 +68,7 @@ macro_rules! export_units {
         /// Answers 0, or the file status that says why not. Programs in COBOL call it by this name.
         // SAFETY: no other library has a symbol of this name.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case)] // a name of the interface
         pub extern "C" fn $name() -> c_int {
             ready();
             file_handler::abi::unit($code)

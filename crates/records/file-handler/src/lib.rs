@@ -6,7 +6,7 @@
 //! ```text
 //!  program --operation, block--> abi -> handler --sequential, lines, relative--> machine -> files
 //!                                              \--data sets--> remote ~ wire ~> clusters -> vsam
-//!                                               \--indexed files of the machine--> libcob
+//!                                               \--indexed--> indexed-files (older ones: libcob)
 //! ```
 //!
 //! | to understand | look at |

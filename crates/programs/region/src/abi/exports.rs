@@ -73,7 +73,7 @@ export!(ILBOABN0 => guest::abended, code timing);
 /// A request of a COBOL program for one of its files: two bytes of operation, a control block.
 // SAFETY: no other symbol of this name exists in an executable with this crate.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)]
+#[allow(non_snake_case)] // a name of the interface
 extern "C" fn HOLDFASTFH(opcode: *mut u8, block: *mut u8) -> c_int {
     // SAFETY: the program's compiler makes the call, with both as the handler wants them.
     unsafe { file_handler::abi::serve(opcode, block) };
@@ -83,7 +83,7 @@ extern "C" fn HOLDFASTFH(opcode: *mut u8, block: *mut u8) -> c_int {
 /// A request of the message queue interface for the region's server.
 // SAFETY: no other symbol of this name exists in an executable with this crate.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)]
+#[allow(non_snake_case)] // a name of the interface
 extern "C" fn HOLDFASTMQ(
     request: *const u8,
     length: usize,
