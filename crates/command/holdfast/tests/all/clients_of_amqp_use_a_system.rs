@@ -79,7 +79,7 @@ fn messages_outlive_a_kill_and_clients_hear_of_an_orderly_end() {
 
     let password = folder.join("password");
     std::fs::write(&password, "sesame\n").unwrap();
-    let mut user = command(None);
+    let mut user = command(Some(SECRET));
     user.args(["user", "put", "-s"]).arg(&dir).arg("ANNA");
     user.stdin(std::fs::File::open(&password).unwrap());
     assert!(seam::process::output(&mut user, LIMIT).unwrap().status.success());

@@ -45,7 +45,7 @@ fn ask(address: &str, method: &str, path: &str, more: &str, body: &str) -> (u16,
 }
 
 fn user(dir: &Path, password: &Path, name: &str) {
-    let mut user = command(None);
+    let mut user = command(Some(SECRET));
     user.args(["user", "put", "-s"]).arg(dir).arg(name);
     user.stdin(std::fs::File::open(password).unwrap());
     assert!(seam::process::output(&mut user, LIMIT).unwrap().status.success());

@@ -66,10 +66,10 @@ fn a_region_has_clusters_in_its_unit_of_work_and_others_by_the_name_of_the_syste
         eprintln!("skipped: cc is not installed");
         return;
     }
-    let settings = "[online]\napplid = \"BANK\"\nfiles = { ACCT = \"BANK.ACCT\" }\n";
+    let settings = "\n[online]\napplid = \"BANK\"\nfiles = { ACCT = \"BANK.ACCT\" }\n";
     let (folder, dir) = system_of("clusters-everywhere", SHOP, "");
     let config = dir.join("holdfast.toml");
-    let text = fs::read_to_string(&config).unwrap().replace("[online]\n", settings);
+    let text = fs::read_to_string(&config).unwrap().replace("\n[online]\n", settings);
     fs::write(&config, text).unwrap();
     idcams(&dir, DEFINE).done();
     let good = program(&folder, "good.c", "AA0001", true);
