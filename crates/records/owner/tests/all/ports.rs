@@ -101,7 +101,7 @@ fn an_address_that_others_reach_needs_tls() {
     let owner = Owner::over(ModelStore::new(), Options::default());
     let catalog = owner.catalog.clone();
     let service = owner::Service {
-        files: std::sync::Arc::new(owner::Files {
+        files: Arc::new(owner::Files {
             applid: owner::Applid::parse("BANK").unwrap(),
             names: std::collections::BTreeMap::new(),
         }),
