@@ -50,6 +50,7 @@ fn main() -> Result<(), AnyError> {
         files: Arc::new(Files { applid, names: BTreeMap::new() }),
         catalog: Box::new(move || Some(catalog.clone())),
         admission: Box::new(Anybody),
+        clock: Arc::clone(&seam.clock),
     };
     let socket = home.join(owner::place::SOCKET);
     let server = Server::start(Options { socket, ..Options::default() }, service)?;

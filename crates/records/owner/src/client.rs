@@ -26,7 +26,7 @@ use crate::frame::{FRAME_BYTES_MAX, Frames};
 use crate::greeting::{GREETING_BYTES_MAX, Hello, Refused, read_answer};
 use crate::name::{Applid, VirtualName};
 use crate::place::{Place, Places};
-use crate::stream::{Stream, prepare};
+use crate::stream::{Stream, Timed, prepare};
 use crate::tls;
 
 /// How long an owner may take to let a program in.
@@ -106,7 +106,7 @@ impl Line {
             applid.text().clone_into(&mut hello.applid);
         }
         let stream = match &self.place {
-            Place::Socket(path) => Stream::Unix(seam::socket::connect(path)?),
+            Place::Socket(path) => Stream::Unix(Timed::new(seam::socket::connect(path)?, None)),
             Place::Port { address, secured } => {
                 (hello.user, hello.password) = self.places.user()?;
                 port(address, *secured, &self.places)?
@@ -181,7 +181,7 @@ fn port(address: &str, secured: bool, places: &Places) -> Result<Stream, Connect
             Ok(stream) => {
                 prepare(&stream);
                 return Ok(match secured {
-                    false => Stream::Tcp(stream),
+                    false => Stream::Tcp(Timed::new(stream, None)),
                     true => {
                         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
                         let host = host.trim_start_matches('[').trim_end_matches(']');

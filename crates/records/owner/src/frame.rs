@@ -39,6 +39,11 @@ impl<T: Read + Write> Frames<T> {
         &self.stream
     }
 
+    /// The stream, to be changed.
+    pub fn stream_mut(&mut self) -> &mut T {
+        &mut self.stream
+    }
+
     /// Replaces `body` by what the next frame has; `false` at the end of the stream.
     ///
     /// # Errors

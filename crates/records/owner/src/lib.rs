@@ -38,5 +38,5 @@ pub mod unit;
 pub use client::{OwnerWays, Owners};
 pub use name::{Applid, Files, VirtualName};
 pub use place::Places;
-pub use server::{Admission, Options, Server, Service, Who};
+pub use server::{Admission, Limits, Options, Server, Service, Who};
 pub use session::Session;

@@ -4,8 +4,10 @@
 //! 1. At the socket the kernel says who comes; at a port a client says it, and proves it unless
 //!    [`Admission`] lets anybody in.
 //! 2. An address that other machines reach is listened at with TLS alone.
-//! 3. Whoever connects has [`GREETING`] to say who it is. Passwords are checked one at a time.
-//! 4. Closed, the server has ended every session, and so backed out what was not committed.
+//! 3. Whoever connects has [`GREETING`] to say who it is, TLS and all, however it sends that.
+//! 4. Clients of ports take no places from processes of this machine ([`Limits`]), nor do these wait
+//!    for passwords, which are checked one at a time.
+//! 5. Closed, the server has ended every session, and so backed out what was not committed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Code, Coded};
+use seam::clock::Clock;
 use seam::socket::Peer;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
@@ -27,7 +30,7 @@ use crate::frame::{FRAME_BYTES_MAX, Frames};
 use crate::greeting::{GREETING_BYTES_MAX, Hello, Refused, answer};
 use crate::name::Files;
 use crate::session::Session;
-use crate::stream::{Ender, Stream, prepare};
+use crate::stream::{Deadline, Ender, Stream, Timed, prepare};
 use crate::tls::Acceptor;
 
 /// How long a client may take to say who it is.
@@ -38,8 +41,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_secs(1);
 /// How long nobody is let in after that could not be done.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How many clients there may be at once.
-const CONNECTIONS_MAX: usize = 4096;
+/// How many clients there may be at once of each door, and at ports before they have said who they
+/// are.
+const LOCAL_MAX: usize = 2048;
+const REMOTE_MAX: usize = 2048;
+const UNGREETED_MAX: usize = 256;
 
 /// Who wants to come in.
 pub enum Who<'a> {
@@ -68,6 +74,25 @@ pub struct Service<S: Store> {
     pub catalog: Box<dyn Fn() -> Option<Catalog<S>> + Send + Sync>,
     /// Who may come in.
     pub admission: Box<dyn Admission>,
+    /// By which the time of greetings is measured.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How many clients there may be at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of this machine.
+    pub local: usize,
+    /// At ports.
+    pub remote: usize,
+    /// Of these, before they were let in.
+    pub ungreeted: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { local: LOCAL_MAX, remote: REMOTE_MAX, ungreeted: UNGREETED_MAX }
+    }
 }
 
 /// Where.
@@ -79,6 +104,8 @@ pub struct Options {
     pub addresses: Vec<SocketAddr>,
     /// TLS of the ports; without it they are this machine's alone.
     pub tls: Option<Acceptor>,
+    /// How many clients.
+    pub limits: Limits,
 }
 
 /// Why an owner does not listen.
@@ -163,6 +190,7 @@ impl Listener {
 struct Shared<S: Store> {
     service: Service<S>,
     tls: Option<Acceptor>,
+    limits: Limits,
     sessions: Mutex<Sessions>,
     /// Nobody signals it: it is for waits with a limit.
     pause: Condvar,
@@ -174,9 +202,33 @@ struct Shared<S: Store> {
 struct Sessions {
     closed: bool,
     next: u64,
-    open: BTreeMap<u64, Ender>,
+    open: BTreeMap<u64, Open>,
     threads: BTreeMap<u64, JoinHandle>,
     ended: Vec<u64>,
+}
+
+/// A connection that is served.
+struct Open {
+    ender: Ender,
+    is_remote: bool,
+    is_greeted: bool,
+}
+
+impl Sessions {
+    fn count(&self, which: impl Fn(&Open) -> bool) -> usize {
+        self.open.values().filter(|open| which(open)).count()
+    }
+
+    /// Whether there is a place for another one.
+    fn has_room(&self, limits: Limits, is_remote: bool) -> bool {
+        match is_remote {
+            false => self.count(|open| !open.is_remote) < limits.local,
+            true => {
+                self.count(|open| open.is_remote) < limits.remote
+                    && self.count(|open| open.is_remote && !open.is_greeted) < limits.ungreeted
+            }
+        }
+    }
 }
 
 /// A server that runs until it is closed or dropped.
@@ -195,7 +247,7 @@ impl<S: Store> Server<S> {
     /// # Errors
     /// If the socket or a port cannot be listened at.
     pub fn start(options: Options, service: Service<S>) -> Result<Server<S>, ServerError> {
-        let Options { socket, addresses: wanted, tls } = options;
+        let Options { socket, addresses: wanted, tls, limits } = options;
         let (mut doors, mut addresses) = (Vec::new(), Vec::new());
         for address in wanted {
             let failed = |source| ServerError::Port { address, source };
@@ -212,6 +264,7 @@ impl<S: Store> Server<S> {
         let shared = Arc::new(Shared {
             service,
             tls,
+            limits,
             sessions: Mutex::default(),
             pause: Condvar::new(),
             checks: Mutex::default(),
@@ -247,7 +300,7 @@ impl<S: Store> Server<S> {
         let threads = {
             let mut sessions = self.shared.sessions.lock();
             sessions.closed = true;
-            sessions.open.values().for_each(Ender::end);
+            sessions.open.values().for_each(|open| open.ender.end());
             std::mem::take(&mut sessions.threads)
         };
         self.doors.iter().for_each(|door| door.end());
@@ -286,23 +339,24 @@ impl<S: Store> Shared<S> {
             Coming::Unix(stream) => stream.try_clone().map(Ender::Unix),
             Coming::Tcp(stream) => stream.try_clone().map(Ender::Tcp),
         };
-        let Ok(second) = second else { return };
+        let Ok(ender) = second else { return };
+        let is_remote = matches!(coming, Coming::Tcp(_));
         let mut sessions = self.sessions.lock();
         reap(&mut sessions);
-        if sessions.closed || sessions.open.len() >= CONNECTIONS_MAX {
+        if sessions.closed || !sessions.has_room(self.limits, is_remote) {
             return;
         }
         let number = sessions.next;
         sessions.next += 1;
-        sessions.open.insert(number, second);
+        sessions.open.insert(number, Open { ender, is_remote, is_greeted: false });
         let shared = Arc::clone(self);
         let serves = thread::spawn("owner-session", move || {
-            let ended = thread::catch(|| shared.serve(coming));
+            let ended = thread::catch(|| shared.serve(number, coming));
             // A session that failed ends; its connection is dropped, and so backed out.
             drop(ended);
             let mut sessions = shared.sessions.lock();
-            if let Some(ender) = sessions.open.remove(&number) {
-                ender.end();
+            if let Some(open) = sessions.open.remove(&number) {
+                open.ender.end();
             }
             sessions.ended.push(number);
         });
@@ -316,14 +370,16 @@ impl<S: Store> Shared<S> {
         }
     }
 
-    fn serve(&self, coming: Coming) -> io::Result<()> {
+    fn serve(&self, number: u64, coming: Coming) -> io::Result<()> {
+        let deadline = Some(Deadline::after(&self.service.clock, GREETING));
         let (stream, peer) = match coming {
             Coming::Unix(stream) => {
                 let peer = Peer::of(&stream)?;
-                (Stream::Unix(stream), Some(peer))
+                (Stream::Unix(Timed::new(stream, deadline)), Some(peer))
             }
             Coming::Tcp(stream) => {
                 prepare(&stream);
+                let stream = Timed::new(stream, deadline);
                 match &self.tls {
                     None => (Stream::Tcp(stream), None),
                     Some(tls) => {
@@ -333,12 +389,14 @@ impl<S: Store> Shared<S> {
                 }
             }
         };
-        stream.set_patience(Some(GREETING))?;
         let mut frames = Frames::new(stream);
         let mut body = Vec::new();
         if !frames.receive(GREETING_BYTES_MAX, &mut body)? {
             return Ok(());
         }
+        // How long the check of a password takes is not the client's doing.
+        frames.stream_mut().lift_deadline();
+        frames.stream().set_patience(Some(GREETING))?;
         let hello = Hello::read(&body);
         // A password does not stay in memory.
         drop(zeroize::Zeroizing::new(std::mem::take(&mut body)));
@@ -347,6 +405,9 @@ impl<S: Store> Shared<S> {
         let catalog = admitted.and_then(|()| (self.service.catalog)().ok_or(Refused::Catalog));
         frames.send(&answer(applid, catalog.as_ref().err().copied()))?;
         let Ok(catalog) = catalog else { return Ok(()) };
+        if let Some(open) = self.sessions.lock().open.get_mut(&number) {
+            open.is_greeted = true;
+        }
         frames.stream().set_patience(Some(PATIENCE))?;
         self.converse(&mut frames, Session::new(catalog, Arc::clone(&self.service.files)))
     }
@@ -357,10 +418,12 @@ impl<S: Store> Shared<S> {
             Some(peer) => Who::Local(peer),
             None => Who::Remote { user: &hello.user, password: &hello.password },
         };
-        let _turn = self.checks.lock();
+        let checks = matches!(who, Who::Remote { user, .. } if !user.is_empty());
+        let turn = checks.then(|| self.checks.lock());
         if !self.service.admission.admits(&who) {
             return Err(Refused::User);
         }
+        drop(turn);
         match hello.applid.is_empty() || hello.applid == applid {
             true => Ok(()),
             false => Err(Refused::OtherSystem),

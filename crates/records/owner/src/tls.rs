@@ -14,6 +14,8 @@ use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
 };
 
+use crate::stream::Timed;
+
 /// What serves connections with TLS.
 #[derive(Clone)]
 pub struct Acceptor(Arc<ServerConfig>);
@@ -64,8 +66,8 @@ impl Acceptor {
 
     pub(crate) fn accept(
         &self,
-        stream: TcpStream,
-    ) -> Result<Box<StreamOwned<ServerConnection, TcpStream>>, String> {
+        stream: Timed<TcpStream>,
+    ) -> Result<Box<StreamOwned<ServerConnection, Timed<TcpStream>>>, String> {
         let connection =
             ServerConnection::new(Arc::clone(&self.0)).map_err(|error| text(&error))?;
         Ok(Box::new(StreamOwned::new(connection, stream)))

@@ -77,11 +77,12 @@ impl RecordPrograms {
                 }
             }),
             admission: Box::new(Users { dir: dir.clone(), manager, anonymous: settings.anonymous }),
+            clock: Arc::clone(&system.kernel().seam().clock),
         };
         let socket = dir.join(SOCKET);
         let addresses = addresses(settings)?;
         let tls = if addresses.is_empty() { None } else { acceptor(&dir, settings)? };
-        let options = Options { socket: socket.clone(), addresses, tls };
+        let options = Options { socket: socket.clone(), addresses, tls, ..Options::default() };
         let server = Server::start(options, service);
         let server = server.map_err(|error| Failure::Error(Box::new(error)))?;
         let link = Link::make(&Places::of_process(), &applid, &socket);

@@ -309,7 +309,7 @@ fn a_kill_leaves_a_file_of_whole_requests() {
         }
     }
     child.kill().expect("it runs");
-    child.wait().expect("it ends");
+    seam::process::wait(&mut child, LONG).expect("it ends");
     let output = seam::process::finish(run("READ"), LONG).expect("it ends");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines: Vec<&str> = said.lines().map(str::trim_end).collect();

@@ -50,6 +50,7 @@ fn owner(stage: &Stage) -> Server<ModelStore> {
         files: Arc::new(Files { applid: Applid::parse("BANK").expect("a name"), names }),
         catalog: Box::new(move || Some(catalog.clone())),
         admission: Box::new(Anybody),
+        clock: Seam::real().clock,
     };
     let socket = stage.path(owner::place::SOCKET);
     Server::start(Options { socket, ..Options::default() }, service).expect("a server")

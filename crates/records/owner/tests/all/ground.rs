@@ -13,6 +13,7 @@ use file_handler::machine::Shape;
 use file_handler::{Carrier as _, FileStatus};
 use owner::{Admission, Applid, Files, Options, Owners, Places, Server, Service, Who};
 use seam::Seam;
+use seam::clock::Clock;
 use store::Store;
 use store_kernel::{KernelStore, StoreDefaults};
 use uow::{Kernel, KernelConfig, Parts, PoolPlan};
@@ -84,6 +85,7 @@ impl Admission for Users {
 
 /// A system that owns accounts.
 pub(crate) struct Owner<S: Store> {
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) catalog: Catalog<S>,
     pub(crate) server: Option<Server<S>>,
     pub(crate) folder: PathBuf,
@@ -95,11 +97,15 @@ pub(crate) fn named(name: &str) -> DataSetName {
 
 impl<S: Store> Owner<S> {
     pub(crate) fn over(store: S, options: Options) -> Owner<S> {
+        Owner::with_clock(store, options, Seam::real().clock)
+    }
+
+    pub(crate) fn with_clock(store: S, options: Options, clock: Arc<dyn Clock>) -> Owner<S> {
         let folder = folder("socket");
         std::fs::create_dir_all(&folder).unwrap();
         let catalog = Catalog::open(store, Seam::real().clock).unwrap();
         accounts(&catalog);
-        let mut owner = Owner { catalog, server: None, folder };
+        let mut owner = Owner { clock, catalog, server: None, folder };
         owner.start(options);
         owner
     }
@@ -114,6 +120,7 @@ impl<S: Store> Owner<S> {
             files: Arc::new(Files { applid: Applid::parse("BANK").unwrap(), names }),
             catalog: Box::new(move || Some(catalog.clone())),
             admission: Box::new(Users),
+            clock: Arc::clone(&self.clock),
         };
         let socket = self.folder.join(owner::place::SOCKET);
         self.server = Some(Server::start(Options { socket, ..options }, service).unwrap());
