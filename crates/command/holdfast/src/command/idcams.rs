@@ -126,6 +126,7 @@ fn in_use(
     sysprint: Option<&Path>,
 ) -> Result<Option<ExitCode>> {
     let (dir, passphrase) = (&args.system.system, &args.system.passphrase);
+    let targets: Vec<PathBuf> = dds.iter().map(|given| given.dd.target.clone()).collect();
     let dds = dds.iter().map(|given| given.operand.clone()).collect();
     let request = Operation::Idcams(IdcamsRequest { dds }).request()?;
     let seam = context.seam.clone();
@@ -134,7 +135,7 @@ fn in_use(
         let mut tell = |at: &operator::Progress| {
             progress.show(&at.object, at.done, at.total, &at.unit);
         };
-        let mut client = Answerer::new(statements, machine, out);
+        let mut client = Answerer::new(statements, targets, machine, out);
         let mut respond = |question: &Value, given: &[u8], back: &mut Vec<u8>| {
             client.answer(question, given, back)
         };

@@ -16,6 +16,7 @@
 //!
 //! Invariants:
 //! 1. The client alone follows a path, from where it stands.
+//! 2. The client follows no path that its DDs and statements do not name, whoever asks for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use system::operator::{Asker, Refusal, Talk};
 
+use super::named::Named;
 use crate::{OperationsError, Result};
 
 /// Bytes that go at once.
@@ -159,8 +161,9 @@ impl Machine for Asked<'_, '_> {
     }
 
     fn exists(&mut self, path: &Path) -> bool {
+        // A client that refuses to look refuses the file, too, and says why then.
         let question = Question::Exists { path: path.to_owned() };
-        matches!(ask(&self.asker, &question, &[], &mut Vec::new()), Ok(Reply::Yes(true)))
+        !matches!(ask(&self.asker, &question, &[], &mut Vec::new()), Ok(Reply::Yes(false)))
     }
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {
@@ -270,7 +273,10 @@ enum Held {
 
 /// The side of whoever gave the statements.
 pub struct Answerer<'m> {
-    statements: &'m [u8],
+    statements: &'m str,
+    dds: Vec<PathBuf>,
+    /// Looked for when a file is asked for.
+    named: Option<Named>,
     machine: &'m mut dyn Machine,
     sysprint: &'m mut dyn Write,
     files: BTreeMap<u32, Held>,
@@ -279,14 +285,15 @@ pub struct Answerer<'m> {
 }
 
 impl<'m> Answerer<'m> {
-    /// Has these statements, these files, and SYSPRINT.
+    /// Has these statements, the files of DDs, and SYSPRINT.
     pub fn new(
         statements: &'m str,
+        dds: Vec<PathBuf>,
         machine: &'m mut dyn Machine,
         sysprint: &'m mut dyn Write,
     ) -> Answerer<'m> {
-        let (files, statements) = (BTreeMap::new(), statements.as_bytes());
-        Answerer { statements, machine, sysprint, files, last: 0, failed: None }
+        let (files, named) = (BTreeMap::new(), None);
+        Answerer { statements, dds, named, machine, sysprint, files, last: 0, failed: None }
     }
 
     /// Answers a question.
@@ -321,9 +328,10 @@ impl<'m> Answerer<'m> {
         given: &[u8],
         back: &mut Vec<u8>,
     ) -> io::Result<Reply> {
+        self.allow(question)?;
         match question {
             Question::Statements { from } => {
-                let rest = self.statements.get(*from..).unwrap_or_default();
+                let rest = self.statements.as_bytes().get(*from..).unwrap_or_default();
                 back.extend_from_slice(&rest[..rest.len().min(PIECE)]);
             }
             Question::Read { path } => {
@@ -356,12 +364,36 @@ impl<'m> Answerer<'m> {
             }
             Question::Exists { path } => return Ok(Reply::Yes(self.machine.exists(path))),
             Question::Remove { path } => self.machine.remove(path)?,
-            Question::Absolute { path } => return Ok(Reply::Path(self.machine.absolute(path))),
+            Question::Absolute { path } => {
+                let path = self.machine.absolute(path);
+                self.named().add(path.clone());
+                return Ok(Reply::Path(path));
+            }
             Question::Sysprint {} => {
                 self.failed = self.sysprint.write_all(given).err();
             }
         }
         Ok(Reply::Done {})
+    }
+
+    fn named(&mut self) -> &mut Named {
+        self.named.get_or_insert_with(|| Named::of(&self.dds, self.statements))
+    }
+
+    /// Refuses a question about a file that was not named.
+    fn allow(&mut self, question: &Question) -> io::Result<()> {
+        match question {
+            Question::Read { path } => {
+                self.named();
+                let Some(named) = &self.named else { return senseless() };
+                named.check_read(path, self.machine)
+            }
+            Question::Write { path, .. }
+            | Question::Exists { path }
+            | Question::Remove { path }
+            | Question::Absolute { path } => self.named().check(path),
+            _ => Ok(()),
+        }
     }
 
     fn hold(&mut self, file: Held) -> io::Result<Reply> {
@@ -408,7 +440,8 @@ mod tests {
     #[test]
     fn a_client_answers_every_question_and_none_that_makes_no_sense() {
         let (mut machine, mut sysprint) = (Nothing, Vec::new());
-        let mut client = Answerer::new("LISTCAT", &mut machine, &mut sysprint);
+        let dds = vec!["there".into(), "not".into()];
+        let mut client = Answerer::new("LISTCAT", dds, &mut machine, &mut sysprint);
         let mut answer = |question: &Question, given: &[u8]| {
             let mut back = Vec::new();
             let question = serde_json::to_value(question).expect("JSON");
@@ -434,5 +467,130 @@ mod tests {
         let senseless = senseless.expect("an answer");
         assert!(senseless.get("failed").is_some(), "{senseless}");
         assert_eq!(sysprint, b"a line\n");
+    }
+
+    /// A machine that has every file, and notes what was done with them.
+    #[derive(Default)]
+    struct Everything(Vec<String>);
+
+    impl Everything {
+        fn note(&mut self, what: &str, path: &Path) {
+            self.0.push(format!("{what} {}", path.display()));
+        }
+    }
+
+    /// Where nothing is kept.
+    struct Kept;
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Output for Kept {
+        fn finish(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Machine for Everything {
+        fn read(&mut self, path: &Path) -> io::Result<Box<dyn Read>> {
+            self.note("read", path);
+            Ok(Box::new(&b"copy = [\"books\"]\n"[..]))
+        }
+
+        fn write(&mut self, path: &Path, _: bool) -> io::Result<Box<dyn Output>> {
+            self.note("write", path);
+            Ok(Box::new(Kept))
+        }
+
+        fn absolute(&self, path: &Path) -> PathBuf {
+            Path::new("/home").join(path)
+        }
+
+        fn exists(&mut self, path: &Path) -> bool {
+            self.note("look at", path);
+            true
+        }
+
+        fn remove(&mut self, path: &Path) -> io::Result<()> {
+            self.note("remove", path);
+            Ok(())
+        }
+
+        fn now_us(&self) -> u64 {
+            0
+        }
+    }
+
+    fn reply_of(client: &mut Answerer<'_>, question: &Question) -> Reply {
+        let question = serde_json::to_value(question).expect("JSON");
+        let reply = client.answer(&question, &[], &mut Vec::new()).expect("an answer");
+        serde_json::from_value(reply).expect("a reply")
+    }
+
+    /// All that can be asked of a file.
+    fn questions(path: &str) -> [Question; 6] {
+        let path = PathBuf::from(path);
+        [
+            Question::Read { path: path.clone() },
+            Question::Write { path: path.clone(), append: false },
+            Question::Write { path: path.clone(), append: true },
+            Question::Exists { path: path.clone() },
+            Question::Remove { path: path.clone() },
+            Question::Absolute { path },
+        ]
+    }
+
+    #[test]
+    fn a_listener_that_asks_for_what_was_not_named_is_refused_and_nothing_is_touched() {
+        let (mut machine, mut sysprint) = (Everything::default(), Vec::new());
+        let statements = "  REPRO INFILE(IN) OUTDATASET(BANK.ACCT)\n  LISTCAT ENTRIES('etc')\n";
+        let dds = vec!["in.dat".into()];
+        let mut client = Answerer::new(statements, dds, &mut machine, &mut sysprint);
+        for path in ["/etc/shadow", "BANK.ACCT", "etc", "in.dat/", "./in.dat", "../in.dat", ""] {
+            for question in questions(path) {
+                let reply = reply_of(&mut client, &question);
+                assert!(matches!(reply, Reply::Failed { .. }), "{question:?}: {reply:?}");
+            }
+        }
+        assert!(machine.0.is_empty(), "{:?}", machine.0);
+        assert!(sysprint.is_empty());
+    }
+
+    #[test]
+    fn what_was_named_is_answered_and_so_are_the_copybooks_beside_a_map() {
+        let (mut machine, mut sysprint) = (Everything::default(), Vec::new());
+        let statements = "  REPRO INFILE(IN) OUTDATASET(BANK.ACCT) FROMEBCDIC RECORDMAP('m/a.map')
+  DEFINE NONVSAM (NAME(BANK.OLD) PATHNAME(old.dat))\n";
+        let dds = vec!["in.dat".into()];
+        let mut client = Answerer::new(statements, dds, &mut machine, &mut sysprint);
+        for question in questions("in.dat").iter().chain(&questions("old.dat")) {
+            let reply = reply_of(&mut client, question);
+            assert!(!matches!(reply, Reply::Failed { .. }), "{question:?}: {reply:?}");
+        }
+        let remove = |path: &str| Question::Remove { path: path.into() };
+        assert_eq!(reply_of(&mut client, &remove("/home/old.dat")), Reply::Done {});
+        for (path, is_read) in [
+            ("m/a.map", true),
+            ("m/A.cpy", true),
+            ("m/books/A.cpy", true),
+            ("m/books/../A.cpy", false),
+            ("m/other/A.cpy", false),
+            ("m/..", false),
+        ] {
+            let [read, rest @ ..] = questions(path);
+            let reply = reply_of(&mut client, &read);
+            assert_eq!(matches!(reply, Reply::File(_)), is_read, "{path}: {reply:?}");
+            for question in rest {
+                let reply = reply_of(&mut client, &question);
+                assert!(matches!(reply, Reply::Failed { .. }), "{question:?}: {reply:?}");
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! | question | where |
 //! |---|---|
 //! | whose catalog is it? | [`attach`], [`catalog_of`] |
-//! | how are statements executed in a system that is in use? | [`idcams`]; whose files: [`files`] |
+//! | how are statements executed in a system that is in use? | [`idcams`]; whose files: [`files`], which: `named` |
 //! | which data sets is a cluster? | [`sets_of`] |
 //!
 //! Invariants:
@@ -13,6 +13,7 @@
 //!    one's rights, never by the process that has the system open.
 
 pub mod files;
+mod named;
 
 use std::sync::Arc;
 

@@ -1,4 +1,8 @@
 //! The side of a command: finds the process that has a system open, and asks it.
+//!
+//! Invariants:
+//! 1. Questions are answered only to a process that could do as much without the answer: one of
+//!    the caller's own user, or root's.
 
 use std::io::{self, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
@@ -8,6 +12,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use seal::{KeyRing, Passphrase};
 use seam::Seam;
+use seam::socket::Peer;
 use serde_json::Value;
 
 use super::exchange::{self, Respond};
@@ -134,6 +139,14 @@ pub(crate) fn asked(dir: &Path) -> io::Result<Option<Value>> {
     }
 }
 
+/// Whether a caller answers the questions of a server, by their users.
+fn obeys(caller: u32, server: u32) -> Result<(), OperatorError> {
+    match server == 0 || server == caller {
+        true => Ok(()),
+        false => Err(OperatorError::Stranger { server, caller }),
+    }
+}
+
 /// Sends the request and hears the answer to its end.
 fn converse(
     stream: &UnixStream,
@@ -152,6 +165,8 @@ fn converse(
         match answer {
             Answer::Progress(progress) => tell(&progress),
             Answer::Ask(ask) => {
+                let server = Peer::of(stream).map_err(broken)?.user;
+                obeys(rustix::process::geteuid().as_raw(), server)?;
                 exchange::respond(stream, &mut reader, &ask, &mut *answer_to).map_err(broken)?;
             }
             Answer::Done(result) => return Ok(Said::Done(result)),
@@ -182,5 +197,60 @@ fn reach(dir: &Path) -> io::Result<Option<UnixStream>> {
             _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => Ok(None),
             _ => Err(error),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use rustix::fs::Uid;
+
+    use super::super::Ask;
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods)] // the test's own folder
+    fn somebody_else_who_listens_in_the_folder_is_answered_nothing() {
+        if !rustix::process::geteuid().is_root() {
+            return; // nobody but root can be somebody else
+        }
+        let dir = std::env::temp_dir().join(format!("holdfast-stranger-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let other = Uid::from_raw(65_534);
+        std::os::unix::fs::chown(&dir, Some(other.as_raw()), None).unwrap();
+        let (ready, waits) = std::sync::mpsc::channel();
+        let path = dir.join(SOCKET);
+        let listens = seam::thread::spawn("stranger", move || {
+            // This thread alone.
+            rustix::thread::set_thread_res_uid(other, other, other).unwrap();
+            let listener = seam::socket::listen(&path).unwrap();
+            ready.send(()).unwrap();
+            let (mut client, _) = listener.accept().unwrap();
+            let ask = Ask { question: Value::from("read /etc/shadow"), bytes: 0, answered: true };
+            client.write_all(&line::write(&Answer::Ask(ask)).unwrap()).unwrap();
+            let mut heard = String::new();
+            client.read_to_string(&mut heard).unwrap();
+            assert_eq!(heard.lines().count(), 1, "the request alone: {heard}");
+        })
+        .unwrap();
+        waits.recv().unwrap();
+        let respond = &mut |_: &Value, _: &[u8], _: &mut Vec<u8>| panic!("it is answered");
+        let passphrase = &mut || Err(Refusal::from(OperatorError::Gone));
+        let request = Request::new("idcams");
+        let talk: (&mut dyn FnMut(&Progress), Respond<'_>) = (&mut |_| {}, respond);
+        let refused = call_and_answer(&Seam::real(), &dir, &request, passphrase, talk);
+        assert_eq!(refused.unwrap_err().code, "HFY042");
+        listens.join();
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn questions_are_answered_to_nobody_who_has_other_rights() {
+        assert!(obeys(7, 7).is_ok() && obeys(7, 0).is_ok() && obeys(0, 0).is_ok());
+        for (caller, server) in [(0, 7), (7, 8)] {
+            let refused = obeys(caller, server).unwrap_err();
+            assert!(matches!(refused, OperatorError::Stranger { .. }), "{refused}");
+        }
     }
 }

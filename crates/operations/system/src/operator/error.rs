@@ -88,6 +88,17 @@ pub enum OperatorError {
         /// The verb.
         verb: String,
     },
+    /// Whoever listens asks for this command's files, and runs as another user.
+    #[error(
+        "the process that has the system open runs as user {server}, and asks for files of user \
+         {caller}, who gives the command"
+    )]
+    Stranger {
+        /// As whom it runs.
+        server: u32,
+        /// As whom the command runs.
+        caller: u32,
+    },
     /// The process that has the system open ended before it answered.
     #[error("the process that has the system open gave no result: {why}")]
     Broken {
@@ -110,6 +121,7 @@ impl Coded for OperatorError {
             OperatorError::Broken { .. } => Code("HFY028"),
             OperatorError::Guest { .. } => Code("HFY029"),
             OperatorError::Unproven { .. } => Code("HFY030"),
+            OperatorError::Stranger { .. } => Code("HFY042"),
         }
     }
 
@@ -136,6 +148,11 @@ impl Coded for OperatorError {
                 "Use the Holdfast that has the system open, and check that the key file is the one \
                  that the system was started with: `holdfast verify` proves it."
                     .into()
+            }
+            OperatorError::Stranger { server, .. } => {
+                format!(
+                    "Give the command as user {server}: nobody else's files are touched for it."
+                )
             }
             OperatorError::Broken { .. } => {
                 "Look at the system with `holdfast status`, then give the command again: what was \
