@@ -204,7 +204,7 @@ pub(crate) fn in_transaction(number: u64) -> Value {
 /// What a message to the coordinator asks for: to begin, or to end a transaction, failed or not.
 pub(crate) fn coordination(message: &[u8]) -> Result<Option<(u64, bool)>, Trouble> {
     let wrong = || trouble("amqp:decode-error", "that is no message for a coordinator");
-    let mut reader = Reader { bytes: message };
+    let mut reader = Reader::new(message);
     while let Some(Value::Described(section)) = reader.value() {
         if section.0.number() != Some(0x77) {
             continue;

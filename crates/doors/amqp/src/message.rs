@@ -120,7 +120,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Parts> {
         properties: Vec::new(),
         data: Vec::new(),
     };
-    let mut reader = Reader { bytes };
+    let mut reader = Reader::new(bytes);
     let mut body: Option<&[u8]> = None;
     let (mut kinds, mut values) = (Vec::new(), Vec::new());
     while !reader.bytes.is_empty() {
@@ -171,7 +171,7 @@ fn named_section(descriptor: &Value) -> Option<u64> {
 
 /// Bytes of what stands behind the last body section.
 fn footer_bytes(sections: &[u8]) -> Option<usize> {
-    let mut reader = Reader { bytes: sections };
+    let mut reader = Reader::new(sections);
     let mut left = sections.len();
     while !reader.bytes.is_empty() {
         let Value::Described(section) = reader.value()? else { return None };
@@ -276,7 +276,7 @@ fn keep_map(parts: &mut Parts, name: &str, pairs: Vec<(Value, Value)>) {
 fn kept_map(parts: &Parts, name: &str) -> Vec<(Value, Value)> {
     let found = parts.properties.iter().find(|(known, _)| known == name);
     let Some((_, PropertyValue::Bytes(bytes))) = found else { return Vec::new() };
-    match (Reader { bytes }).value() {
+    match Reader::new(bytes).value() {
         Some(Value::Map(pairs)) => pairs,
         _ => Vec::new(),
     }
@@ -564,7 +564,7 @@ mod tests {
         let visible = |name: &str| parts.properties.iter().any(|(known, _)| known == name);
         assert!(visible("n") && visible("b") && visible("when") && !visible("x.y"));
         let again = write_sections(&parts, "QM1");
-        let mut reader = Reader { bytes: &again };
+        let mut reader = Reader::new(&again);
         while let Some(Value::Described(one)) = reader.value() {
             match (one.0.number(), one.1) {
                 (Some(0x74), Value::Map(found)) => {
