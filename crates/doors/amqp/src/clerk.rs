@@ -19,6 +19,7 @@ use queue_manager::{Answer, Connection, Failed, ObjectName, QueueManager, Reason
 use store::Store;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::budget::Member;
 use crate::calls::{place_of, put_parts};
 use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown};
 use crate::message::{PROPERTIES_MAX, Parts, read};
@@ -76,10 +77,10 @@ impl<S: Store> Clerk<S> {
     pub(crate) fn new(
         manager: &QueueManager<S>,
         commons: &Arc<Commons<S>>,
-        options: ConnectOptions,
+        who: (ConnectOptions, Arc<Member>),
         events: UnboundedSender<Event>,
     ) -> Answer<Clerk<S>> {
-        let desk = Arc::new(Desk::new(manager, commons, options, events));
+        let desk = Arc::new(Desk::new(manager, commons, who, events));
         let connection = desk.connect()?;
         Ok(Clerk {
             desk,
@@ -186,7 +187,7 @@ impl<S: Store> Clerk<S> {
     /// Ends what the conversation has.
     pub(crate) fn end(mut self) {
         self.flush();
-        self.desk.room.close();
+        self.desk.end();
         // Dropped, they are backed out, and what was claimed is seen by others again.
         self.transactions.clear();
         self.desk.deliveries.lock().clear();

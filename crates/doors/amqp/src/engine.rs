@@ -1,8 +1,8 @@
 //! A conversation without its socket: frames and events in, bytes and jobs out.
 //!
-//! 1. Memory is bounded: a link that brings messages has [`CREDIT`] of them at a time, each of at
-//!    most [`MESSAGE_BYTES_MAX`] bytes; one that takes them gets no more than its credit; a
-//!    session sends no more frames than its window.
+//! 1. Memory is bounded, for the conversation, its user and the door: a link that brings messages
+//!    has [`CREDIT`] of them at a time, each of at most [`MESSAGE_BYTES_MAX`] bytes; one that
+//!    takes them gets no more than its credit; a session sends no more frames than its window.
 //! 2. A message is acknowledged when the queue manager has it: durably, if it is durable.
 //! 3. A peer that breaks the protocol is told what it broke, and the conversation ends.
 //! 4. Handles and channels are those of the peer: each link has one in both directions.
@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::budget::Member;
 use crate::clients::{Clients, Entered};
 use crate::frame::{self, AMQP, FRAME_BYTES_MAX, Frame};
 use crate::link::{self, ATTACH, Link, Partial, Role, error_value};
@@ -51,6 +52,8 @@ pub(crate) struct Engine {
     pub(crate) idle_ms: Option<u64>,
     /// Puts and transactions that are not answered yet.
     pub(crate) unanswered: usize,
+    /// Whose conversation it is; nobody's: its messages need no room in a door.
+    pub(crate) member: Option<Arc<Member>>,
     container: String,
     clients: Arc<Clients>,
     /// What the client calls itself, as long as it is here.
@@ -366,6 +369,7 @@ impl Engine {
         let more = field(fields, 5).is_true();
         let aborted = field(fields, 9).is_true();
         let bytes_before = self.partial_bytes;
+        let member = self.member.clone();
         let session = self.session(channel)?;
         session.next_incoming = session.next_incoming.wrapping_add(1);
         let renew = session.next_incoming % (WINDOW / 2) == 0;
@@ -390,7 +394,8 @@ impl Engine {
             }
             let transaction = link::transaction_of(field(fields, 7));
             let settled = field(fields, 4).is_true();
-            *partial = Some(Partial { delivery, settled, transaction, message: Vec::new() });
+            let (message, room) = (Vec::new(), (Room::default(), 0));
+            *partial = Some(Partial { delivery, settled, transaction, message, room });
         }
         if let Some(partial) = partial.as_mut() {
             partial.settled |= field(fields, 4).is_true();
@@ -398,7 +403,9 @@ impl Engine {
                 let words = "a message is longer than any may be";
                 return trouble("amqp:link:message-size-exceeded", words);
             }
-            if bytes_before + payload.len() > PARTIAL_BYTES_MAX {
+            let comes = more || !partial.message.is_empty();
+            let room = !comes || partial.has_room(payload.len(), member.as_deref());
+            if bytes_before + payload.len() > PARTIAL_BYTES_MAX || !room {
                 let words = "too many bytes of messages have come that are not whole";
                 return trouble("amqp:resource-limit-exceeded", words);
             }
@@ -428,13 +435,12 @@ impl Engine {
             *unanswered += 1;
         }
         // Who sends settled wants no answer; the number stands for that.
-        let Partial { delivery, settled, transaction, message } = whole;
+        let Partial { delivery, settled, transaction, message, room: (room, _) } = whole;
         let live = transaction.is_none_or(|id| self.live_transactions.contains(&id));
         let delivery = if settled { SETTLED } else { delivery };
         match live {
             true => {
                 self.unanswered += 1;
-                let room = Room::default();
                 self.jobs.push(Job::Put { key, delivery, message, transaction, room });
             }
             false => {

@@ -481,9 +481,8 @@ mod tests {
             counted(0xf0, 2, &body, &mut bytes);
             Reader::new(&bytes).value()
         };
-        let described = |of: &Value, number| {
-            Value::Described(Box::new((of.clone(), Value::Ubyte(number))))
-        };
+        let described =
+            |of: &Value, number| Value::Described(Box::new((of.clone(), Value::Ubyte(number))));
         for short in [Value::Ulong(9), Value::symbol("a:b")] {
             let two = vec![described(&short, 7), described(&short, 8)];
             assert_eq!(array(&short), Some(Value::Array(two)));

@@ -65,12 +65,12 @@ pub(crate) struct Consumer {
 /// Bytes that are on their way: there is room for others when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    _permit: Option<OwnedSemaphorePermit>,
+    permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Room {
-    pub(crate) fn of(permit: Option<OwnedSemaphorePermit>) -> Room {
-        Room { _permit: permit }
+    pub(crate) fn add(&mut self, permit: Option<OwnedSemaphorePermit>) {
+        self.permits.extend(permit);
     }
 }
 
