@@ -19,6 +19,9 @@ use queue_manager::properties::{Properties, Property, PropertyValue};
 /// What properties begin with that are the AMQP door's own.
 const OF_AMQP: &str = "amqp_";
 
+/// Properties of a message that comes in.
+const PROPERTIES_MAX: usize = 1_000;
+
 /// Reads a header.
 ///
 /// # Errors
@@ -33,6 +36,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, PropertyValue)>, String> {
         let (kind, after) = part(after, ",")?;
         if name.starts_with('"') || name.contains('.') || name.starts_with(OF_AMQP) {
             return Err(format!("{name} is no name of a property of yours."));
+        }
+        if all.len() == PROPERTIES_MAX {
+            return Err(format!("A message has at most {PROPERTIES_MAX} properties."));
         }
         let value = value_of(kind, value)?;
         if check.get(name).is_some() {
@@ -208,6 +214,16 @@ mod tests {
         let two = read(" a ; \"x,y;z\" ; string , b;2;integer,").unwrap();
         assert_eq!(two.len(), 2);
         assert_eq!(two[0].1, PropertyValue::String("x,y;z".into()));
+    }
+
+    #[test]
+    fn a_message_has_at_most_a_thousand_properties() {
+        let header = |count: usize| {
+            let all = (0..count).map(|at| format!("p{at};1;long"));
+            all.collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(read(&header(1_000)).map(|all| all.len()), Ok(1_000));
+        assert!(read(&header(1_001)).is_err());
     }
 
     #[test]
