@@ -69,17 +69,22 @@ pub(crate) fn put_parts<S: Store>(
     put.map(|_| ())
 }
 
-pub(crate) type Taken = Option<(MessageDescriptor, Parts)>;
+/// A message, and how many bytes it has, all of them in it or not.
+pub(crate) type Taken = Option<(MessageDescriptor, Parts, usize)>;
 
-/// Gets a message with its properties, or waits a while for one.
+/// Gets a message with its properties and as many of its bytes as there is room for, or waits a
+/// while for one.
 pub(crate) fn got<S: Store>(
     connection: &mut Connection<S>,
     queue: Handle,
-    how: i32,
+    (how, room): (i32, usize),
     drain: bool,
 ) -> Answer<Taken> {
     let handle = connection.create_message_handle()?;
     let mut options = GetOptions::new(how | get::PROPERTIES_IN_HANDLE | get::FAIL_IF_QUIESCING);
+    if room < MESSAGE_BYTES_MAX {
+        options.options |= get::ACCEPT_TRUNCATED_MSG;
+    }
     if !drain {
         options.options |= get::WAIT;
         options.wait_interval = LOOK_MS;
@@ -88,7 +93,7 @@ pub(crate) fn got<S: Store>(
     options.msg_handle = Some(handle);
     let mut descriptor = MessageDescriptor::default();
     let mut data = Vec::new();
-    let found = connection.get(queue, &mut descriptor, &mut options, MESSAGE_BYTES_MAX, &mut data);
+    let found = connection.get(queue, &mut descriptor, &mut options, room, &mut data);
     let mut properties = Vec::new();
     if found.is_ok() {
         let mut which = InquireOptions::First;
@@ -101,9 +106,22 @@ pub(crate) fn got<S: Store>(
     match found {
         Err(failed) if failed.0 == Reason::NO_MSG_AVAILABLE => Ok(None),
         Err(failed) => Err(failed),
-        Ok(_) => {
+        Ok(got) => {
+            let of_properties: usize =
+                properties.iter().map(|(name, value)| size(name, value)).sum();
+            let bytes = got.data_length + of_properties;
             let parts = Parts { descriptor: MessageDescriptor::default(), properties, data };
-            Ok(Some((descriptor, parts)))
+            Ok(Some((descriptor, parts, bytes)))
         }
     }
+}
+
+/// Bytes of a property, about.
+fn size(name: &str, value: &PropertyValue) -> usize {
+    name.len()
+        + match value {
+            PropertyValue::Bytes(bytes) => bytes.len(),
+            PropertyValue::String(text) => text.len(),
+            _ => 8,
+        }
 }

@@ -19,18 +19,18 @@ use queue_manager::{Answer, Connection, Failed, ObjectName, QueueManager, Reason
 use store::Store;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::budget::Member;
 use crate::calls::{place_of, put_parts};
 use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown};
-use crate::message::{Parts, read};
+use crate::message::{PROPERTIES_MAX, Parts, read};
 use crate::subscriptions::Wanted;
 use crate::taker::{From, Taker, Taking};
 use crate::trouble::trouble_of;
-use crate::work::{Consumer, Event, Fate, Job, LinkKey, Place, Subscribing, Trouble, trouble};
+use crate::work::{Consumer, Event, Fate, Job, LinkKey, Place, Subscribing};
+use crate::work::{TRANSACTIONS_MAX, Trouble, trouble};
 
 /// What queues are made from: a model whose queues many handles can get from.
 const MODEL: &str = "SYSTEM.NDURABLE.MODEL.QUEUE";
-/// Transactions of a conversation at a time.
-const TRANSACTIONS_MAX: usize = 256;
 /// What one unit of work has of puts and settlements that wait at the same time.
 const TOGETHER_MAX: usize = 64;
 const TOGETHER_BYTES_MAX: usize = 4 << 20;
@@ -77,10 +77,10 @@ impl<S: Store> Clerk<S> {
     pub(crate) fn new(
         manager: &QueueManager<S>,
         commons: &Arc<Commons<S>>,
-        options: ConnectOptions,
+        who: (ConnectOptions, Arc<Member>),
         events: UnboundedSender<Event>,
     ) -> Answer<Clerk<S>> {
-        let desk = Arc::new(Desk::new(manager, commons, options, events));
+        let desk = Arc::new(Desk::new(manager, commons, who, events));
         let connection = desk.connect()?;
         Ok(Clerk {
             desk,
@@ -131,6 +131,9 @@ impl<S: Store> Clerk<S> {
             }
             Job::Declare { key, delivery, transaction } => {
                 let result = self.declare(transaction);
+                if result.is_err() {
+                    self.desk.tell(Event::NotBegun(transaction));
+                }
                 let transaction = Some(transaction);
                 self.desk.tell(Event::Done { key, delivery, result, transaction });
             }
@@ -184,7 +187,7 @@ impl<S: Store> Clerk<S> {
     /// Ends what the conversation has.
     pub(crate) fn end(mut self) {
         self.flush();
-        self.desk.room.close();
+        self.desk.end();
         // Dropped, they are backed out, and what was claimed is seen by others again.
         self.transactions.clear();
         self.desk.deliveries.lock().clear();
@@ -304,7 +307,11 @@ impl<S: Store> Clerk<S> {
         let plain = |condition, words: &str| (Trouble { condition, words: words.into() }, None);
         let gone = || plain("amqp:not-found", "the link is gone");
         let target = self.producers.get(&key).ok_or_else(gone)?;
-        let no_message = || plain("amqp:decode-error", "the message cannot be decoded");
+        let words = format!(
+            "the message cannot be decoded, or has more than {PROPERTIES_MAX} properties, or too \
+             many values"
+        );
+        let no_message = || plain("amqp:decode-error", &words);
         let mut parts = read(bytes).ok_or_else(no_message)?;
         let mut what = match target {
             Target::To(what) => (**what).clone(),

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::budget::Member;
 use crate::clerk::Clerk;
 use crate::engine::{Engine, IDLE_MS};
 use crate::frame::{self, AMQP, AMQP_HEADER, SASL, SASL_HEADER};
@@ -190,9 +191,9 @@ async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
     let (tell, events) = mpsc::unbounded_channel();
     let (jobs, to_do) = mpsc::channel(JOBS);
     let (manager, commons) = (shared.manager.clone(), Arc::clone(&shared.commons));
-    let begin = move || Clerk::new(&manager, &commons, options, tell);
-    let begun = tokio::task::spawn_blocking(begin).await;
-    let engine = Engine::new(shared.manager.name(), &shared.clients);
+    let member = shared.budgets.enter(&options.user);
+    let mut engine = Engine::new(shared.manager.name(), &shared.clients);
+    engine.member.clone_from(&member);
     let (reader, writer) = tokio::io::split(stream);
     let now = Instant::now();
     let mut turns = Turns {
@@ -202,10 +203,21 @@ async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
         bytes,
         jobs: Some(jobs),
         events,
+        member: member.clone(),
         incoming: Arc::new(Semaphore::new(INCOMING_KIB as usize)),
         heard: now,
         said: now,
     };
+    let Some(member) = member else {
+        shared.counters.refused.fetch_add(1, Ordering::Relaxed);
+        turns.engine.fail(&Trouble {
+            condition: "amqp:resource-limit-exceeded",
+            words: "this user has most of the door's connections already".to_owned(),
+        });
+        return turns.say().await;
+    };
+    let begin = move || Clerk::new(&manager, &commons, (options, member), tell);
+    let begun = tokio::task::spawn_blocking(begin).await;
     let clerk = match begun {
         Ok(Ok(clerk)) => clerk,
         Ok(Err(failed)) => {
@@ -235,6 +247,7 @@ struct Turns<R, W> {
     bytes: Vec<u8>,
     jobs: Option<Sender<Job>>,
     events: UnboundedReceiver<Event>,
+    member: Option<Arc<Member>>,
     incoming: Arc<Semaphore>,
     /// When the client was heard last, and when something was said.
     heard: Instant,
@@ -312,7 +325,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
                 let kib = u32::try_from(message.len() / 1_024).unwrap_or(u32::MAX);
                 let kib = kib.clamp(1, INCOMING_KIB);
                 let permit = Arc::clone(&self.incoming).acquire_many_owned(kib).await;
-                *room = Room::of(permit.ok());
+                let mut taken = match &self.member {
+                    Some(member) => member.incoming(message.len()).await,
+                    None => Room::default(),
+                };
+                taken.add(permit.ok());
+                // What it had while it was not whole is free again.
+                *room = taken;
             }
             let Some(jobs) = &self.jobs else { return false };
             if jobs.send(job).await.is_err() {

@@ -2,7 +2,8 @@
 //!
 //! 1. A message that is delivered and not settled is claimed on its queue: nobody else sees it,
 //!    and whoever settles it gets it, in a unit of work or outside.
-//! 2. Bytes that wait for a client's network are bounded: who has more waits.
+//! 2. Bytes that wait for a client's network are bounded: who has more waits, and has not read
+//!    what it waits with.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +16,15 @@ use queue_manager::options::{ConnectOptions, ObjectDescriptor};
 use queue_manager::{Answer, Connection, QueueManager};
 use seam::sync::{Condvar, Mutex};
 use store::Store;
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Semaphore, watch};
 
+use crate::budget::{Member, most_of};
 use crate::subscriptions::Subscriptions;
-use crate::work::{Event, Place, Trouble, trouble};
+use crate::work::{Event, Place, Room, Trouble, trouble};
 
 /// Kibibytes of messages that may wait for a client's network.
-pub(crate) const ROOM_KIB: u32 = 32 << 10;
+const ROOM_KIB: u32 = 32 << 10;
 /// Links that take messages, of all conversations: each has a thread that waits.
 const CONSUMERS_MAX: usize = 3_000;
 
@@ -82,16 +84,17 @@ impl<S: Store> Default for Commons<S> {
 }
 
 /// A link that takes messages has a thread until this is dropped.
-pub(crate) struct Seat<S: Store>(Arc<Commons<S>>);
+pub(crate) struct Seat<S: Store>(Arc<Commons<S>>, Arc<Member>);
 
 impl<S: Store> Commons<S> {
-    pub(crate) fn seat(self: &Arc<Commons<S>>) -> Result<Seat<S>, Trouble> {
+    pub(crate) fn seat(self: &Arc<Commons<S>>, member: &Arc<Member>) -> Result<Seat<S>, Trouble> {
         let before = self.consumers.fetch_add(1, Ordering::AcqRel);
-        let seat = Seat(Arc::clone(self));
-        match before < CONSUMERS_MAX {
+        let own = member.consumers.fetch_add(1, Ordering::AcqRel);
+        let seat = Seat(Arc::clone(self), Arc::clone(member));
+        match before < CONSUMERS_MAX && own < most_of(CONSUMERS_MAX) {
             true => Ok(seat),
             false => {
-                let words = format!("{CONSUMERS_MAX} links take messages already");
+                let words = "too many links take messages already, or too many of this user";
                 trouble("amqp:resource-limit-exceeded", words)
             }
         }
@@ -101,6 +104,7 @@ impl<S: Store> Commons<S> {
 impl<S: Store> Drop for Seat<S> {
     fn drop(&mut self) {
         self.0.consumers.fetch_sub(1, Ordering::AcqRel);
+        self.1.consumers.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -111,7 +115,10 @@ pub(crate) struct Desk<S: Store> {
     pub(crate) events: UnboundedSender<Event>,
     pub(crate) deliveries: Mutex<BTreeMap<u64, Delivery<S>>>,
     /// For bytes that wait for the network.
-    pub(crate) room: Arc<Semaphore>,
+    room: Arc<Semaphore>,
+    pub(crate) member: Arc<Member>,
+    /// The conversation ends: nobody waits for room.
+    ends: watch::Sender<bool>,
     pub(crate) options: ConnectOptions,
     tokens: AtomicU64,
 }
@@ -120,7 +127,7 @@ impl<S: Store> Desk<S> {
     pub(crate) fn new(
         manager: &QueueManager<S>,
         commons: &Arc<Commons<S>>,
-        options: ConnectOptions,
+        (options, member): (ConnectOptions, Arc<Member>),
         events: UnboundedSender<Event>,
     ) -> Desk<S> {
         Desk {
@@ -129,6 +136,8 @@ impl<S: Store> Desk<S> {
             events,
             deliveries: Mutex::new(BTreeMap::new()),
             room: Arc::new(Semaphore::new(ROOM_KIB as usize)),
+            member,
+            ends: watch::channel(false).0,
             options,
             tokens: AtomicU64::new(1),
         }
@@ -136,6 +145,30 @@ impl<S: Store> Desk<S> {
 
     pub(crate) fn connect(&self) -> Answer<Connection<S>> {
         self.manager.connect(self.options.clone())
+    }
+
+    /// Room for a message to the client, as soon as there is any; `None`: the conversation ends.
+    pub(crate) fn room(&self, bytes: usize) -> Option<Room> {
+        let kib = u32::try_from(bytes / 1_024).unwrap_or(u32::MAX).clamp(1, ROOM_KIB);
+        let mut ends = self.ends.subscribe();
+        let room = async {
+            let own = Arc::clone(&self.room).acquire_many_owned(kib).await;
+            let mut room = self.member.outgoing(bytes).await;
+            room.add(own.ok());
+            room
+        };
+        tokio::runtime::Handle::current().block_on(async {
+            tokio::select! {
+                biased;
+                _ = ends.wait_for(|ends| *ends) => None,
+                room = room => Some(room),
+            }
+        })
+    }
+
+    /// The conversation ends: who waits for room waits no more.
+    pub(crate) fn end(&self) {
+        self.ends.send_replace(true);
     }
 
     /// A number for a delivery.

@@ -1,8 +1,8 @@
 //! A conversation without its socket: frames and events in, bytes and jobs out.
 //!
-//! 1. Memory is bounded: a link that brings messages has [`CREDIT`] of them at a time, each of at
-//!    most [`MESSAGE_BYTES_MAX`] bytes; one that takes them gets no more than its credit; a
-//!    session sends no more frames than its window.
+//! 1. Memory is bounded, for the conversation, its user and the door: a link that brings messages
+//!    has [`CREDIT`] of them at a time, each of at most [`MESSAGE_BYTES_MAX`] bytes; one that
+//!    takes them gets no more than its credit; a session sends no more frames than its window.
 //! 2. A message is acknowledged when the queue manager has it: durably, if it is durable.
 //! 3. A peer that breaks the protocol is told what it broke, and the conversation ends.
 //! 4. Handles and channels are those of the peer: each link has one in both directions.
@@ -10,12 +10,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::budget::Member;
 use crate::clients::{Clients, Entered};
 use crate::frame::{self, AMQP, FRAME_BYTES_MAX, Frame};
 use crate::link::{self, ATTACH, Link, Partial, Role, error_value};
 use crate::session::{Outgoing, Session, TRANSFER};
 use crate::value::{Value, field};
-use crate::work::{Event, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Room, Step, Trouble, trouble};
+use crate::work::{Event, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Room, Step, TRANSACTIONS_MAX};
+use crate::work::{Trouble, trouble};
 
 /// Messages that a link may bring at a time.
 const CREDIT: u32 = 200;
@@ -50,6 +52,8 @@ pub(crate) struct Engine {
     pub(crate) idle_ms: Option<u64>,
     /// Puts and transactions that are not answered yet.
     pub(crate) unanswered: usize,
+    /// Whose conversation it is; nobody's: its messages need no room in a door.
+    pub(crate) member: Option<Arc<Member>>,
     container: String,
     clients: Arc<Clients>,
     /// What the client calls itself, as long as it is here.
@@ -365,6 +369,7 @@ impl Engine {
         let more = field(fields, 5).is_true();
         let aborted = field(fields, 9).is_true();
         let bytes_before = self.partial_bytes;
+        let member = self.member.clone();
         let session = self.session(channel)?;
         session.next_incoming = session.next_incoming.wrapping_add(1);
         let renew = session.next_incoming % (WINDOW / 2) == 0;
@@ -389,7 +394,8 @@ impl Engine {
             }
             let transaction = link::transaction_of(field(fields, 7));
             let settled = field(fields, 4).is_true();
-            *partial = Some(Partial { delivery, settled, transaction, message: Vec::new() });
+            let (message, room) = (Vec::new(), (Room::default(), 0));
+            *partial = Some(Partial { delivery, settled, transaction, message, room });
         }
         if let Some(partial) = partial.as_mut() {
             partial.settled |= field(fields, 4).is_true();
@@ -397,7 +403,9 @@ impl Engine {
                 let words = "a message is longer than any may be";
                 return trouble("amqp:link:message-size-exceeded", words);
             }
-            if bytes_before + payload.len() > PARTIAL_BYTES_MAX {
+            let comes = more || !partial.message.is_empty();
+            let room = !comes || partial.has_room(payload.len(), member.as_deref());
+            if bytes_before + payload.len() > PARTIAL_BYTES_MAX || !room {
                 let words = "too many bytes of messages have come that are not whole";
                 return trouble("amqp:resource-limit-exceeded", words);
             }
@@ -427,13 +435,12 @@ impl Engine {
             *unanswered += 1;
         }
         // Who sends settled wants no answer; the number stands for that.
-        let Partial { delivery, settled, transaction, message } = whole;
+        let Partial { delivery, settled, transaction, message, room: (room, _) } = whole;
         let live = transaction.is_none_or(|id| self.live_transactions.contains(&id));
         let delivery = if settled { SETTLED } else { delivery };
         match live {
             true => {
                 self.unanswered += 1;
-                let room = Room::default();
                 self.jobs.push(Job::Put { key, delivery, message, transaction, room });
             }
             false => {
@@ -447,6 +454,11 @@ impl Engine {
     fn coordinate(&mut self, key: LinkKey, whole: &Partial) -> Step {
         let delivery = whole.delivery;
         match link::coordination(&whole.message)? {
+            None if self.live_transactions.len() == TRANSACTIONS_MAX => {
+                let words = format!("a connection has at most {TRANSACTIONS_MAX} transactions");
+                let result = Err(Trouble { condition: "amqp:resource-limit-exceeded", words });
+                self.done(key, delivery, &result, None);
+            }
             None => {
                 self.transactions += 1;
                 let transaction = self.transactions;
@@ -532,6 +544,9 @@ impl Engine {
                     self.send(key.channel, &Value::composite(DETACH, fields), &[]);
                 }
             }
+            Event::NotBegun(transaction) => {
+                self.live_transactions.retain(|live| *live != transaction);
+            }
             Event::Nothing => {}
             Event::Settled { channel, delivery, fate } => {
                 if self.sessions.contains_key(&channel) {
@@ -608,4 +623,60 @@ fn disposition(receiver: bool, delivery: u32, state: Value) -> Value {
     let fields =
         vec![Value::Bool(receiver), Value::Uint(delivery), Value::Null, Value::Bool(true), state];
     Value::composite(DISPOSITION, fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::write;
+
+    fn frame_of(code: u64, fields: Vec<Value>, payload: Vec<u8>) -> Frame {
+        Frame { kind: AMQP, channel: 0, body: Some((code, fields)), payload }
+    }
+
+    /// A conversation with a link to the coordinator.
+    fn with_coordinator() -> Engine {
+        let mut engine = Engine::new("QM1", &Arc::default());
+        engine.frame(frame_of(OPEN, vec![Value::Text("c".into())], vec![]));
+        let window = [0, 100_000, 100_000].map(Value::Uint);
+        engine.frame(frame_of(BEGIN, [vec![Value::Null], window.to_vec()].concat(), vec![]));
+        let mut attach = vec![Value::Text("l".into()), Value::Uint(0), Value::Bool(false)];
+        attach.resize(6, Value::Null);
+        attach.push(Value::composite(0x30, vec![]));
+        engine.frame(frame_of(ATTACH, attach, vec![]));
+        engine
+    }
+
+    /// Declares a transaction; the job that begins it.
+    fn declare(engine: &mut Engine, delivery: u32) -> Option<(LinkKey, u64)> {
+        let declare = Value::composite(0x31, vec![]);
+        let mut message = Vec::new();
+        write(&Value::Described(Box::new((Value::Ulong(0x77), declare))), &mut message);
+        engine.jobs.clear();
+        let fields = vec![Value::Uint(0), Value::Uint(delivery), Value::Binary(vec![1])];
+        engine.frame(frame_of(TRANSFER, fields, message));
+        assert!(!engine.closed);
+        match engine.jobs.pop()? {
+            Job::Declare { key, transaction, .. } => Some((key, transaction)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_transaction_that_was_not_begun_is_forgotten_and_too_many_are_refused() {
+        let mut engine = with_coordinator();
+        for delivery in 0..1_000 {
+            let (key, transaction) = declare(&mut engine, delivery).expect("it is to be begun");
+            let result = trouble("amqp:resource-limit-exceeded", "no");
+            let transaction_of = Some(transaction);
+            engine.event(Event::NotBegun(transaction));
+            engine.event(Event::Done { key, delivery, result, transaction: transaction_of });
+        }
+        assert_eq!(engine.live_transactions, Vec::<u64>::new());
+        for delivery in 0..1_000_u32 {
+            let may = usize::try_from(delivery).unwrap() < TRANSACTIONS_MAX;
+            assert_eq!(declare(&mut engine, 1_000 + delivery).is_some(), may);
+        }
+        assert_eq!(engine.live_transactions.len(), TRANSACTIONS_MAX);
+    }
 }

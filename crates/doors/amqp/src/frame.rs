@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Option<(Frame, usize)>, BadFrame> {
     }
     let Some(frame) = bytes.get(..length) else { return Ok(None) };
     let (kind, channel) = (head[5], u16::from_be_bytes([head[6], head[7]]));
-    let mut reader = Reader { bytes: &frame[begin..] };
+    let mut reader = Reader::new(&frame[begin..]);
     if reader.bytes.is_empty() {
         return Ok(Some((Frame { kind, channel, body: None, payload: Vec::new() }, length)));
     }
@@ -94,5 +94,8 @@ mod tests {
         assert!(read(&[0, 0, 0, 4, 2, 0, 0, 0]).is_err());
         assert!(read(&[0, 0, 0, 8, 1, 0, 0, 0]).is_err());
         assert!(read(&[0, 0, 0, 9, 2, 0, 0, 0, 0x40]).is_err());
+        // Billions of elements that take no byte, and one byte behind them.
+        let bomb = [0, 0, 0, 19, 2, 1, 0, 0, 0xf0, 0, 0, 0, 6, 255, 255, 255, 255, 0x40, 0];
+        assert!(read(&bomb).is_err());
     }
 }

@@ -16,6 +16,7 @@
 //!    takes none.
 //! 3. Memory is bounded by credit and windows in both directions.
 
+mod budget;
 mod calls;
 mod clerk;
 mod clients;

@@ -1,8 +1,9 @@
 //! What attaches say, what answers to them are, and what states of deliveries mean.
 
+use crate::budget::Member;
 use crate::terminus::{self, Named};
 use crate::value::{Reader, Value, field};
-use crate::work::{Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Trouble, trouble};
+use crate::work::{Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Room, Trouble, trouble};
 
 /// The performative that makes a link.
 pub(crate) const ATTACH: u64 = 0x12;
@@ -14,6 +15,24 @@ pub(crate) struct Partial {
     pub(crate) settled: bool,
     pub(crate) transaction: Option<u64>,
     pub(crate) message: Vec<u8>,
+    /// Room that it has in the door, and for how many bytes.
+    pub(crate) room: (Room, usize),
+}
+
+impl Partial {
+    /// Whether the door has room for more of it. It takes twice as much each time, as its bytes do.
+    pub(crate) fn has_room(&mut self, more: usize, member: Option<&Member>) -> bool {
+        let Some(member) = member else { return true };
+        let (room, bytes) = &mut self.room;
+        let needed = self.message.len() + more;
+        let grows = needed.saturating_sub(*bytes);
+        let wanted = grows.max(*bytes).min(MESSAGE_BYTES_MAX - (*bytes).min(MESSAGE_BYTES_MAX));
+        if grows == 0 {
+            return true;
+        }
+        *bytes += wanted;
+        member.partial(wanted, room)
+    }
 }
 
 /// What a link does.
@@ -204,7 +223,7 @@ pub(crate) fn in_transaction(number: u64) -> Value {
 /// What a message to the coordinator asks for: to begin, or to end a transaction, failed or not.
 pub(crate) fn coordination(message: &[u8]) -> Result<Option<(u64, bool)>, Trouble> {
     let wrong = || trouble("amqp:decode-error", "that is no message for a coordinator");
-    let mut reader = Reader { bytes: message };
+    let mut reader = Reader::new(message);
     while let Some(Value::Described(section)) = reader.value() {
         if section.0.number() != Some(0x77) {
             continue;

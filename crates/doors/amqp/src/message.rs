@@ -15,6 +15,8 @@
 //! 1. What is put by AMQP and got by AMQP is the same, but for what a queue manager sets.
 //! 2. What cannot be read as a message is refused; nothing of it is put.
 
+use std::collections::BTreeSet;
+
 use queue_manager::descriptor::value::{format, msg_flags, msg_type};
 use queue_manager::descriptor::{Identifier, NO_IDENTIFIER};
 use queue_manager::properties::{Properties, PropertyValue};
@@ -53,6 +55,9 @@ const EXACT: &str = "amqp_properties";
 const OF_PUBLICATIONS: &str = "mqps.";
 /// Says that the data are body sections of AMQP.
 const BODY: &str = "amqp_body";
+
+/// Application properties of a message that comes in.
+pub(crate) const PROPERTIES_MAX: usize = 1_000;
 
 /// What properties begin with that only this door makes something of.
 const OWN: &str = "amqp_";
@@ -120,7 +125,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Parts> {
         properties: Vec::new(),
         data: Vec::new(),
     };
-    let mut reader = Reader { bytes };
+    let mut reader = Reader::new(bytes);
     let mut body: Option<&[u8]> = None;
     let (mut kinds, mut values) = (Vec::new(), Vec::new());
     while !reader.bytes.is_empty() {
@@ -171,7 +176,7 @@ fn named_section(descriptor: &Value) -> Option<u64> {
 
 /// Bytes of what stands behind the last body section.
 fn footer_bytes(sections: &[u8]) -> Option<usize> {
-    let mut reader = Reader { bytes: sections };
+    let mut reader = Reader::new(sections);
     let mut left = sections.len();
     while !reader.bytes.is_empty() {
         let Value::Described(section) = reader.value()? else { return None };
@@ -276,7 +281,7 @@ fn keep_map(parts: &mut Parts, name: &str, pairs: Vec<(Value, Value)>) {
 fn kept_map(parts: &Parts, name: &str) -> Vec<(Value, Value)> {
     let found = parts.properties.iter().find(|(known, _)| known == name);
     let Some((_, PropertyValue::Bytes(bytes))) = found else { return Vec::new() };
-    match (Reader { bytes }).value() {
+    match Reader::new(bytes).value() {
         Some(Value::Map(pairs)) => pairs,
         _ => Vec::new(),
     }
@@ -289,6 +294,9 @@ pub(crate) fn annotation(parts: &Parts, name: &str) -> Option<Value> {
 }
 
 fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
+    if pairs.len() > PROPERTIES_MAX {
+        return None;
+    }
     let mut exact = Vec::new();
     let mut names = Properties::default();
     for (key, value) in pairs {
@@ -327,11 +335,13 @@ fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
 /// The application properties of a message.
 fn pairs_of(parts: &Parts) -> Vec<(Value, Value)> {
     let exact = kept_map(parts, EXACT);
-    let is_exact = |name: &str| exact.iter().any(|(key, _)| key.text() == Some(name));
+    let names: BTreeSet<&str> = exact.iter().filter_map(|(key, _)| key.text()).collect();
+    let is_exact = |name: &str| names.contains(name);
     let ours = |name: &str| name.starts_with(OWN) || name.starts_with(OF_PUBLICATIONS);
     let others = parts.properties.iter().filter(|(name, _)| !ours(name) && !is_exact(name));
     let others = others.map(|(name, value)| (Value::Text(name.clone()), property_value(value)));
     let mut pairs: Vec<(Value, Value)> = others.collect();
+    drop(names);
     pairs.extend(exact);
     pairs
 }
@@ -564,7 +574,7 @@ mod tests {
         let visible = |name: &str| parts.properties.iter().any(|(known, _)| known == name);
         assert!(visible("n") && visible("b") && visible("when") && !visible("x.y"));
         let again = write_sections(&parts, "QM1");
-        let mut reader = Reader { bytes: &again };
+        let mut reader = Reader::new(&again);
         while let Some(Value::Described(one)) = reader.value() {
             match (one.0.number(), one.1) {
                 (Some(0x74), Value::Map(found)) => {
@@ -575,6 +585,16 @@ mod tests {
             }
         }
         assert_eq!((pairs, notes), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_message_has_at_most_a_thousand_properties() {
+        let with = |count: usize| {
+            let pairs = (0..count).map(|at| (Value::Text(format!("p{at}")), Value::Int(1)));
+            read(&section(0x74, Value::Map(pairs.collect())))
+        };
+        assert_eq!(with(1_000).expect("it is a message").properties.len(), 1_001);
+        assert_eq!(with(1_001), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
+use crate::budget::Budgets;
 use crate::conversation::{Peer, serve};
 use crate::error::Error;
 use crate::sasl::Authenticator;
@@ -68,6 +69,7 @@ impl Server {
         let shared = Arc::new(Shared {
             manager: manager.clone(),
             places: Arc::new(Semaphore::new(options.connections_max.max(1))),
+            budgets: Budgets::new(options.connections_max.max(1)),
             options: options.clone(),
             authenticator,
             clients: Arc::default(),

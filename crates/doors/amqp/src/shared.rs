@@ -9,6 +9,7 @@ use queue_manager::QueueManager;
 use store::Store;
 use tokio::sync::{Semaphore, watch};
 
+use crate::budget::Budgets;
 use crate::clients::Clients;
 use crate::desk::Commons;
 use crate::sasl::Authenticator;
@@ -69,6 +70,7 @@ pub(crate) struct Shared<S: Store> {
     pub(crate) checks: Arc<Semaphore>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) stopping: watch::Receiver<bool>,
+    pub(crate) budgets: Arc<Budgets>,
     pub(crate) places: Arc<Semaphore>,
 }
 

@@ -4,7 +4,9 @@
 //! 2. A durable subscription is one of the queue manager, with a queue of its own; links take
 //!    from that queue. It ends when a link of it is closed for good, and no other is there.
 //! 3. One that is shared and not durable lives as long as links take from it.
-//! 4. Asked for with another topic or selector, a subscription that nobody uses is made anew.
+//! 4. A subscription is of the user who made it: nobody else takes from it, ends it, or has it
+//!    made anew.
+//! 5. Asked for with another topic or selector, a subscription that nobody uses is made anew.
 
 use std::collections::BTreeMap;
 
@@ -28,6 +30,7 @@ pub(crate) struct Wanted {
 /// A subscription that links take from.
 struct Use<S: Store> {
     links: u32,
+    user: String,
     shared: bool,
     wanted: Wanted,
     queue: ObjectName,
@@ -62,6 +65,7 @@ impl<S: Store> Subscriptions<S> {
     ) -> Result<Taken, Trouble> {
         let mut used = self.used.lock();
         if let Some(one) = used.get_mut(&which.name) {
+            is_of(&one.user, client, which)?;
             let same = wanted.as_ref().is_some_and(|wanted| *wanted == one.wanted);
             if !(one.shared && which.shared && same) {
                 let words = format!("subscription {} is in use", which.name);
@@ -98,6 +102,15 @@ impl<S: Store> Subscriptions<S> {
     }
 }
 
+/// Refuses a subscription that somebody else has made.
+fn is_of(user: &str, client: &ConnectOptions, which: &Subscribing) -> Result<(), Trouble> {
+    if user == client.user {
+        return Ok(());
+    }
+    let words = format!("subscription {} is of another user; take another name", which.name);
+    trouble("amqp:unauthorized-access", words)
+}
+
 /// The queue of a subscription.
 fn queue_of<S: Store>(manager: &QueueManager<S>, name: &str) -> Option<ObjectName> {
     let all = manager.subscriptions(name);
@@ -110,7 +123,11 @@ fn durable<S: Store>(
     wanted: Option<Wanted>,
 ) -> Result<Use<S>, Trouble> {
     let name = &which.name;
-    let there = manager.object(Kind::Subscription, name).map(|object| Wanted {
+    let object = manager.object(Kind::Subscription, name);
+    if let Some(object) = &object {
+        is_of(object.text_of("SUBUSER"), client, which)?;
+    }
+    let there = object.map(|object| Wanted {
         topic: object.text_of("TOPICSTR").to_owned(),
         selector: object.text_of("SELECTOR").to_owned(),
     });
@@ -137,7 +154,8 @@ fn durable<S: Store>(
     };
     let queue = queue_of(manager, name)
         .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
-    Ok(Use { links: 1, shared: which.shared, wanted, queue, _holder: None })
+    let user = client.user.clone();
+    Ok(Use { links: 1, user, shared: which.shared, wanted, queue, _holder: None })
 }
 
 fn volatile<S: Store>(
@@ -153,7 +171,8 @@ fn volatile<S: Store>(
     subscribed(&mut connection, which, &wanted, 0)?;
     let queue = queue_of(manager, &which.name)
         .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
-    Ok(Use { links: 1, shared: true, wanted, queue, _holder: Some(connection) })
+    let user = client.user.clone();
+    Ok(Use { links: 1, user, shared: true, wanted, queue, _holder: Some(connection) })
 }
 
 /// Makes a subscription; what is durable stays without its handle.
@@ -178,4 +197,67 @@ fn subscribed<S: Store>(
         kept.map_err(|failed| trouble_of(failed, &words))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use queue_manager::Options;
+    use seam::clock::RealClock;
+    use seam::entropy::OsEntropy;
+    use store_suite::model::ModelStore;
+
+    use super::*;
+
+    fn manager() -> QueueManager<ModelStore> {
+        let options = Options {
+            name: "QM1".into(),
+            clock: Arc::new(RealClock::new()),
+            entropy: Arc::new(OsEntropy),
+            authority: None,
+            users: None,
+            connections_max: 100,
+        };
+        QueueManager::open(&ModelStore::new(), options).expect("it opens")
+    }
+
+    fn user(name: &str) -> ConnectOptions {
+        ConnectOptions { user: name.into(), ..ConnectOptions::default() }
+    }
+
+    fn wanted(topic: &str) -> Option<Wanted> {
+        Some(Wanted { topic: topic.into(), selector: String::new() })
+    }
+
+    #[test]
+    fn nobody_takes_from_a_subscription_of_somebody_else_or_ends_it() {
+        let (manager, all) = (manager(), Subscriptions::default());
+        let (anna, bob) = (user("ANNA"), user("BOB"));
+        let condition = |user: &ConnectOptions, which: &Subscribing, wanted| {
+            all.enter((&manager, user), which, wanted).err().map(|trouble| trouble.condition)
+        };
+        let refused = Some("amqp:unauthorized-access");
+        let name = "AMQP/client/c/sub".to_owned();
+        for shared in [false, true] {
+            let which = Subscribing { name: name.clone(), durable: true, shared };
+            let there = all.enter((&manager, &anna), &which, wanted("news/today")).unwrap();
+            let try_all = || {
+                assert_eq!(condition(&bob, &which, wanted("news/today")), refused);
+                assert_eq!(condition(&bob, &which, wanted("other")), refused);
+                assert_eq!(condition(&bob, &which, None), refused);
+            };
+            try_all();
+            all.leave(&manager, &which, false);
+            try_all();
+            assert_eq!(queue_of(&manager, &name), Some(there.queue));
+            assert_eq!(condition(&anna, &which, None), None);
+            all.leave(&manager, &which, true);
+            assert_eq!(queue_of(&manager, &name), None);
+        }
+        let which = Subscribing { name: "AMQP/volatile-c".into(), durable: false, shared: true };
+        assert_eq!(condition(&anna, &which, wanted("news/today")), None);
+        assert_eq!(condition(&bob, &which, wanted("news/today")), refused);
+        assert_eq!(condition(&anna, &which, wanted("news/today")), None);
+    }
 }

@@ -3,23 +3,26 @@
 //! 1. What is sent is claimed before, or is gone from its queue where the client wants that.
 //! 2. No message is passed over: one that was found when the credit was taken back goes back, or
 //!    is sent when there is credit again.
+//! 3. A message that is long is read when there is room for it in the conversation and the door.
 
 use std::sync::Arc;
 
 use queue_manager::options::value::{get, open, subscribe};
 use queue_manager::options::{Handle, ObjectDescriptor, SubscriptionDescriptor};
-use queue_manager::{Answer, Connection, Failed, MessageDescriptor, ObjectName, Reason};
+use queue_manager::{Answer, Connection, Failed, ObjectName, Reason};
 use store::Store;
 
 use crate::calls::got;
-use crate::desk::{Delivery, Desk, Gate, ROOM_KIB, Seat, is_topic, shown};
+use crate::desk::{Delivery, Desk, Gate, Seat, is_topic, shown};
 use crate::message::{Parts, write_sections};
 use crate::subscriptions::Wanted;
 use crate::trouble::trouble_of;
-use crate::work::{Event, LinkKey, Room, Trouble};
+use crate::work::{Event, LinkKey, MESSAGE_BYTES_MAX, Room, Trouble};
 
 /// Messages of a link that may be delivered and not settled.
 const IN_FLIGHT_MAX: u32 = 1_000;
+/// A message that is not longer is read at once; for others there is room first.
+const SHORT_BYTES: usize = 16 << 10;
 
 /// What a link takes, and how.
 #[derive(Clone)]
@@ -37,8 +40,8 @@ pub(crate) struct Taker<S: Store> {
     taking: Taking,
     connection: Connection<S>,
     queue: Handle,
-    /// What was browsed without credit to send it.
-    browsed: Option<(MessageDescriptor, Parts)>,
+    /// What the cursor is on was browsed without credit to send it.
+    again: bool,
     has_browsed: bool,
     name: String,
     _seat: Seat<S>,
@@ -49,6 +52,22 @@ enum Turn {
     Take { drain: bool },
     Dry(u32),
     End,
+}
+
+/// A message that was read.
+struct Whole {
+    parts: Parts,
+    bytes: usize,
+    /// What it takes; none: that is still to be found.
+    room: Option<Room>,
+}
+
+/// What was found.
+enum Found {
+    Message(Box<Whole>),
+    /// It is there no longer, or nobody wants it any more.
+    Gone,
+    Nothing,
 }
 
 /// What a link takes from.
@@ -69,7 +88,7 @@ impl<S: Store> Taker<S> {
         taking: Taking,
         from: &From<'_>,
     ) -> Result<Taker<S>, Trouble> {
-        let seat = desk.commons.seat()?;
+        let seat = desk.commons.seat(&desk.member)?;
         let name = match from {
             From::Queue(what, _) => shown(what),
             From::Subscription(queue) => format!("queue {queue}"),
@@ -84,7 +103,7 @@ impl<S: Store> Taker<S> {
             taking,
             connection,
             queue,
-            browsed: None,
+            again: false,
             has_browsed: false,
             name,
             _seat: seat,
@@ -175,9 +194,11 @@ impl<S: Store> Taker<S> {
         if self.taking.browse {
             return self.look(drain);
         }
-        let how = get::BROWSE_FIRST | get::LOCK;
-        let found = got(&mut self.connection, self.queue, how, drain)?;
-        let Some((descriptor, parts)) = found else { return Ok(false) };
+        let found = match self.find(get::BROWSE_FIRST | get::LOCK, drain)? {
+            Found::Nothing => return Ok(false),
+            Found::Gone => return Ok(true),
+            Found::Message(found) => found,
+        };
         let claim = self.connection.claim(self.queue)?;
         if !self.spend(u32::from(!self.taking.settled)) {
             // Dropped, the claim gives the message back.
@@ -185,43 +206,73 @@ impl<S: Store> Taker<S> {
         }
         if self.taking.settled {
             self.connection.take_claimed(claim, false, false)?;
-            return Ok(self.send(None, descriptor, parts));
+            return Ok(self.send(None, *found));
         }
         let token = self.desk.token();
         let delivery = Delivery { claim, gate: Arc::clone(&self.gate) };
         self.desk.deliveries.lock().insert(token, delivery);
-        Ok(self.send(Some(token), descriptor, parts))
+        Ok(self.send(Some(token), *found))
     }
 
     /// Sends a message that stays where it is.
     fn look(&mut self, drain: bool) -> Answer<bool> {
-        let found = match self.browsed.take() {
-            Some(found) => Some(found),
-            None => {
-                let how = if self.has_browsed { get::BROWSE_NEXT } else { get::BROWSE_FIRST };
-                got(&mut self.connection, self.queue, how, drain)?
-            }
+        let how = match (std::mem::take(&mut self.again), self.has_browsed) {
+            (true, _) => get::BROWSE_MSG_UNDER_CURSOR,
+            (false, true) => get::BROWSE_NEXT,
+            (false, false) => get::BROWSE_FIRST,
         };
-        let Some((descriptor, parts)) = found else { return Ok(false) };
+        let found = self.find(how, drain)?;
+        if matches!(found, Found::Nothing) {
+            return Ok(false);
+        }
         self.has_browsed = true;
+        let Found::Message(found) = found else { return Ok(true) };
         if !self.spend(0) {
-            self.browsed = Some((descriptor, parts));
+            // Nothing is kept in memory until there is credit.
+            self.again = true;
             return Ok(true);
         }
-        Ok(self.send(None, descriptor, parts))
+        Ok(self.send(None, *found))
+    }
+
+    /// Finds a message. One that is long is read when there is room for it.
+    fn find(&mut self, how: i32, drain: bool) -> Answer<Found> {
+        let drain = drain || how == get::BROWSE_MSG_UNDER_CURSOR;
+        let found = self.read((how, SHORT_BYTES), drain)?;
+        let bytes = match found {
+            Found::Message(found) if found.bytes > SHORT_BYTES => found.bytes,
+            other => return Ok(other),
+        };
+        let Some(room) = self.desk.room(bytes) else { return Ok(Found::Gone) };
+        let again = get::BROWSE_MSG_UNDER_CURSOR | (how & get::LOCK);
+        let found = self.read((again, MESSAGE_BYTES_MAX), true)?;
+        Ok(match found {
+            Found::Message(found) => Found::Message(Box::new(Whole { room: Some(room), ..*found })),
+            other => other,
+        })
+    }
+
+    fn read(&mut self, (how, room): (i32, usize), drain: bool) -> Answer<Found> {
+        match got(&mut self.connection, self.queue, (how, room), drain) {
+            Ok(None) => Ok(Found::Nothing),
+            Ok(Some((descriptor, parts, bytes))) => {
+                let parts = Parts { descriptor, ..parts };
+                Ok(Found::Message(Box::new(Whole { parts, bytes, room: None })))
+            }
+            Err(failed) if failed.0 == Reason::NO_MSG_UNDER_CURSOR => Ok(Found::Gone),
+            Err(failed) => Err(failed),
+        }
     }
 
     /// Sends a message as soon as there is room for it; `true`.
-    fn send(&self, token: Option<u64>, descriptor: MessageDescriptor, parts: Parts) -> bool {
-        let parts = Parts { descriptor, ..parts };
+    fn send(&self, token: Option<u64>, whole: Whole) -> bool {
+        let Whole { parts, room, .. } = whole;
         let tag = token.unwrap_or_else(|| self.desk.token());
         let message = write_sections(&parts, self.desk.manager.name());
         drop(parts);
-        let kib = u32::try_from(message.len() / 1_024).unwrap_or(u32::MAX).clamp(1, ROOM_KIB);
-        let room = Arc::clone(&self.desk.room).acquire_many_owned(kib);
-        // Closed: the conversation ends, and what was claimed goes back with it.
-        let Ok(room) = tokio::runtime::Handle::current().block_on(room) else { return true };
-        let (key, room) = (self.taking.key, Room::of(Some(room)));
+        // None: the conversation ends, and what was claimed goes back with it.
+        let Some(room) = room.or_else(|| self.desk.room(message.len())) else { return true };
+        let key = self.taking.key;
         self.desk.tell(Event::Message { key, token, tag, message, room });
         true
     }

@@ -10,12 +10,20 @@
 //! | a0, b0 | binary | | a1, b1, a3, b3 | string, symbol |
 //! | 45, c0, d0 | list | | c1, d1 | map | | e0, f0 | array |
 //!
-//! 1. Lengths are believed only as far as there are bytes, and values nest at most
+//! 1. Lengths and counts are believed only as far as there are bytes, and values nest at most
 //!    [`NESTING_MAX`] deep.
-//! 2. What is written can be read, and is the same then.
+//! 2. Bytes become at most as many values as they are, and at most [`VALUES_MAX`]; only elements
+//!    that take no byte are more, up to [`NOTHINGS_MAX`].
+//! 3. What is written can be read, and is the same then.
 
 /// How deep values nest.
 pub(crate) const NESTING_MAX: usize = 32;
+/// Values of a message, or of a frame.
+pub(crate) const VALUES_MAX: usize = 1 << 18;
+/// Values that take no byte: elements of arrays whose kind says all.
+pub(crate) const NOTHINGS_MAX: usize = 256;
+/// The longest name that elements of an array may be described by: each has it.
+const DESCRIPTOR_BYTES_MAX: usize = 64;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,9 +142,15 @@ pub(crate) fn field(fields: &[Value], at: usize) -> &Value {
 /// Reads values from bytes.
 pub(crate) struct Reader<'b> {
     pub(crate) bytes: &'b [u8],
+    /// How many values may come of them.
+    values: usize,
 }
 
 impl<'b> Reader<'b> {
+    pub(crate) fn new(bytes: &'b [u8]) -> Reader<'b> {
+        Reader { bytes, values: bytes.len().min(VALUES_MAX) + NOTHINGS_MAX }
+    }
+
     fn take(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
@@ -176,6 +190,7 @@ impl<'b> Reader<'b> {
     }
 
     fn coded(&mut self, code: u8, left: usize) -> Option<Value> {
+        self.values = self.values.checked_sub(1)?;
         Some(match code {
             0x40 => Value::Null,
             0x41 => Value::Bool(true),
@@ -223,30 +238,21 @@ impl<'b> Reader<'b> {
     fn compound(&mut self, code: u8, left: usize) -> Option<Value> {
         let wide = code & 0x10 != 0;
         let size = self.size(wide)?;
-        let mut inner = Reader { bytes: self.take(size)? };
-        let count = inner.size(wide)?;
-        let mut all = Vec::new();
+        let mut inner = Reader { bytes: self.take(size)?, values: self.values };
+        let value = inner.elements(code, wide, left)?;
+        self.values = inner.values;
+        inner.bytes.is_empty().then_some(value)
+    }
+
+    /// What is in a list, a map, or an array.
+    fn elements(&mut self, code: u8, wide: bool, left: usize) -> Option<Value> {
+        let count = self.size(wide)?;
         if code & 0xf0 >= 0xe0 {
-            let kind = inner.u8()?;
-            let (descriptor, kind) = match kind {
-                0x00 => (Some(inner.nested(left)?), inner.u8()?),
-                kind => (None, kind),
-            };
-            for _ in 0..count {
-                // An array of nothing would go on for ever without taking a byte.
-                if inner.bytes.is_empty() && all.len() >= size {
-                    return None;
-                }
-                let value = inner.coded(kind, left.checked_sub(1)?)?;
-                all.push(match &descriptor {
-                    Some(descriptor) => Value::Described(Box::new((descriptor.clone(), value))),
-                    None => value,
-                });
-            }
-            return Some(Value::Array(all));
+            return self.array_of(count, left);
         }
+        let mut all = Vec::new();
         for _ in 0..count {
-            all.push(inner.nested(left)?);
+            all.push(self.nested(left)?);
         }
         if code & 0x0f == 0 {
             return Some(Value::List(all));
@@ -257,6 +263,32 @@ impl<'b> Reader<'b> {
             pairs.push((key, all.next()?));
         }
         Some(Value::Map(pairs))
+    }
+
+    fn array_of(&mut self, count: usize, left: usize) -> Option<Value> {
+        let (descriptor, kind) = match self.u8()? {
+            0x00 => (Some(self.nested(left)?), self.u8()?),
+            kind => (None, kind),
+        };
+        // Each element has it: one that is long would be there as often as they are.
+        let is_short = |value: &Value| match value {
+            Value::Symbol(name) => name.len() <= DESCRIPTOR_BYTES_MAX,
+            value => value.number().is_some(),
+        };
+        let can_be = count <= self.bytes.len().max(NOTHINGS_MAX);
+        if !can_be || !descriptor.as_ref().is_none_or(is_short) {
+            return None;
+        }
+        let left = left.checked_sub(1)?;
+        let mut all = Vec::new();
+        for _ in 0..count {
+            let value = self.coded(kind, left)?;
+            all.push(match &descriptor {
+                Some(descriptor) => Value::Described(Box::new((descriptor.clone(), value))),
+                None => value,
+            });
+        }
+        Some(Value::Array(all))
     }
 }
 
@@ -357,7 +389,7 @@ mod tests {
     fn again(value: &Value) -> Value {
         let mut bytes = Vec::new();
         write(value, &mut bytes);
-        let mut reader = Reader { bytes: &bytes };
+        let mut reader = Reader::new(&bytes);
         let read = reader.value().expect("what was written is a value");
         assert!(reader.bytes.is_empty());
         read
@@ -400,7 +432,7 @@ mod tests {
 
     #[test]
     fn short_forms_are_read() {
-        let read = |bytes: &[u8]| Reader { bytes }.value();
+        let read = |bytes: &[u8]| Reader::new(bytes).value();
         assert_eq!(read(&[0x43]), Some(Value::Uint(0)));
         assert_eq!(read(&[0x44]), Some(Value::Ulong(0)));
         assert_eq!(read(&[0x54, 0xFF]), Some(Value::Int(-1)));
@@ -412,7 +444,7 @@ mod tests {
 
     #[test]
     fn what_lies_about_its_length_is_no_value() {
-        let read = |bytes: &[u8]| Reader { bytes }.value();
+        let read = |bytes: &[u8]| Reader::new(bytes).value();
         assert_eq!(read(&[]), None);
         assert_eq!(read(&[0xa1, 5, b'a']), None);
         assert_eq!(read(&[0xb1, 0xFF, 0xFF, 0xFF, 0xFF]), None);
@@ -420,5 +452,52 @@ mod tests {
         assert_eq!(read(&[0xf0, 0, 0, 0, 5, 0xFF, 0xFF, 0xFF, 0xFF, 0x40]), None);
         assert_eq!(read(&[0xff]), None);
         assert_eq!(read(&vec![0x00; 100_000]), None);
+    }
+
+    #[test]
+    fn an_array_of_nothing_has_few_elements_and_no_bytes_behind_them() {
+        let read = |bytes: &[u8]| Reader::new(bytes).value();
+        for kind in [0x40, 0x41, 0x42, 0x43, 0x44, 0x45] {
+            assert_eq!(read(&[0xf0, 0, 0, 0, 6, 0xFF, 0xFF, 0xFF, 0xFF, kind, 0]), None);
+            assert_eq!(read(&[0xf0, 0, 0, 0, 6, 0, 0, 0, 2, kind, 0]), None);
+        }
+        let three = Value::Array(vec![Value::Null; 3]);
+        assert_eq!(read(&[0xe0, 2, 3, 0x40]), Some(three));
+        // Many small arrays of nothing are not more than one.
+        let mut many = Vec::new();
+        (0..100).for_each(|_| many.extend([0xe0, 2, 0xFF, 0x40]));
+        let mut list = Vec::new();
+        counted(0xd0, 100, &many, &mut list);
+        assert_eq!(read(&list), None);
+    }
+
+    #[test]
+    fn what_describes_elements_of_an_array_is_a_number_or_short() {
+        let array = |descriptor: &Value| {
+            let mut body = vec![0x00];
+            write(descriptor, &mut body);
+            body.extend([0x50, 7, 8]);
+            let mut bytes = Vec::new();
+            counted(0xf0, 2, &body, &mut bytes);
+            Reader::new(&bytes).value()
+        };
+        let described =
+            |of: &Value, number| Value::Described(Box::new((of.clone(), Value::Ubyte(number))));
+        for short in [Value::Ulong(9), Value::symbol("a:b")] {
+            let two = vec![described(&short, 7), described(&short, 8)];
+            assert_eq!(array(&short), Some(Value::Array(two)));
+        }
+        assert_eq!(array(&Value::Symbol("x".repeat(65))), None);
+        assert_eq!(array(&Value::List(vec![Value::Null; 3])), None);
+    }
+
+    #[test]
+    fn a_value_is_not_of_more_values_than_any_may_be() {
+        let list = |count: usize| {
+            let mut bytes = Vec::new();
+            counted(0xd0, count, &vec![0x40; count], &mut bytes);
+            Reader::new(&bytes).value().is_some()
+        };
+        assert!(list(VALUES_MAX - 1) && !list(VALUES_MAX + NOTHINGS_MAX));
     }
 }

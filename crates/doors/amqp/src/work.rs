@@ -65,12 +65,12 @@ pub(crate) struct Consumer {
 /// Bytes that are on their way: there is room for others when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    _permit: Option<OwnedSemaphorePermit>,
+    permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Room {
-    pub(crate) fn of(permit: Option<OwnedSemaphorePermit>) -> Room {
-        Room { _permit: permit }
+    pub(crate) fn add(&mut self, permit: Option<OwnedSemaphorePermit>) {
+        self.permits.extend(permit);
     }
 }
 
@@ -138,6 +138,8 @@ pub(crate) enum Event {
     Broken(LinkKey, Trouble),
     /// A link that the peer has ended is gone; for good or not.
     Closed(LinkKey, bool),
+    /// A transaction that was declared could not be begun.
+    NotBegun(u64),
     /// Something that nobody has to be told of.
     Nothing,
     /// A delivery is settled.
@@ -146,6 +148,9 @@ pub(crate) enum Event {
 
 /// The longest message.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 100 << 20;
+
+/// Transactions of a conversation at a time.
+pub(crate) const TRANSACTIONS_MAX: usize = 256;
 
 pub(crate) type Step = Result<(), Trouble>;
 

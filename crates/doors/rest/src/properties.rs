@@ -10,9 +10,17 @@
 //!
 //! 1. Blanks may stand around each part. A value of type `bytes` is hexadecimal digits in quotes.
 //! 2. What is written is ASCII, and is read as the same properties again.
-//! 3. Properties of folders other than `usr` are not shown: they are not the user's.
+//! 3. Properties of folders other than `usr` are not shown: they are not the user's. Nor are
+//!    those that begin with `amqp_`: the AMQP door makes something of them, and nobody else
+//!    sets them.
 
 use queue_manager::properties::{Properties, Property, PropertyValue};
+
+/// What properties begin with that are the AMQP door's own.
+const OF_AMQP: &str = "amqp_";
+
+/// Properties of a message that comes in.
+const PROPERTIES_MAX: usize = 1_000;
 
 /// Reads a header.
 ///
@@ -26,8 +34,11 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, PropertyValue)>, String> {
         let (name, after) = part(rest, ";")?;
         let (value, after) = part(after, ";")?;
         let (kind, after) = part(after, ",")?;
-        if name.starts_with('"') || name.contains('.') {
-            return Err(format!("{name} is no name of a property."));
+        if name.starts_with('"') || name.contains('.') || name.starts_with(OF_AMQP) {
+            return Err(format!("{name} is no name of a property of yours."));
+        }
+        if all.len() == PROPERTIES_MAX {
+            return Err(format!("A message has at most {PROPERTIES_MAX} properties."));
         }
         let value = value_of(kind, value)?;
         if check.get(name).is_some() {
@@ -105,7 +116,8 @@ fn bytes_of(digits: &str) -> Option<Vec<u8>> {
 
 /// Writes a header; empty if there is nothing that it could have.
 pub(crate) fn write(properties: &[Property]) -> String {
-    let own = properties.iter().filter(|one| !one.name.contains('.') && one.name.is_ascii());
+    let is_own = |name: &str| !name.contains('.') && !name.starts_with(OF_AMQP);
+    let own = properties.iter().filter(|one| is_own(&one.name) && one.name.is_ascii());
     let shown = own.filter_map(|one| {
         let (value, kind) = match &one.value {
             PropertyValue::Null => return None,
@@ -194,6 +206,7 @@ mod tests {
             ";1;long",
             "a;1;long,,b;1;long",
             "not;1;long",
+            "amqp_annotations;\"f000000006ffffffff4000\";bytes",
         ] {
             assert!(read(bad).is_err(), "{bad}");
         }
@@ -204,9 +217,20 @@ mod tests {
     }
 
     #[test]
+    fn a_message_has_at_most_a_thousand_properties() {
+        let header = |count: usize| {
+            let all = (0..count).map(|at| format!("p{at};1;long"));
+            all.collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(read(&header(1_000)).map(|all| all.len()), Ok(1_000));
+        assert!(read(&header(1_001)).is_err());
+    }
+
+    #[test]
     fn what_is_not_the_users_is_not_shown() {
         let of = |name: &str| Property { name: name.into(), value: PropertyValue::Int32(1) };
-        assert_eq!(write(&[of("jms.Tms"), of("mcd.Msd"), of("own")]), "own;1;integer");
+        let all = [of("jms.Tms"), of("mcd.Msd"), of("own"), of("amqp_to")];
+        assert_eq!(write(&all), "own;1;integer");
         assert_eq!(write(&[Property { name: "n".into(), value: PropertyValue::Null }]), "");
     }
 }

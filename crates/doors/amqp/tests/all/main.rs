@@ -3,6 +3,7 @@
 
 mod door;
 mod go_amqp_is_a_client;
+mod nobody_harms_others;
 mod qpid_jms_is_a_client;
 mod qpid_proton_is_a_client;
 mod rhea_is_a_client;

@@ -79,7 +79,7 @@ pub(crate) fn split(of: &MessageDescriptor, data: &[u8]) -> Answer<Option<Split>
             continue;
         }
         for one in found {
-            properties.all.push(one);
+            properties.push(one);
         }
     }
     let (encoding, ccsid) = (number(12).unwrap_or(0), number(16).unwrap_or(0));

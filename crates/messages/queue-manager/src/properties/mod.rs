@@ -7,12 +7,15 @@
 //!
 //! 1. A property of the folder `usr` is known by its name alone; others have their folder in
 //!    front, such as `jms.Dst`.
-//! 2. In a message, properties stand in a rules and formatting header, version 2, in front of the
+//! 2. A property is found by its name however many there are: doors take what others send.
+//! 3. In a message, properties stand in a rules and formatting header, version 2, in front of the
 //!    data, and nowhere else.
 
 mod header;
 
 pub(crate) use header::{Split, split, write};
+
+use std::collections::BTreeMap;
 
 use crate::reason::{Answer, Reason, fail, require};
 
@@ -58,7 +61,17 @@ pub enum InquireOptions {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties {
     all: Vec<Property>,
+    /// Where the first one of a name stands.
+    places: BTreeMap<String, usize>,
     cursor: Option<usize>,
+}
+
+impl FromIterator<Property> for Properties {
+    fn from_iter<I: IntoIterator<Item = Property>>(all: I) -> Properties {
+        let mut properties = Properties::default();
+        all.into_iter().for_each(|one| properties.push(one));
+        properties
+    }
 }
 
 impl Properties {
@@ -73,11 +86,17 @@ impl Properties {
         self.all.is_empty()
     }
 
+    /// Adds a property behind the others.
+    fn push(&mut self, one: Property) {
+        self.places.entry(one.name.clone()).or_insert(self.all.len());
+        self.all.push(one);
+    }
+
     /// The value of a property.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&PropertyValue> {
         let name = without_usr(name);
-        self.all.iter().find(|one| one.name == name).map(|one| &one.value)
+        self.places.get(name).and_then(|at| self.all.get(*at)).map(|one| &one.value)
     }
 
     /// Sets a property, in place of the one of that name.
@@ -87,9 +106,9 @@ impl Properties {
     pub fn set(&mut self, name: &str, value: PropertyValue) -> Answer<()> {
         check_name(name)?;
         let name = without_usr(name);
-        match self.all.iter_mut().find(|one| one.name == name) {
+        match self.places.get(name).and_then(|at| self.all.get_mut(*at)) {
             Some(one) => one.value = value,
-            None => self.all.push(Property { name: name.to_owned(), value }),
+            None => self.push(Property { name: name.to_owned(), value }),
         }
         Ok(())
     }
@@ -101,14 +120,17 @@ impl Properties {
     pub fn delete(&mut self, name: &str) -> Answer<()> {
         check_name(name)?;
         let name = without_usr(name);
-        let at = self.all.iter().position(|one| one.name == name);
-        let Some(at) = at else { return fail(Reason::PROPERTY_NOT_AVAILABLE) };
-        self.all.remove(at);
+        let Some(at) = self.places.get(name).copied() else {
+            return fail(Reason::PROPERTY_NOT_AVAILABLE);
+        };
+        let mut all = std::mem::take(&mut self.all);
+        all.remove(at);
         // The cursor stands between the neighbours of what it stood on.
-        self.cursor = self.cursor.and_then(|cursor| match cursor.cmp(&at) {
+        let cursor = self.cursor.and_then(|cursor| match cursor.cmp(&at) {
             std::cmp::Ordering::Less => Some(cursor),
             _ => cursor.checked_sub(1),
         });
+        *self = Properties { cursor, ..all.into_iter().collect() };
         Ok(())
     }
 
@@ -137,11 +159,10 @@ impl Properties {
 
     /// Those whose names match, taken out if `delete`.
     pub(crate) fn matching(&mut self, name: &str, delete: bool) -> Properties {
-        let chosen = self.all.iter().filter(|one| matches(&one.name, name)).cloned();
-        let chosen = Properties { all: chosen.collect(), cursor: None };
+        let chosen = self.all.iter().filter(|one| matches(&one.name, name)).cloned().collect();
         if delete {
-            self.all.retain(|one| !matches(&one.name, name));
-            self.cursor = None;
+            let all = std::mem::take(&mut self.all).into_iter();
+            *self = all.filter(|one| !matches(&one.name, name)).collect();
         }
         chosen
     }
@@ -195,6 +216,24 @@ mod tests {
         assert_eq!(all.inquire("usr.%", InquireOptions::First).unwrap().name, "color");
         assert!(all.get("usr.color").is_some());
         assert_eq!(all.delete("none").unwrap_err().0, Reason::PROPERTY_NOT_AVAILABLE);
+    }
+
+    #[test]
+    fn many_are_set_found_and_deleted_by_name() {
+        let mut all = Properties::default();
+        let name = |at: i32| format!("p{at}");
+        (0..200_000).for_each(|at| all.set(&name(at), PropertyValue::Int32(at)).unwrap());
+        (0..200_000).for_each(|at| all.set(&name(at), PropertyValue::Int32(at + 1)).unwrap());
+        assert_eq!(all.iter().count(), 200_000);
+        assert_eq!(all.get("p199999"), Some(&PropertyValue::Int32(200_000)));
+        all.delete("p0").unwrap();
+        assert_eq!(all.get("p0"), None);
+        assert_eq!(all.get("p1"), Some(&PropertyValue::Int32(2)));
+        all.set("p0", PropertyValue::Null).unwrap();
+        assert_eq!(all.iter().last().map(|one| &*one.name), Some("p0"));
+        let taken = all.matching("p1%", true);
+        assert_eq!(taken.get("p1"), Some(&PropertyValue::Int32(2)));
+        assert_eq!((all.get("p1"), all.get("p2")), (None, Some(&PropertyValue::Int32(3))));
     }
 
     #[test]
