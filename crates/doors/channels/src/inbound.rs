@@ -2,6 +2,7 @@
 //!
 //! 1. Nobody is told anything of a channel before its records have let him in.
 //! 2. In the clear, only this machine is let in; a channel with `SSLCIPH` wants TLS even then.
+//! 3. Over TLS a partner shows a certificate, unless the channel says `SSLCAUTH(OPTIONAL)`.
 
 use std::io;
 use std::net::TcpStream;
@@ -143,8 +144,8 @@ impl Guest {
         if wants_tls && link.cipher().is_empty() {
             return Err(refused("it is for connections over TLS only"));
         }
-        let wants_certificate = wants_tls && object.is("SSLCAUTH", "REQUIRED");
-        if wants_certificate && link.subject().is_none() {
+        let secured = !link.cipher().is_empty();
+        if secured && !object.is("SSLCAUTH", "OPTIONAL") && link.subject().is_none() {
             return Err(refused("it is for partners with a certificate only"));
         }
         let peer = object.text_of("SSLPEER");

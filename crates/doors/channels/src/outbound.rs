@@ -189,7 +189,7 @@ fn request<S: Store>(
 pub(crate) fn receiver_options(object: &Object, link: &Link, user: &str) -> ReceiverOptions {
     let number = |name: &str| u32::try_from(object.number_of(name)).unwrap_or(0);
     ReceiverOptions {
-        user: if user.is_empty() { crate::shared::OWN_USER.into() } else { user.into() },
+        user: queue_manager::channel::admission::user_of(user),
         checks_context: object.is("PUTAUT", "CTX"),
         connection_name: link.peer().to_string(),
         uses_dead_letters: object.is("USEDLQ", "YES"),

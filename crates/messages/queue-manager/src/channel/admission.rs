@@ -5,15 +5,21 @@
 //! 2. Of the records that fit, one decides: one that names the channel goes before one with a
 //!    generic name; then one by certificate, by user or queue manager, by address.
 //! 3. The user that comes of that, or of the channel's definition, must not be blocked.
-//! 4. A record that warns only lets in whom it would refuse.
+//! 4. Channels whose names begin with `SYSTEM.` are patterns of others: nobody comes in by them.
+//! 5. Whoever is given no user works as one who has no rights, once there are records of rights.
+//! 6. A record that warns only lets in whom it would refuse.
 
 use std::net::IpAddr;
 
 use store::Store;
 
 use crate::core::Core;
+pub use crate::core::UNNAMED_USER;
 use crate::name::matches_generic;
 use crate::objects::{Kind, Object, Value};
+
+/// What the names of channels begin with that are patterns only.
+const PATTERNS: &str = "SYSTEM.";
 
 /// Whoever wants to come in.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +39,7 @@ pub struct Caller<'c> {
 /// As whom it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted {
-    /// The user; blank: whoever runs channels.
+    /// The user.
     pub user: String,
     /// What operators should know.
     pub warning: Option<String>,
@@ -46,8 +52,11 @@ pub struct Refused(pub String);
 
 /// Whether somebody may come in by a channel, and as whom.
 pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Admitted, Refused> {
+    if caller.channel.starts_with(PATTERNS) {
+        return Err(Refused(format!("channel {} is a pattern of others", caller.channel)));
+    }
     let channel = core.object(Kind::Channel, caller.channel);
-    let own = channel.as_ref().map_or("", |object| object.text_of("MCAUSER")).to_owned();
+    let own = user_of(channel.as_ref().map_or("", |object| object.text_of("MCAUSER")));
     let manager = core.object(Kind::QueueManager, &core.options.name);
     if manager.is_some_and(|manager| manager.is("CHLAUTH", "DISABLED")) {
         return Ok(Admitted { user: own, warning: None });
@@ -58,6 +67,12 @@ pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Adm
     };
     let is_administrator = |user: &str| core.is_administrator(user);
     decide(records.iter().map(AsRef::as_ref), caller, &own, &is_administrator)
+}
+
+/// The user that a definition names.
+#[must_use]
+pub fn user_of(named: &str) -> String {
+    (if named.is_empty() { UNNAMED_USER } else { named }).to_owned()
 }
 
 fn decide<'r>(
@@ -84,14 +99,13 @@ fn decide<'r>(
                 let what = format!("channel {} lets nobody in from there", caller.channel);
                 refuse(record, what, &mut warning)?;
             }
-            "MAP" => user = record.text_of("MCAUSER").to_owned(),
+            "MAP" => user = user_of(record.text_of("MCAUSER")),
             _ => user = caller.user.map_or(user, str::to_owned),
         }
     }
     for record in records.iter().filter(|record| record.is("TYPE", "BLOCKUSER")) {
-        let blocks = |listed: &String| {
-            *listed == user || (listed == "*MQADMIN" && !user.is_empty() && is_administrator(&user))
-        };
+        let blocks =
+            |listed: &String| *listed == user || (listed == "*MQADMIN" && is_administrator(&user));
         if list(record, "USERLIST").iter().any(blocks) {
             refuse(record, format!("user {user} is blocked"), &mut warning)?;
         }
