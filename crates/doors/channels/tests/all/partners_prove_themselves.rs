@@ -1,6 +1,6 @@
 //! TLS between the ends, certificates on both sides, and records that say who may come in.
 
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
@@ -117,6 +117,11 @@ fn told_without_certificate(system: &System<ModelStore>, channel: &str) -> Frame
     let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
     let socket = TcpStream::connect(system.address()).expect("it connects");
     let mut stream = StreamOwned::new(connection, socket);
+    ask(&mut stream, &hello(channel))
+}
+
+/// QM1 wants to send.
+fn hello(channel: &str) -> Frame {
     let terms = Terms {
         batch_size: 5,
         heartbeat_s: 300,
@@ -125,9 +130,13 @@ fn told_without_certificate(system: &System<ModelStore>, channel: &str) -> Frame
         fast: true,
     };
     let (channel, manager) = (channel.to_owned(), "QM1".to_owned());
-    let hello = Frame::Hello { version: VERSION, role: Role::Sends, terms, channel, manager };
+    Frame::Hello { version: VERSION, role: Role::Sends, terms, channel, manager }
+}
+
+/// What is answered to a frame.
+fn ask(stream: &mut (impl Read + Write), frame: &Frame) -> Frame {
     let mut bytes = Vec::new();
-    hello.write(&mut bytes);
+    frame.write(&mut bytes);
     stream.write_all(&bytes).expect("it is sent");
     let mut head = [0; HEADER_BYTES];
     stream.read_exact(&mut head).expect("an answer");
@@ -204,4 +213,35 @@ fn a_partner_sends_commands_only_by_a_channel_of_an_administrator() {
     let (one, two) = pair(&[("MCAUSER", "root")]);
     one.send(("SYSTEM.ADMIN.COMMAND.QUEUE", "QM2"), "a command");
     assert_eq!(two.next("SYSTEM.ADMIN.COMMAND.QUEUE"), "a command");
+}
+
+#[test]
+fn nobody_takes_the_place_of_a_queue_manager_with_another_certificate() {
+    let (one, two) = two_systems(&[], &[("SSLCIPH", "ANY"), ("SSLPEER", "O=Ours")]);
+    one.send(("IN", "QM2"), "of the first");
+    assert_eq!(two.next("IN"), "of the first");
+    let other = secured("QM1", TWO);
+    other.leads_to("QM2", two.address(), &[("SSLCIPH", "ANY")]);
+    other.send(("IN", "QM2"), "of another");
+    other.until("TO.QM2", |status| {
+        status.is_some_and(|one| one.trouble.contains("another certificate"))
+    });
+    assert!(two.server.take_notices().iter().any(|text| text.contains("RESET CHANNEL")));
+    one.send(("IN", "QM2"), "of the first again");
+    assert_eq!(two.next("IN"), "of the first again");
+    assert_eq!(two.depth("IN"), 0);
+}
+
+#[test]
+fn a_sender_has_its_numbers_taken_over_when_it_has_just_come_only() {
+    let two = fresh("QM2");
+    two.receives("TO.QM2", &[]);
+    let mut stream = TcpStream::connect(two.address()).expect("it connects");
+    assert!(matches!(ask(&mut stream, &hello("TO.QM2")), Frame::Welcome { sequence: 0, .. }));
+    assert_eq!(ask(&mut stream, &Frame::TakeOver { last: 1, sequence: 7 }), Frame::Taken);
+    assert!(two.server.take_notices().iter().any(|text| text.contains("message 7 counts")));
+    let again = ask(&mut stream, &Frame::TakeOver { last: 1, sequence: 3 });
+    assert!(matches!(again, Frame::Refused { .. }), "{again:?}");
+    let mut stream = TcpStream::connect(two.address()).expect("it connects");
+    assert!(matches!(ask(&mut stream, &hello("TO.QM2")), Frame::Welcome { sequence: 7, .. }));
 }
