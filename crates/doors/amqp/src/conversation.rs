@@ -67,6 +67,8 @@ pub(crate) async fn serve<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
         application: "AMQP".into(),
         channel: "AMQP".into(),
         connection_name,
+        // The door knows no administrators.
+        may_command: false,
         ..ConnectOptions::default()
     };
     converse(stream, rest, options, shared, here).await

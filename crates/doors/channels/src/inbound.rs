@@ -2,6 +2,9 @@
 //!
 //! 1. Nobody is told anything of a channel before its records have let him in.
 //! 2. In the clear, only this machine is let in; a channel with `SSLCIPH` wants TLS even then.
+//! 3. The certificate with which a queue manager comes first is the one it always comes with: nobody
+//!    whom the channel lets in, too, takes its place.
+//! 4. Over TLS a partner shows a certificate, unless the channel says `SSLCAUTH(OPTIONAL)`.
 
 use std::io;
 use std::net::TcpStream;
@@ -16,7 +19,7 @@ use store::Store;
 
 use crate::frame::{CONTROL_BYTES_MAX, Frame, Role, Terms, VERSION};
 use crate::link::Link;
-use crate::meeting::{lost, offer, partner, proposal, refuse, unexpected, welcome};
+use crate::meeting::{is_who_it_says, lost, offer, partner, proposal, refuse, unexpected, welcome};
 use crate::outbound::{begun, receive, receiver_options};
 use crate::sending::Sending;
 use crate::shared::Shared;
@@ -143,8 +146,8 @@ impl Guest {
         if wants_tls && link.cipher().is_empty() {
             return Err(refused("it is for connections over TLS only"));
         }
-        let wants_certificate = wants_tls && object.is("SSLCAUTH", "REQUIRED");
-        if wants_certificate && link.subject().is_none() {
+        let secured = !link.cipher().is_empty();
+        if secured && !object.is("SSLCAUTH", "OPTIONAL") && link.subject().is_none() {
             return Err(refused("it is for partners with a certificate only"));
         }
         let peer = object.text_of("SSLPEER");
@@ -177,6 +180,7 @@ impl Guest {
         instance: &Instance,
     ) -> Result<(), ChannelError> {
         let channel = &*self.channel;
+        is_who_it_says(shared, link, channel, &self.manager)?;
         let options = receiver_options(object, link, user);
         let begin = || shared.channels.receiver(channel, &self.manager, options.clone());
         let mut receiver = match begin() {

@@ -14,6 +14,7 @@ use store::Store;
 
 use crate::frame::{CONTROL_BYTES_MAX, Frame, Role, Terms, VERSION};
 use crate::link::Link;
+use crate::shared::Shared;
 
 /// Bytes of a frame around a message.
 const AROUND: usize = 64;
@@ -104,6 +105,25 @@ pub(crate) fn refuse(link: &mut Link, error: &ChannelError) {
     let (code, text) = (error.code().0.to_owned(), error.to_string());
     // Whoever has gone does not need to know.
     let _ = link.send(&Frame::Refused { code, text });
+}
+
+/// Refuses whoever comes under the name of a queue manager that another certificate stands for.
+pub(crate) fn is_who_it_says<S: Store>(
+    shared: &Shared<S>,
+    link: &Link,
+    channel: &str,
+    manager: &str,
+) -> Result<(), ChannelError> {
+    if shared.channels.is_known_as(channel, manager, link.subject())? {
+        return Ok(());
+    }
+    let subject = link.subject().unwrap_or("nobody's certificate");
+    shared.notice(format!(
+        "channel {channel}: {manager} came with another certificate, {subject}, from {}; \
+         RESET CHANNEL forgets the one before",
+        link.peer()
+    ));
+    Err(partner(channel, "another certificate stands for that queue manager"))
 }
 
 /// The sending end says who it is, hears where the receiver stands, and resolves what was in

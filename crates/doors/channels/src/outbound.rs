@@ -19,7 +19,9 @@ use store::Store;
 use crate::address::{Place, places};
 use crate::frame::{Frame, Role, Terms, VERSION};
 use crate::link::Link;
-use crate::meeting::{ANSWER, answer, lost, offer, partner, proposal, refuse, unexpected, welcome};
+use crate::meeting::{
+    ANSWER, answer, is_who_it_says, lost, offer, partner, proposal, refuse, unexpected, welcome,
+};
 use crate::receiving::Receiving;
 use crate::sending::{End, Sending};
 use crate::shared::Shared;
@@ -172,6 +174,7 @@ fn request<S: Store>(
     let Frame::Hello { role: Role::Sends, terms, manager: theirs, .. } = hello else {
         return Err(unexpected(channel));
     };
+    is_who_it_says(shared, &link, channel, &theirs)?;
     instance.update(|status| status.partner.clone_from(&theirs));
     let options = receiver_options(object, &link, object.text_of("MCAUSER"));
     let mut receiver = shared.channels.receiver(channel, &theirs, options)?;
@@ -189,7 +192,7 @@ fn request<S: Store>(
 pub(crate) fn receiver_options(object: &Object, link: &Link, user: &str) -> ReceiverOptions {
     let number = |name: &str| u32::try_from(object.number_of(name)).unwrap_or(0);
     ReceiverOptions {
-        user: if user.is_empty() { crate::shared::OWN_USER.into() } else { user.into() },
+        user: queue_manager::channel::admission::user_of(user),
         checks_context: object.is("PUTAUT", "CTX"),
         connection_name: link.peer().to_string(),
         uses_dead_letters: object.is("USEDLQ", "YES"),
@@ -209,8 +212,10 @@ pub(crate) fn receive<S: Store>(
 ) -> Result<End, ChannelError> {
     let pause = |time| shared.pause(time, &|| instance.stops().is_some());
     let now_ms = || shared.channels.now_ms();
+    let notice = |text| shared.notice(text);
+    let notice = &notice as &dyn Fn(String);
     let (pause, now_ms) = (&pause as &dyn Fn(Duration) -> bool, &now_ms as &dyn Fn() -> u64);
-    Receiving { link, receiver, instance, terms, pause, now_ms }.run(channel)
+    Receiving { link, receiver, instance, terms, pause, now_ms, notice }.run(channel)
 }
 
 /// Connects to the first place of the connection name that lets it.

@@ -22,6 +22,8 @@ pub(crate) struct Receiving<'r, S: Store> {
     pub(crate) pause: &'r dyn Fn(Duration) -> bool,
     /// The moment, milliseconds since 1970 UTC.
     pub(crate) now_ms: &'r dyn Fn() -> u64,
+    /// Tells operators.
+    pub(crate) notice: &'r dyn Fn(String),
 }
 
 impl<S: Store> Receiving<'_, S> {
@@ -29,6 +31,8 @@ impl<S: Store> Receiving<'_, S> {
     pub(crate) fn run(&mut self, channel: &str) -> Result<End, ChannelError> {
         let (most, silence) = (body_max(&self.terms), silence(&self.terms));
         let mut under_way = 0_u64;
+        // Only a sender that has just been told where this end stands has it take over.
+        let mut fresh = true;
         loop {
             let instance = self.instance;
             // A batch that is under way is ended first, unless there is no time.
@@ -37,6 +41,7 @@ impl<S: Store> Receiving<'_, S> {
                 stops => stops.is_some(),
             };
             let frame = self.link.receive(most, silence, &over).map_err(lost(channel))?;
+            let first = std::mem::replace(&mut fresh, false);
             match frame {
                 None => {
                     let _ = self.link.send(&Frame::Close { stopped: true });
@@ -54,7 +59,13 @@ impl<S: Store> Receiving<'_, S> {
                 Some(Frame::Heartbeat) => {
                     self.link.send(&Frame::Alive).map_err(lost(channel))?;
                 }
-                Some(Frame::TakeOver { last, sequence }) if under_way == 0 => {
+                Some(Frame::TakeOver { last, sequence }) if first => {
+                    let known = self.receiver.state().sequence;
+                    (self.notice)(format!(
+                        "channel {channel}: the sender was reset; message {sequence} counts as the \
+                         last, not {}",
+                        known.0
+                    ));
                     self.receiver.take_over(BatchNumber(last), Sequence(sequence))?;
                     self.link.send(&Frame::Taken).map_err(lost(channel))?;
                 }

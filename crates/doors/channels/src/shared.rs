@@ -18,8 +18,6 @@ use store::Store;
 use crate::link::Link;
 use crate::tls::Keys;
 
-/// The user as whom channels put that name none.
-pub(crate) const OWN_USER: &str = "holdfast";
 /// Notices that wait to be taken.
 const NOTICES_MAX: usize = 100;
 

@@ -122,6 +122,7 @@ pub(crate) fn connect<S: Store>(manager: &QueueManager<S>, ask: &Ask) -> Answer<
         application: "REST".into(),
         channel: "REST".into(),
         connection_name: ask.user.address.clone(),
+        may_command: ask.user.administrator,
         ..ConnectOptions::default()
     };
     manager.connect(options).map_err(|failed| Problem::call(failed, manager.name()))

@@ -512,6 +512,8 @@ pub struct ConnectOptions {
     pub process: i32,
     /// Its thread.
     pub thread: i32,
+    /// It may put where what is put is carried out: on the command queue, on initiation queues.
+    pub may_command: bool,
 }
 
 impl Default for ConnectOptions {
@@ -524,6 +526,7 @@ impl Default for ConnectOptions {
             connection_name: String::new(),
             process: 0,
             thread: 0,
+            may_command: true,
         }
     }
 }

@@ -40,6 +40,14 @@ pub(crate) fn start_at<S: Store>(
     address: SocketAddr,
 ) -> System<S> {
     let manager = QueueManager::open(store, Options::new(name)).expect("it opens");
+    serve(manager, tls, address)
+}
+
+pub(crate) fn serve<S: Store>(
+    manager: QueueManager<S>,
+    tls: Option<Tls>,
+    address: SocketAddr,
+) -> System<S> {
     let clock = Arc::new(RealClock::new());
     let options = DoorOptions { addresses: vec![address], tls, clock };
     let server = ChannelServer::start(&manager, options).expect("it listens");

@@ -1,10 +1,21 @@
 //! TLS between the ends, certificates on both sides, and records that say who may come in.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use channels::frame::{Frame, HEADER_BYTES, Header, Role, Terms, VERSION};
 use channels::tls::Tls;
 use queue_manager::objects::{Kind, Value};
+use queue_manager::options::value::{get, open};
+use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor};
+use queue_manager::{MessageDescriptor, Options, QueueManager, Users};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use store_suite::model::ModelStore;
 
-use crate::common::{System, fresh, start};
+use crate::common::{System, fresh, loopback, serve, start};
 
 const ROOT: &[u8] = include_bytes!("../certificates/ca.pem");
 const ONE: (&[u8], &[u8]) =
@@ -90,4 +101,147 @@ fn records_say_who_comes_in_and_as_whom() {
     two.manager.define(kind, "R1", &values("MAP"), false, None).expect("it is defined");
     assert_eq!(two.next("IN"), "let me in");
     assert_eq!(two.status("TO.QM2").expect("it runs").user, "partner");
+}
+
+/// What a system says to whoever comes over TLS without a certificate.
+fn told_without_certificate(system: &System<ModelStore>, channel: &str) -> Frame {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(ROOT).expect("a certificate")).expect("a root");
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::from(system.address().ip());
+    let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
+    let socket = TcpStream::connect(system.address()).expect("it connects");
+    let mut stream = StreamOwned::new(connection, socket);
+    ask(&mut stream, &hello(channel))
+}
+
+/// QM1 wants to send.
+fn hello(channel: &str) -> Frame {
+    let terms = Terms {
+        batch_size: 5,
+        heartbeat_s: 300,
+        length_max: 1 << 20,
+        sequence_max: 999_999_999,
+        fast: true,
+    };
+    let (channel, manager) = (channel.to_owned(), "QM1".to_owned());
+    Frame::Hello { version: VERSION, role: Role::Sends, terms, channel, manager }
+}
+
+/// What is answered to a frame.
+fn ask(stream: &mut (impl Read + Write), frame: &Frame) -> Frame {
+    let mut bytes = Vec::new();
+    frame.write(&mut bytes);
+    stream.write_all(&bytes).expect("it is sent");
+    let mut head = [0; HEADER_BYTES];
+    stream.read_exact(&mut head).expect("an answer");
+    let header = Header::read(&head).expect("a frame");
+    let mut body = vec![0; header.length];
+    stream.read_exact(&mut body).expect("all of it");
+    Frame::read(header.kind, &body).expect("a frame")
+}
+
+#[test]
+fn nobody_comes_in_over_tls_without_a_certificate_unless_the_channel_lets_him() {
+    let two = secured("QM2", TWO);
+    two.receives("TO.QM2", &[]);
+    let told = told_without_certificate(&two, "TO.QM2");
+    assert!(matches!(&told, Frame::Refused { text, .. } if text.contains("a certificate only")));
+    two.receives("OPEN", &[("SSLCIPH", "ANY"), ("SSLCAUTH", "OPTIONAL")]);
+    assert!(matches!(told_without_certificate(&two, "OPEN"), Frame::Welcome { .. }));
+}
+
+#[test]
+fn nobody_comes_in_by_a_channel_that_is_a_pattern_of_others() {
+    let two = fresh("QM2");
+    let one = fresh("QM1");
+    let connection = format!("{}({})", two.address().ip(), two.address().port());
+    let values = [("CHLTYPE", "SDR"), ("XMITQ", "QM2"), ("CONNAME", &*connection)];
+    one.define(Kind::QueueLocal, "QM2", &[("USAGE", "XMITQ")]);
+    one.define(Kind::Channel, "SYSTEM.DEF.RECEIVER", &values);
+    let initiator = one.manager.channels().initiator().expect("it runs");
+    assert!(initiator.ping("SYSTEM.DEF.RECEIVER", 64).is_err());
+    let notices = two.server.take_notices();
+    assert!(notices.iter().any(|text| text.contains("pattern of others")), "{notices:?}");
+}
+
+/// Users of whom one administers.
+struct People;
+
+impl Users for People {
+    fn is_administrator(&self, user: &str) -> bool {
+        user == "holdfast" || user == "root"
+    }
+
+    fn groups(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_partner_sends_commands_only_by_a_channel_of_an_administrator() {
+    let pair = |receiver: &[(&str, &str)]| {
+        let options = Options { users: Some(Arc::new(People)), ..Options::new("QM2") };
+        let manager = QueueManager::open(&ModelStore::new(), options).expect("it opens");
+        let (one, two) = (fresh("QM1"), serve(manager, None, loopback()));
+        one.leads_to("QM2", two.address(), &[]);
+        two.receives("TO.QM2", receiver);
+        two.define(Kind::QueueLocal, "IN", &[]);
+        (one, two)
+    };
+    let (one, two) = pair(&[]);
+    one.send(("SYSTEM.ADMIN.COMMAND.QUEUE", "QM2"), "a command");
+    one.send(("IN", "QM2"), "a message");
+    assert_eq!(two.next("IN"), "a message");
+    assert_eq!(two.depth("SYSTEM.ADMIN.COMMAND.QUEUE"), 0);
+    let mut client = two.manager.connect(ConnectOptions::default()).expect("it connects");
+    let mut what = ObjectDescriptor::queue("SYSTEM.DEAD.LETTER.QUEUE");
+    let (dead, _) = client.open(&mut what, open::INPUT_SHARED).expect("it opens");
+    let (mut md, mut data) = (MessageDescriptor::default(), Vec::new());
+    let mut options = GetOptions::new(get::NO_SYNCPOINT);
+    client.get(dead, &mut md, &mut options, 1 << 20, &mut data).expect("a dead letter");
+    // Whoever puts it again does not make it the command of somebody.
+    assert!(md.user_identifier.starts_with(b"@channel"), "{:?}", md.user_identifier);
+    assert!(!two.manager.may_administer("@channel"));
+    two.until("TO.QM2", |status| status.is_some_and(|one| one.user == "@channel"));
+
+    let (one, two) = pair(&[("MCAUSER", "root")]);
+    one.send(("SYSTEM.ADMIN.COMMAND.QUEUE", "QM2"), "a command");
+    assert_eq!(two.next("SYSTEM.ADMIN.COMMAND.QUEUE"), "a command");
+}
+
+#[test]
+fn nobody_takes_the_place_of_a_queue_manager_with_another_certificate() {
+    let (one, two) = two_systems(&[], &[("SSLCIPH", "ANY"), ("SSLPEER", "O=Ours")]);
+    one.send(("IN", "QM2"), "of the first");
+    assert_eq!(two.next("IN"), "of the first");
+    let other = secured("QM1", TWO);
+    other.leads_to("QM2", two.address(), &[("SSLCIPH", "ANY")]);
+    other.send(("IN", "QM2"), "of another");
+    other.until("TO.QM2", |status| {
+        status.is_some_and(|one| one.trouble.contains("another certificate"))
+    });
+    assert!(two.server.take_notices().iter().any(|text| text.contains("RESET CHANNEL")));
+    one.send(("IN", "QM2"), "of the first again");
+    assert_eq!(two.next("IN"), "of the first again");
+    assert_eq!(two.depth("IN"), 0);
+}
+
+#[test]
+fn a_sender_has_its_numbers_taken_over_when_it_has_just_come_only() {
+    let two = fresh("QM2");
+    two.receives("TO.QM2", &[]);
+    let mut stream = TcpStream::connect(two.address()).expect("it connects");
+    assert!(matches!(ask(&mut stream, &hello("TO.QM2")), Frame::Welcome { sequence: 0, .. }));
+    assert_eq!(ask(&mut stream, &Frame::TakeOver { last: 1, sequence: 7 }), Frame::Taken);
+    assert!(two.server.take_notices().iter().any(|text| text.contains("message 7 counts")));
+    let again = ask(&mut stream, &Frame::TakeOver { last: 1, sequence: 3 });
+    assert!(matches!(again, Frame::Refused { .. }), "{again:?}");
+    let mut stream = TcpStream::connect(two.address()).expect("it connects");
+    assert!(matches!(ask(&mut stream, &hello("TO.QM2")), Frame::Welcome { sequence: 7, .. }));
 }

@@ -3,7 +3,8 @@
 //! 1. A command is taken and its answers are put in one unit of work. What the command itself does
 //!    is done before, so a command whose answers are lost with the system may be answered again.
 //! 2. Once authority records are kept, only administrators' commands are carried out.
-//! 3. A message that is no command, or has nobody to be answered, is taken and done with; a queue
+//! 3. Reports and replies are no commands: whoever asks for one may choose where it goes to.
+//! 4. A message that is no command, or has nobody to be answered, is taken and done with; a queue
 //!    of commands never stands still because of one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,6 +102,7 @@ impl<S: Store> CommandServer<S> {
         let order = if little { Order::Little } else { Order::Big };
         let user = unpadded(&message.user_identifier);
         let answers = match self.manager.may_administer(&user) {
+            _ if ![msg_type::REQUEST, msg_type::DATAGRAM].contains(&message.msg_type) => Vec::new(),
             true => answer(&self.manager, &self.buffer, order),
             false => vec![refusal(&self.buffer, order, Reason::NOT_AUTHORIZED.0)],
         };

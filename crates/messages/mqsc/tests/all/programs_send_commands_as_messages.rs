@@ -188,3 +188,24 @@ impl queue_manager::Users for Nobody {
         Vec::new()
     }
 }
+
+#[test]
+fn a_report_that_was_sent_to_the_command_queue_is_no_command() {
+    let manager = manager();
+    ask(&manager, 11, vec![(NAME, text("ANY")), (TYPE, LOCAL)]);
+    let mut connection = connected(&manager);
+    // Its arrival is to be reported with all of it: a command.
+    let mut message = MessageDescriptor {
+        report: 0x700,
+        format: FORMAT,
+        reply_to_q: ObjectName::from(COMMAND_QUEUE),
+        ..MessageDescriptor::default()
+    };
+    let mut what = ObjectDescriptor::queue("ANY");
+    let mut options = PutOptions { options: put::NO_SYNCPOINT, ..PutOptions::default() };
+    let create = command(11, vec![(NAME, text("MADE")), (TYPE, LOCAL)]);
+    connection.put1(&mut what, &mut message, &mut options, &create).expect("it is put");
+    let mut server = CommandServer::open(&manager).expect("the command queue is there");
+    assert_eq!(server.serve(0), Ok(true), "the report has come");
+    assert_eq!(reason(&ask(&manager, 13, vec![(NAME, text("MADE"))])), (2, 2085));
+}

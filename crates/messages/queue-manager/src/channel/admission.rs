@@ -5,15 +5,21 @@
 //! 2. Of the records that fit, one decides: one that names the channel goes before one with a
 //!    generic name; then one by certificate, by user or queue manager, by address.
 //! 3. The user that comes of that, or of the channel's definition, must not be blocked.
-//! 4. A record that warns only lets in whom it would refuse.
+//! 4. Channels whose names begin with `SYSTEM.` are patterns of others: nobody comes in by them.
+//! 5. Whoever is given no user works as one who has no rights, once there are records of rights.
+//! 6. A record that warns only lets in whom it would refuse.
 
 use std::net::IpAddr;
 
 use store::Store;
 
 use crate::core::Core;
+pub use crate::core::UNNAMED_USER;
 use crate::name::matches_generic;
 use crate::objects::{Kind, Object, Value};
+
+/// What the names of channels begin with that are patterns only.
+const PATTERNS: &str = "SYSTEM.";
 
 /// Whoever wants to come in.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +39,7 @@ pub struct Caller<'c> {
 /// As whom it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted {
-    /// The user; blank: whoever runs channels.
+    /// The user.
     pub user: String,
     /// What operators should know.
     pub warning: Option<String>,
@@ -46,8 +52,11 @@ pub struct Refused(pub String);
 
 /// Whether somebody may come in by a channel, and as whom.
 pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Admitted, Refused> {
+    if caller.channel.starts_with(PATTERNS) {
+        return Err(Refused(format!("channel {} is a pattern of others", caller.channel)));
+    }
     let channel = core.object(Kind::Channel, caller.channel);
-    let own = channel.as_ref().map_or("", |object| object.text_of("MCAUSER")).to_owned();
+    let own = user_of(channel.as_ref().map_or("", |object| object.text_of("MCAUSER")));
     let manager = core.object(Kind::QueueManager, &core.options.name);
     if manager.is_some_and(|manager| manager.is("CHLAUTH", "DISABLED")) {
         return Ok(Admitted { user: own, warning: None });
@@ -58,6 +67,12 @@ pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Adm
     };
     let is_administrator = |user: &str| core.is_administrator(user);
     decide(records.iter().map(AsRef::as_ref), caller, &own, &is_administrator)
+}
+
+/// The user that a definition names.
+#[must_use]
+pub fn user_of(named: &str) -> String {
+    (if named.is_empty() { UNNAMED_USER } else { named }).to_owned()
 }
 
 fn decide<'r>(
@@ -84,14 +99,13 @@ fn decide<'r>(
                 let what = format!("channel {} lets nobody in from there", caller.channel);
                 refuse(record, what, &mut warning)?;
             }
-            "MAP" => user = record.text_of("MCAUSER").to_owned(),
+            "MAP" => user = user_of(record.text_of("MCAUSER")),
             _ => user = caller.user.map_or(user, str::to_owned),
         }
     }
     for record in records.iter().filter(|record| record.is("TYPE", "BLOCKUSER")) {
-        let blocks = |listed: &String| {
-            *listed == user || (listed == "*MQADMIN" && !user.is_empty() && is_administrator(&user))
-        };
+        let blocks =
+            |listed: &String| *listed == user || (listed == "*MQADMIN" && is_administrator(&user));
         if list(record, "USERLIST").iter().any(blocks) {
             refuse(record, format!("user {user} is blocked"), &mut warning)?;
         }
@@ -174,19 +188,72 @@ fn address_matches(pattern: &str, address: &str) -> bool {
     parts.next().is_none()
 }
 
+/// The parts of a distinguished name, or of a pattern, with their keys in upper case: `,` and `;`
+/// part them where they are not in quotes and have no `\\` in front. `None` if one has no key.
+fn name_parts(text: &str) -> Option<Vec<(String, String)>> {
+    let mut parts = Vec::new();
+    let (mut key, mut part) = (None, String::new());
+    let (mut quoted, mut letters) = (false, text.chars());
+    // Blanks around values do not count, those that are escaped or quoted do.
+    let mut kept = 0;
+    loop {
+        match letters.next() {
+            Some('\\') => {
+                part.push(letters.next()?);
+                kept = part.len();
+            }
+            Some('"') => quoted = !quoted,
+            Some('=') if key.is_none() && !quoted => {
+                key = Some(std::mem::take(&mut part).trim().to_ascii_uppercase());
+                kept = 0;
+            }
+            end @ (None | Some(',' | ';')) if !quoted => {
+                while part.len() > kept && part.ends_with(' ') {
+                    part.pop();
+                }
+                match key.take() {
+                    Some(key) => parts.push((key, std::mem::take(&mut part))),
+                    // A separator at the end parts nothing.
+                    None if part.trim().is_empty() => part.clear(),
+                    None => return None,
+                }
+                kept = 0;
+                if end.is_none() {
+                    return Some(parts);
+                }
+            }
+            None => return None,
+            Some(' ') if part.is_empty() && !quoted => {}
+            Some(letter) => {
+                part.push(letter);
+                if quoted {
+                    kept = part.len();
+                }
+            }
+        }
+    }
+}
+
+/// A part of a distinguished name, as [`name_matches`] reads it.
+#[must_use]
+pub fn name_part(key: &str, value: &str) -> String {
+    let mut part = format!("{key}=");
+    let blank = |at: usize| at == 0 || at + 1 == value.len();
+    for (at, letter) in value.char_indices() {
+        if ",;\\\"=+".contains(letter) || (letter == ' ' && blank(at)) {
+            part.push('\\');
+        }
+        part.push(letter);
+    }
+    part
+}
+
 /// Whether a distinguished name has all parts of a pattern, such as `CN=qm2*,O=Ours`.
 #[must_use]
 pub fn name_matches(pattern: &str, subject: &str) -> bool {
-    let parts = |text: &str| -> Vec<(String, String)> {
-        let part = |part: &str| {
-            let (key, value) = part.split_once('=')?;
-            let value = value.trim().trim_matches('"').to_owned();
-            Some((key.trim().to_ascii_uppercase(), value))
-        };
-        text.split([',', ';']).filter_map(part).collect()
+    let (Some(has), Some(wanted)) = (name_parts(subject), name_parts(pattern)) else {
+        return false;
     };
-    let has = parts(subject);
-    let wanted = parts(pattern);
     !wanted.is_empty()
         && wanted.iter().all(|(key, pattern)| {
             has.iter().any(|(known, value)| known == key && matches_generic(value, pattern))
@@ -275,6 +342,20 @@ mod tests {
         let with = Caller { subject: Some("CN=qm2.example, O=Ours"), ..caller("A", "::1") };
         assert_eq!(asked(&records, with).unwrap(), "right");
         assert_eq!(asked(&records, caller("A", "::1")).unwrap(), "own");
+    }
+
+    #[test]
+    fn what_stands_within_a_part_of_a_name_is_no_part() {
+        let hostile = name_part("CN", "x, O=Ours");
+        assert!(!name_matches("O=Ours", &hostile) && name_matches("CN=\"x, O=Ours\"", &hostile));
+        assert!(!name_matches("CN=\"*\",O=Ours", &name_part("CN", "x\", O=Ours,L=\"")));
+        assert!(!name_matches("O=Ours", &name_part("CN", "x\\, O=Ours")));
+        let honest = format!("{}, {}", name_part("CN", "qm1 a"), name_part("O", "Ours, Inc; "));
+        assert!(name_matches("cn=qm1*; O=\"Ours, Inc; \"", &honest));
+        assert!(name_matches("O=Ours\\, Inc*,", &honest) && name_matches("O=Ours*", &honest));
+        // What is no pattern fits nothing.
+        assert!(!name_matches("O=Ours, Inc", &honest) && !name_matches("O=\"Ours", &honest));
+        assert!(!name_matches("", &honest) && !name_matches("CN=qm1 a\\", &honest));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::sender::Sender;
 use crate::channel_state::{
     ChannelError, ChannelState, ChannelStatus, ChannelType, Doubt, Initiator, Instance,
     ReceiverState, SenderState, Sequence, StopMode, StopRequest, fetch, keep, read_receiver,
-    read_sender, receiver_key, sender_key, stopped_key, write_receiver, write_sender,
+    read_sender, receiver_key, sender_key, stopped_key, subject_key, write_receiver, write_sender,
 };
 use crate::core::Core;
 use crate::core::event::Event;
@@ -149,6 +149,35 @@ impl<S: Store> Channels<S> {
         }
     }
 
+    /// Whether a partner is who has come under its name before: the name in the certificate with
+    /// which one comes first is kept. `None`: it has none.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn is_known_as(
+        &self,
+        channel: &str,
+        partner: &str,
+        subject: Option<&str>,
+    ) -> Result<bool, ChannelError> {
+        let (set, key) = (self.core.channels.set, subject_key(channel, partner));
+        let mut unit = self.core.store.begin(UnitOptions::default())?;
+        let mut known = Vec::new();
+        // Of two who come first at once, one waits.
+        let found = unit.get(set, &key, Read::Update, &mut known)?;
+        match subject {
+            Some(subject) if !found => {
+                unit.put(set, &key, subject.as_bytes())?;
+                unit.commit()?;
+                Ok(true)
+            }
+            subject => {
+                unit.backout()?;
+                Ok(!found || subject.is_some_and(|subject| subject.as_bytes() == known))
+            }
+        }
+    }
+
     /// What a receiver knows of a partner.
     ///
     /// # Errors
@@ -180,17 +209,21 @@ impl<S: Store> Channels<S> {
     /// # Errors
     /// If the store fails.
     pub fn partners(&self, channel: &str) -> Result<Vec<(String, ReceiverState)>, ChannelError> {
+        let found = self.kept_under(&receiver_key(channel, ""))?.into_iter();
+        Ok(found.filter_map(|(partner, value)| Some((partner, read_receiver(&value)?))).collect())
+    }
+
+    /// What is kept of each partner under keys that begin like that.
+    fn kept_under(&self, prefix: &[u8]) -> Result<Vec<(String, Vec<u8>)>, ChannelError> {
         let (store, set) = (&self.core.store, self.core.channels.set);
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = store.cursor(set)?;
-        let (prefix, mut end) = (receiver_key(channel, ""), Vec::new());
-        cursor.limit(KeyRange::prefix(&prefix, &mut end));
+        let mut end = Vec::new();
+        cursor.limit(KeyRange::prefix(prefix, &mut end));
         let mut found = Vec::new();
         while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
             let partner = entry.key.get(prefix.len()..).unwrap_or_default();
-            if let Some(state) = read_receiver(entry.value) {
-                found.push((String::from_utf8_lossy(partner).into_owned(), state));
-            }
+            found.push((String::from_utf8_lossy(partner).into_owned(), entry.value.to_vec()));
         }
         unit.backout()?;
         Ok(found)
@@ -303,7 +336,7 @@ impl<S: Store> Channels<S> {
     }
 
     /// Sets the sequence number of the next message. A sender's receiver takes it over when they
-    /// meet next.
+    /// meet next. A receiver forgets by which certificates it knows its partners.
     ///
     /// # Errors
     /// [`ChannelError::InUse`], [`ChannelError::InDoubt`]; if the store fails.
@@ -327,6 +360,9 @@ impl<S: Store> Channels<S> {
         for (partner, state) in self.partners(channel)? {
             let state = ReceiverState { sequence, ..state };
             keep(store, set, &receiver_key(channel, &partner), Some(&write_receiver(&state)))?;
+        }
+        for (partner, _) in self.kept_under(&subject_key(channel, ""))? {
+            keep(store, set, &subject_key(channel, &partner), None)?;
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 //! 1. What a batch puts, and that it was done, is one unit of work: see `record`.
 //! 2. A message that cannot be put becomes a dead letter in the same unit of work; if it cannot be
 //!    that either, the batch is backed out, and the channel ends.
-//! 3. A receiver that is dropped backs out what was not committed before anybody else may receive
+//! 3. A command is taken from a partner only if the channel works as an administrator. As a dead
+//!    letter it is nobody's, so that whoever puts it again gives it no rights.
+//! 4. A receiver that is dropped backs out what was not committed before anybody else may receive
 //!    from the same partner.
 
 use std::sync::Arc;
@@ -11,14 +13,16 @@ use std::time::Duration;
 
 use store::{Read, Store, Unit};
 
+use super::admission::UNNAMED_USER;
 use super::header::{self, Transmitted};
 use crate::channel_state::{
     BatchNumber, ChannelError, ReceiverState, Sequence, keep, read_receiver, receiver_key,
     write_receiver,
 };
 use crate::connection::Connection;
-use crate::core::Core;
+use crate::core::{Core, is_carried_out};
 use crate::descriptor::{MessageDescriptor, value::appl_type};
+use crate::name::padded;
 use crate::options::value::put;
 use crate::options::{ConnectOptions, ObjectDescriptor, PutOptions};
 use crate::reason::{Answer, Reason};
@@ -106,10 +110,17 @@ impl<S: Store> Receiver<S> {
             application_type: appl_type::QMGR,
             channel: self.channel.clone(),
             connection_name: self.options.connection_name.clone(),
+            may_command: self.may_command(),
             ..ConnectOptions::default()
         };
         let client = self.core.enter(options).map_err(ChannelError::call(&self.channel))?;
         Ok(Connection::new(Arc::clone(&self.core), client))
+    }
+
+    /// Whether the channel was given a user who administers.
+    fn may_command(&self) -> bool {
+        let user = &self.options.user;
+        user != UNNAMED_USER && self.core.is_administrator(user)
     }
 
     /// What it knows.
@@ -188,6 +199,8 @@ impl<S: Store> Receiver<S> {
         if OF_THE_SYSTEM.contains(&reason) {
             return Err(ChannelError::Call { channel, reason });
         }
+        let resolved = self.core.resolve(message.queue, message.manager);
+        let commands = !self.may_command() && resolved.is_ok_and(|to| is_carried_out(&to));
         let connection = if inside { &mut self.batch } else { &mut self.outside };
         let Some(connection) = connection.as_mut().filter(|_| self.options.uses_dead_letters)
         else {
@@ -200,8 +213,12 @@ impl<S: Store> Receiver<S> {
             };
         };
         let destination = (message.queue, message.manager);
+        let mut descriptor = message.descriptor.clone();
+        if commands {
+            descriptor.user_identifier = padded(UNNAMED_USER);
+        }
         let buried = connection
-            .dead_letter(&message.descriptor, body, destination, reason)
+            .dead_letter(&descriptor, body, destination, reason)
             .and_then(|_| if inside { Ok(()) } else { connection.commit().map(drop) });
         match buried {
             Ok(()) => Ok(()),

@@ -19,6 +19,6 @@ pub use table::{
 
 pub(crate) use record::{
     CHANNELS, Doubt, fetch, keep, read_receiver, read_sender, receiver_key, sender_key,
-    stopped_key, write_receiver, write_sender,
+    stopped_key, subject_key, write_receiver, write_sender,
 };
 pub(crate) use table::{Held, Table, Taken};

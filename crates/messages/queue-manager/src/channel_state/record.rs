@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `HOLDFAST.MQ.CHANNELS` | `S`, channel | what its sender keeps |
 //! | the same | `R`, channel, 0, partner's name | what its receiver keeps of that partner |
+//! | the same | `C`, channel, 0, partner's name | the name in the certificate with which it came first |
 //! | the same | `T`, channel | it is stopped: nothing but a command starts it |
 //!
 //! | bytes of a sender's record | |
@@ -201,6 +202,10 @@ pub(crate) fn sender_key(channel: &str) -> Vec<u8> {
 
 pub(crate) fn receiver_key(channel: &str, partner: &str) -> Vec<u8> {
     [b"R", channel.as_bytes(), b"\0", partner.as_bytes()].concat()
+}
+
+pub(crate) fn subject_key(channel: &str, partner: &str) -> Vec<u8> {
+    [b"C", channel.as_bytes(), b"\0", partner.as_bytes()].concat()
 }
 
 pub(crate) fn stopped_key(channel: &str) -> Vec<u8> {

@@ -10,14 +10,27 @@
 //!    administrators may, and whom records name.
 //! 2. Of a user's records, and of each of its groups', the one with the most particular profile
 //!    counts; what the user or any group has of those, the user may do.
-//! 3. A topic is decided by the topic objects at it and above it.
+//! 3. Who comes from elsewhere puts nothing where what is put is carried out, whatever records say.
+//! 4. A topic is decided by the topic objects at it and above it.
 
 use std::sync::Arc;
 
 use store::Store;
 
-use super::{Core, Wish};
+use super::{Core, Resolved, Target, Wish};
 use crate::objects::{Kind, Object, Value};
+
+/// As whom a partner works whom neither its channel nor a record gives a user. No machine has a
+/// user of that name; what it may do is granted to it as to others.
+pub const UNNAMED_USER: &str = "@channel";
+/// The queues from which the system itself carries out what programs put there.
+const CARRIED_OUT: [&str; 3] =
+    ["SYSTEM.ADMIN.COMMAND.QUEUE", "SYSTEM.CHANNEL.INITQ", "SYSTEM.DEFAULT.INITIATION.QUEUE"];
+
+/// Whether what is put there is carried out.
+pub(crate) fn is_carried_out(to: &Resolved) -> bool {
+    matches!(&to.target, Target::Local(queue) if CARRIED_OUT.contains(&&*queue.name.text()))
+}
 
 /// What the records are told of users.
 pub trait Users: Send + Sync {
@@ -121,10 +134,10 @@ impl<S: Store> Core<S> {
         self.options.users.as_ref().is_none_or(|users| users.is_administrator(user))
     }
 
-    /// Whether a user may administer: everybody may while there is no record.
+    /// Whether a user may administer: everybody may while there is no record, but for partners.
     pub(crate) fn may_administer(&self, user: &str) -> bool {
         let any = self.registry.lock().of_space(Kind::AuthorityRecord).next().is_some();
-        !any || self.is_administrator(user)
+        user != UNNAMED_USER && (!any || self.is_administrator(user))
     }
 
     /// Whether the records let a user do that.

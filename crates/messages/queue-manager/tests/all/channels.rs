@@ -430,3 +430,22 @@ fn names_of_queue_managers_can_be_aliases_and_lead_on() {
     assert_eq!(received(&to, "IN"), ["by alias"]);
     assert_eq!(to.queue_status("QM3").unwrap().depth, 1);
 }
+
+#[test]
+fn a_partner_keeps_the_certificate_with_which_it_came_first() {
+    let store = ModelStore::new();
+    let to = open_on(&store, "QM2");
+    define_receiver(&to);
+    let known = |to: &QueueManager<ModelStore>, subject| {
+        to.channels().is_known_as("TO.QM2", "QM1", subject).expect("it is read")
+    };
+    assert!(known(&to, None), "nobody is known yet");
+    assert!(known(&to, Some("CN=one")) && known(&to, Some("CN=one")));
+    assert!(!known(&to, Some("CN=two")) && !known(&to, None));
+    assert!(to.channels().is_known_as("TO.QM2", "QM3", Some("CN=two")).expect("it is read"));
+    drop(to);
+    let to = open_on(&store, "QM2");
+    assert!(!known(&to, Some("CN=two")), "over restarts, too");
+    to.channels().reset("TO.QM2", 1).expect("it is reset");
+    assert!(known(&to, Some("CN=two")) && !known(&to, Some("CN=one")));
+}

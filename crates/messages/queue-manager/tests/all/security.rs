@@ -102,3 +102,22 @@ fn topics_are_decided_by_the_topic_objects_above_them() {
     let mut other = ObjectDescriptor::topic("pricesofhouses");
     assert_eq!(reason(bob.open(&mut other, open::OUTPUT)), Reason::NOT_AUTHORIZED);
 }
+
+#[test]
+fn who_comes_by_a_door_puts_nothing_where_it_is_carried_out() {
+    let manager = manager();
+    let alias = [("TARGET", Value::from("SYSTEM.ADMIN.COMMAND.QUEUE"))];
+    manager.define(Kind::QueueAlias, "ALIAS", &alias, false, None).expect("it is defined");
+    let user =
+        ConnectOptions { user: "bob".into(), may_command: false, ..ConnectOptions::default() };
+    let mut guest = manager.connect(user).expect("he connects");
+    for queue in ["SYSTEM.ADMIN.COMMAND.QUEUE", "ALIAS", "SYSTEM.CHANNEL.INITQ"] {
+        assert_eq!(reason(guest.open_queue(queue, open::OUTPUT)), Reason::NOT_AUTHORIZED);
+    }
+    assert!(guest.open_queue("APP.IN", open::OUTPUT).is_ok());
+    assert!(guest.open_queue("SYSTEM.ADMIN.COMMAND.QUEUE", open::INQUIRE).is_ok());
+    // Programs of this machine do, while no record is kept; partners without a user never.
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    assert!(bob.open_queue("ALIAS", open::OUTPUT).is_ok());
+    assert!(manager.may_administer("bob") && !manager.may_administer("@channel"));
+}
