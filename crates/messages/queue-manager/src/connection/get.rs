@@ -136,6 +136,7 @@ fn get_open<S: Store>(
     let call = Call { core: &core, queue: &local, serial, in_unit };
     let searches = in_unit.certainly || in_unit.if_persistent || browses;
     let work = if searches { &mut session.work } else { &mut own };
+    work.goes_on()?;
     let found = call.wait(queue, work, descriptor, options, &session.client)?;
     let segments = call.gather(work, &found, options)?;
     let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
