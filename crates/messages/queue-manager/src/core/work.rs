@@ -15,7 +15,7 @@ use store::{Savepoint, Store, StoreError, Unit, UnitOptions};
 use super::{Core, failed};
 use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
-use crate::queue::{Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
+use crate::queue::{Broken, Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
 use crate::reason::{Answer, Failed, Reason, fail, require};
 
 /// A message that is put.
@@ -245,12 +245,13 @@ impl<S: Store> Work<S> {
         let written = match persistent {
             false => Ok(()),
             true => {
-                self.unit(core).and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
+                let unit = self.unit(core).map_err(Broken::from);
+                unit.and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
             }
         };
-        if let Err(error) = written {
+        if let Err(broken) = written {
             queue.state.lock().index.gone(at, &hashes);
-            return Err(self.lost(error));
+            return Err(self.lost(broken));
         }
         self.puts.push(Pending { queue: Arc::clone(queue), at, hashes });
         Ok(at)
@@ -284,10 +285,11 @@ impl<S: Store> Work<S> {
             let number = queue.number;
             let deleted = self
                 .unit(core)
+                .map_err(Broken::from)
                 .and_then(|unit| core.bodies.delete(unit, number, at, &entry, backed_out));
-            if let Err(error) = deleted {
+            if let Err(broken) = deleted {
                 queue.give_back(at, before);
-                return Err(self.lost(error));
+                return Err(self.lost(broken));
             }
         }
         self.gets.push(Taken { queue: Arc::clone(queue), at, entry, hashes, before, stays });
@@ -295,12 +297,15 @@ impl<S: Store> Work<S> {
     }
 
     /// The store has failed: unless it is the message that is damaged, all is to be backed out.
-    fn lost(&mut self, error: StoreError) -> Failed {
-        if matches!(error, StoreError::Damaged(_)) || !error.dooms_unit() {
-            return failed(error);
-        }
+    fn lost(&mut self, broken: Broken) -> Failed {
+        let Broken { error, undone } = broken;
+        let of_message = matches!(error, StoreError::Damaged(_)) || !error.dooms_unit();
         let reason = failed(error);
+        if undone && of_message {
+            return reason;
+        }
         if self.joined {
+            self.must_back_out |= !undone;
             return reason;
         }
         self.doom();
@@ -467,8 +472,12 @@ impl<S: Store> Work<S> {
             false => Ok(()),
             true => self
                 .unit(core)
+                .map_err(Broken::from)
                 .and_then(|unit| core.bodies.delete(unit, number, got.at, &got.entry, backed_out)),
         };
+        if let Err(Broken { undone: false, .. }) = deleted {
+            self.doom();
+        }
         if deleted.is_ok() {
             got.stays = false;
             self.gets.push(got);

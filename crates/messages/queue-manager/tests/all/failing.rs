@@ -319,3 +319,48 @@ fn after_a_wait_that_was_too_long_the_unit_of_work_goes_on() {
     assert_eq!(client.next(q).as_deref(), Ok("one"));
     assert_eq!(client.next(q).as_deref(), Ok("three"));
 }
+
+fn no_space() -> StoreError {
+    StoreError::NoSpace("the log".into())
+}
+
+#[test]
+fn a_large_message_is_put_whole_or_not_at_all() {
+    let store = Faulty::default();
+    let manager = store.manager();
+    manager.define(Kind::QueueLocal, "Q", &[], false, None).unwrap();
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let q = client.open_queue("Q", ALL).unwrap();
+    client.put_in_unit(q, "one");
+    store.fail_behind(3, no_space());
+    let failed = client.put_with(q, persistent(), put::SYNCPOINT, &[b'x'; 200_000]);
+    assert_eq!(reason(failed), Reason::STORAGE_MEDIUM_FULL);
+    client.commit().unwrap();
+    drop((client, manager));
+    let manager = store.manager();
+    assert_eq!(manager.queue_status("Q").unwrap().depth, 1);
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let q = client.open_queue("Q", ALL).unwrap();
+    assert_eq!(client.next(q).as_deref(), Ok("one"));
+}
+
+#[test]
+fn a_large_message_is_got_whole_or_not_at_all() {
+    let store = Faulty::default();
+    let manager = store.manager();
+    manager.define(Kind::QueueLocal, "Q", &[], false, None).unwrap();
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let text = "x".repeat(200_000);
+    client.put_text(q, &text);
+    client.put_in_unit(q, "other");
+    store.fail_behind(3, no_space());
+    assert_eq!(client.get_text(q, get::SYNCPOINT), Err(Reason::STORAGE_MEDIUM_FULL));
+    client.commit().unwrap();
+    drop((client, manager));
+    let manager = store.manager();
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let q = client.open_queue("Q", ALL).unwrap();
+    assert_eq!(client.next(q).as_deref(), Ok(&*text));
+    assert_eq!(client.next(q).as_deref(), Ok("other"));
+}
