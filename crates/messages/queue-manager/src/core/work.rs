@@ -266,6 +266,8 @@ impl<S: Store> Work<S> {
         message: &MessageDescriptor,
         stays: bool,
     ) -> Answer<()> {
+        // A lock ends with the get: nobody asks for it when the message comes back.
+        let before = before.filter(|hold| !matches!(hold, Hold::Locked(_)));
         if let Err(doomed) = self.goes_on() {
             queue.give_back(at, before);
             return Err(doomed);

@@ -364,3 +364,41 @@ fn a_large_message_is_got_whole_or_not_at_all() {
     assert_eq!(client.next(q).as_deref(), Ok(&*text));
     assert_eq!(client.next(q).as_deref(), Ok("other"));
 }
+
+#[test]
+fn a_message_in_segments_is_got_whole_or_not_at_all() {
+    let store = Faulty::default();
+    let manager = store.manager();
+    manager.define(Kind::QueueLocal, "Q", &[], false, None).unwrap();
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let order = put::LOGICAL_ORDER | put::NO_SYNCPOINT;
+    for (msg_flags, data) in [(2, b"a"), (2, b"b"), (4, b"c")] {
+        let md = MessageDescriptor { msg_flags, ..persistent() };
+        client.put_with(q, md, order, data).unwrap();
+    }
+    for unit in [get::SYNCPOINT, get::NO_SYNCPOINT] {
+        store.fail_behind(1, no_space());
+        let failed = client.get_text(q, unit | get::COMPLETE_MSG);
+        assert_eq!(failed, Err(Reason::STORAGE_MEDIUM_FULL));
+        client.commit().unwrap();
+    }
+    assert_eq!(client.get_text(q, get::NO_SYNCPOINT | get::COMPLETE_MSG).as_deref(), Ok("abc"));
+}
+
+#[test]
+fn a_lock_ends_with_the_get_and_a_backout_to_a_point_gives_the_message_to_all() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let (mut client, mut other) = (system.connect(), system.connect());
+    let q = client.open_queue("Q", ALL).unwrap();
+    let same = other.open_queue("Q", ALL).unwrap();
+    client.put_text(q, "one");
+    client.lend(Some(system.store.begin(UnitOptions::default()).unwrap()));
+    client.get_text(q, get::BROWSE_FIRST | get::LOCK).unwrap();
+    let point = client.point();
+    client.get_text(q, get::MSG_UNDER_CURSOR | get::SYNCPOINT).unwrap();
+    client.leave().unwrap().backout().unwrap();
+    client.return_to(point);
+    assert_eq!(other.next(same).as_deref(), Ok("one"));
+}
