@@ -349,22 +349,35 @@ impl<S: Store> Channels<S> {
         let (store, set) = (&self.core.store, table.set);
         let sequence = Sequence(next.saturating_sub(1));
         if of_type.sends() {
-            let (state, doubt) = self.load_sender(channel)?;
-            if !state.in_doubt.is_none() {
-                return Err(ChannelError::InDoubt(channel.into()));
-            }
-            let state = SenderState { sequence, resets: true, ..state };
-            keep(store, set, &sender_key(channel), Some(&write_sender(&state, &doubt)))?;
-            return Ok(());
+            // Nobody begins to send with what it was before.
+            table.claim_sender(channel)?;
+            let done = self.reset_sender(channel, sequence);
+            table.release_sender(channel, None);
+            return done;
         }
-        for (partner, state) in self.partners(channel)? {
-            let state = ReceiverState { sequence, ..state };
-            keep(store, set, &receiver_key(channel, &partner), Some(&write_receiver(&state)))?;
+        for (partner, _) in self.partners(channel)? {
+            table.claim_receiver(channel, &partner)?;
+            let done = self.receiver_state(channel, &partner).and_then(|state| {
+                let value = write_receiver(&ReceiverState { sequence, ..state });
+                Ok(keep(store, set, &receiver_key(channel, &partner), Some(&value))?)
+            });
+            table.release_receiver(channel, &partner);
+            done?;
         }
         for (partner, _) in self.kept_under(&subject_key(channel, ""))? {
             keep(store, set, &subject_key(channel, &partner), None)?;
         }
         Ok(())
+    }
+
+    fn reset_sender(&self, channel: &str, sequence: Sequence) -> Result<(), ChannelError> {
+        let (state, doubt) = self.load_sender(channel)?;
+        if !state.in_doubt.is_none() {
+            return Err(ChannelError::InDoubt(channel.into()));
+        }
+        let state = SenderState { sequence, resets: true, ..state };
+        let (key, value) = (sender_key(channel), write_sender(&state, &doubt));
+        Ok(keep(&self.core.store, self.core.channels.set, &key, Some(&value))?)
     }
 
     /// Decides about the batch in doubt of a sender whose receiver cannot be asked.

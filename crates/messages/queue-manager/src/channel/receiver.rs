@@ -61,14 +61,10 @@ pub struct Receiver<S: Store> {
 }
 
 /// Reasons that may pass.
-const PASSING: [Reason; 6] = [
-    Reason::Q_FULL,
-    Reason::PUT_INHIBITED,
-    Reason::STORAGE_MEDIUM_FULL,
-    Reason::OBJECT_IN_USE,
-    Reason::RESOURCE_PROBLEM,
-    Reason::SYNCPOINT_LIMIT_REACHED,
-];
+const PASSING: [Reason; 4] =
+    [Reason::Q_FULL, Reason::PUT_INHIBITED, Reason::OBJECT_IN_USE, Reason::RESOURCE_PROBLEM];
+/// Those that pass for one message alone, and not while the batch keeps what it has.
+const PASSING_OUTSIDE: [Reason; 2] = [Reason::STORAGE_MEDIUM_FULL, Reason::SYNCPOINT_LIMIT_REACHED];
 /// Reasons that are about the queue manager, not about the message.
 const OF_THE_SYSTEM: [Reason; 6] = [
     Reason::BACKED_OUT,
@@ -222,7 +218,11 @@ impl<S: Store> Receiver<S> {
             .and_then(|_| if inside { Ok(()) } else { connection.commit().map(drop) });
         match buried {
             Ok(()) => Ok(()),
-            Err(_) if !inside => Ok(()),
+            Err(_) if !inside => {
+                // The next one begins anew.
+                let _ = connection.back();
+                Ok(())
+            }
             Err(_) => Err(ChannelError::Undeliverable { channel, reason }),
         }
     }
@@ -275,7 +275,8 @@ fn deliver<S: Store>(
             Ok(()) => return Ok(()),
             Err(failed) => failed.0,
         };
-        if left == 0 || !PASSING.contains(&reason) || !pause(options.retry_wait) {
+        let passes = PASSING.contains(&reason) || (!inside && PASSING_OUTSIDE.contains(&reason));
+        if left == 0 || !passes || !pause(options.retry_wait) {
             return Err(reason);
         }
         left -= 1;

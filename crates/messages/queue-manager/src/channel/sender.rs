@@ -312,7 +312,8 @@ impl<S: Store> Sender<S> {
         for taken in self.taken.iter().filter(|taken| taken.entry.persistent) {
             let backed_out = self.queue.state.lock().index.backout_count(taken.at) > 0;
             let (queue, bodies) = (self.queue.number, &self.core.bodies);
-            bodies.delete(&mut unit, queue, taken.at, &taken.entry, backed_out)?;
+            let deleted = bodies.delete(&mut unit, queue, taken.at, &taken.entry, backed_out);
+            deleted.map_err(|broken| broken.error)?;
         }
         let value = write_sender(&state, &Doubt::default());
         unit.put(self.core.channels.set, &sender_key(&self.channel), &value)?;

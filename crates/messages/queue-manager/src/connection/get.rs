@@ -136,6 +136,7 @@ fn get_open<S: Store>(
     let call = Call { core: &core, queue: &local, serial, in_unit };
     let searches = in_unit.certainly || in_unit.if_persistent || browses;
     let work = if searches { &mut session.work } else { &mut own };
+    work.goes_on()?;
     let found = call.wait(queue, work, descriptor, options, &session.client)?;
     let segments = call.gather(work, &found, options)?;
     let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
@@ -157,9 +158,7 @@ fn get_open<S: Store>(
         let stays = asked & getting::MARK_SKIP_BACKOUT != 0;
         let inside = in_unit.certainly || (in_unit.if_persistent && found.entry.persistent);
         let work = if inside { &mut session.work } else { &mut own };
-        for one in std::iter::once(&found).chain(&segments) {
-            call.take(work, one, stays)?;
-        }
+        call.take_all(work, &found, &segments, stays)?;
         queue.context = Some(Box::new(found.message.descriptor.clone()));
         own.commit(&core)?;
     }
@@ -462,6 +461,31 @@ impl<S: Store> Call<'_, S> {
             let interval = self.core.manager_settings().mark_interval_ms;
             let until = self.core.now_ms().saturating_add(interval);
             self.queue.state.lock().marks.insert(found.at, until);
+        }
+        Ok(())
+    }
+
+    /// The segments of a message are got in the unit of work: all of them or none.
+    fn take_all(
+        &self,
+        work: &mut Work<S>,
+        first: &Found,
+        segments: &[Found],
+        stays: bool,
+    ) -> Answer<()> {
+        if segments.is_empty() {
+            return self.take(work, first, stays);
+        }
+        let mark = work.mark();
+        for (number, one) in std::iter::once(first).chain(segments).enumerate() {
+            if let Err(failed) = self.take(work, one, stays) {
+                // The failed one is given back already.
+                for one in &segments[number..] {
+                    self.queue.give_back(one.at, one.before);
+                }
+                work.undo_to(mark);
+                return Err(failed);
+            }
         }
         Ok(())
     }

@@ -392,6 +392,7 @@ impl<S: Store> Connection<S> {
     /// The unit of work of the connection, to change other sets in it; begins one if need be.
     pub fn unit(&mut self) -> Answer<&mut S::Unit> {
         let Session { core, work, .. } = &mut self.session;
+        work.goes_on()?;
         work.unit(core).map_err(crate::core::failed)
     }
 

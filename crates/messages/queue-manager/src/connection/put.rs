@@ -473,7 +473,7 @@ fn to_queue<S: Store>(
             part.descriptor.msg_id = core.new_identifier()?;
         }
         if let Err(failed) = core.send(work, &queue.resolved, part) {
-            work.undo_to(core, mark);
+            work.undo_to(mark);
             return Err(failed);
         }
     }

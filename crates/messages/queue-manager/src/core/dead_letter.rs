@@ -153,7 +153,7 @@ impl<S: Store> Core<S> {
 
     fn move_backed_out(&self, queue: &Arc<Queue>, at: Place, count: u32) -> Answer<()> {
         let settings = queue.settings();
-        let mut work = Work::new(self);
+        let mut work = Work::moving(self);
         let moved = self.move_in(&mut work, queue, at, |core, work, mut message| {
             message.descriptor.backout_count = count as i32;
             let to = core.queue(&settings.backout_queue);

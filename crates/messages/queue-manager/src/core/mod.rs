@@ -256,9 +256,7 @@ impl<S: Store> Core<S> {
 pub(crate) fn failed(error: StoreError) -> Failed {
     use store::Limit;
     Failed(match error {
-        StoreError::Deadlock | StoreError::Conflict(_) | StoreError::Timeout(_) => {
-            Reason::BACKED_OUT
-        }
+        StoreError::Deadlock | StoreError::Conflict(_) => Reason::BACKED_OUT,
         StoreError::TooLarge(excess) => match excess.limit {
             Limit::KeyBytes | Limit::ValueBytes => Reason::MSG_TOO_BIG_FOR_Q_MGR,
             _ => Reason::SYNCPOINT_LIMIT_REACHED,
@@ -267,7 +265,8 @@ pub(crate) fn failed(error: StoreError) -> Failed {
         StoreError::Damaged(_) => Reason::OBJECT_DAMAGED,
         StoreError::CommitUnknown(_) => Reason::OUTCOME_PENDING,
         StoreError::Stopped(_) => Reason::Q_MGR_STOPPING,
-        StoreError::Unavailable(_) => Reason::RESOURCE_PROBLEM,
+        // After a wait that was too long the unit of work goes on.
+        StoreError::Timeout(_) | StoreError::Unavailable(_) => Reason::RESOURCE_PROBLEM,
         _ => Reason::UNEXPECTED_ERROR,
     })
 }

@@ -96,7 +96,8 @@ impl<S: Store> Core<S> {
                 Ok(()) => count += 1,
                 Err(_) if delivery == "ALLAVAIL" || (delivery == "ALLDUR" && !one.durable) => {}
                 Err(_) => {
-                    work.undo_to(self, mark);
+                    work.undo_to(mark);
+                    work.goes_on()?;
                     return fail(Reason::PUBLICATION_FAILURE);
                 }
             }
@@ -104,9 +105,11 @@ impl<S: Store> Core<S> {
         if what.retain
             && let Err(failed) = self.put_retained(work, what)
         {
-            work.undo_to(self, mark);
+            work.undo_to(mark);
             return Err(failed);
         }
+        // One that need not be delivered may have cost the unit of work all the same.
+        work.goes_on()?;
         Ok(count)
     }
 

@@ -5,6 +5,8 @@
 //! 2. A unit of work without persistent messages has none in the store.
 //! 3. A unit of work that was given from outside is ended outside; then it is settled here. Nothing
 //!    here ends it: what cannot be undone in it otherwise has its owner back it out.
+//! 4. A unit of work that the store could not go on with is doomed: nothing more is done in it,
+//!    and its commit fails. So whoever commits it hears that what was done before is gone.
 
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use store::{Savepoint, Store, StoreError, Unit, UnitOptions};
 use super::{Core, failed};
 use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
-use crate::queue::{Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
+use crate::queue::{Broken, Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
 use crate::reason::{Answer, Failed, Reason, fail, require};
 
 /// A message that is put.
@@ -65,11 +67,15 @@ pub(crate) struct Work<S: Store> {
     joined: bool,
     /// Something could not be undone in a unit of work from outside.
     must_back_out: bool,
+    /// All that is left is to back it out.
+    doomed: bool,
     puts: Vec<Pending>,
     gets: Vec<Taken>,
     pub(crate) retained: Vec<Retained>,
     /// Trigger messages of its own are not looked at: they would make more of themselves.
     quiet: bool,
+    /// What comes back by its backout counts that.
+    counts: bool,
 }
 
 impl<S: Store> Work<S> {
@@ -79,16 +85,28 @@ impl<S: Store> Work<S> {
             unit: None,
             joined: false,
             must_back_out: false,
+            doomed: false,
             puts: Vec::new(),
             gets: Vec::new(),
             retained: Vec::new(),
             quiet: false,
+            counts: true,
         }
     }
 
     /// One whose messages make no trigger messages.
     pub(crate) fn quiet(core: &Core<S>) -> Work<S> {
         Work { quiet: true, ..Work::new(core) }
+    }
+
+    /// One that moves what was backed out too often: what cannot be moved waits where it is.
+    pub(crate) fn moving(core: &Core<S>) -> Work<S> {
+        Work { counts: false, ..Work::new(core) }
+    }
+
+    /// Fails once all that is left is to back it out.
+    pub(crate) fn goes_on(&self) -> Answer<()> {
+        require(!self.doomed, Reason::BACKED_OUT)
     }
 
     /// Its number, by which the indexes know who holds what.
@@ -103,7 +121,7 @@ impl<S: Store> Work<S> {
 
     /// Whether nothing has been done in it.
     pub(crate) fn is_idle(&self) -> bool {
-        self.messages() == 0 && self.unit.is_none()
+        self.messages() == 0 && self.unit.is_none() && !self.doomed
     }
 
     /// Whether its end is decided outside.
@@ -189,6 +207,7 @@ impl<S: Store> Work<S> {
         queue: &Arc<Queue>,
         message: Message,
     ) -> Answer<Place> {
+        self.goes_on()?;
         let arrival = core.bodies.number().map_err(failed)?;
         let (persistent, bytes) = (message.descriptor.is_persistent(), message.data.len());
         let hashes = hashes(&message.descriptor);
@@ -226,12 +245,13 @@ impl<S: Store> Work<S> {
         let written = match persistent {
             false => Ok(()),
             true => {
-                self.unit(core).and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
+                let unit = self.unit(core).map_err(Broken::from);
+                unit.and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
             }
         };
-        if let Err(error) = written {
+        if let Err(broken) = written {
             queue.state.lock().index.gone(at, &hashes);
-            return Err(self.lost(core, error));
+            return Err(self.lost(broken));
         }
         self.puts.push(Pending { queue: Arc::clone(queue), at, hashes });
         Ok(at)
@@ -246,6 +266,12 @@ impl<S: Store> Work<S> {
         message: &MessageDescriptor,
         stays: bool,
     ) -> Answer<()> {
+        // A lock ends with the get: nobody asks for it when the message comes back.
+        let before = before.filter(|hold| !matches!(hold, Hold::Locked(_)));
+        if let Err(doomed) = self.goes_on() {
+            queue.give_back(at, before);
+            return Err(doomed);
+        }
         let hashes = hashes(message);
         let event = {
             let mut state = queue.state.lock();
@@ -261,30 +287,43 @@ impl<S: Store> Work<S> {
             let number = queue.number;
             let deleted = self
                 .unit(core)
+                .map_err(Broken::from)
                 .and_then(|unit| core.bodies.delete(unit, number, at, &entry, backed_out));
-            if let Err(error) = deleted {
+            if let Err(broken) = deleted {
                 queue.give_back(at, before);
-                return Err(self.lost(core, error));
+                return Err(self.lost(broken));
             }
         }
         self.gets.push(Taken { queue: Arc::clone(queue), at, entry, hashes, before, stays });
         Ok(())
     }
 
-    /// The store has failed: unless it is the message that is damaged, all is backed out.
-    fn lost(&mut self, core: &Core<S>, error: StoreError) -> Failed {
-        if matches!(error, StoreError::Damaged(_)) || !error.dooms_unit() {
-            return failed(error);
-        }
+    /// The store has failed: unless it is the message that is damaged, all is to be backed out.
+    fn lost(&mut self, broken: Broken) -> Failed {
+        let Broken { error, undone } = broken;
+        let of_message = matches!(error, StoreError::Damaged(_)) || !error.dooms_unit();
         let reason = failed(error);
-        if self.joined {
+        if undone && of_message {
             return reason;
         }
-        self.back(core);
+        if self.joined {
+            self.must_back_out |= !undone;
+            return reason;
+        }
+        self.doom();
         match reason.0 {
             Reason::STORAGE_MEDIUM_FULL | Reason::SYNCPOINT_LIMIT_REACHED => reason,
             Reason::Q_MGR_STOPPING => reason,
             _ => Failed(Reason::BACKED_OUT),
+        }
+    }
+
+    /// All that is left is to back it out. The store need not keep it until then.
+    fn doom(&mut self) {
+        self.doomed = true;
+        if let Some(unit) = self.unit.take() {
+            // If the store has stopped, restart backs it out.
+            let _ = unit.backout();
         }
     }
 
@@ -293,8 +332,12 @@ impl<S: Store> Work<S> {
         require(self.messages() < most, Reason::SYNCPOINT_LIMIT_REACHED)
     }
 
-    /// Commits; answers when that is durable.
+    /// Commits; answers when that is durable. Backs out what is doomed.
     pub(crate) fn commit(&mut self, core: &Core<S>) -> Answer<()> {
+        if let Err(doomed) = self.goes_on() {
+            self.back(core);
+            return Err(doomed);
+        }
         if let Some(unit) = self.unit.take()
             && let Err(error) = unit.commit()
         {
@@ -335,7 +378,7 @@ impl<S: Store> Work<S> {
     }
 
     /// Undoes what was put and got since a point.
-    pub(crate) fn undo_to(&mut self, core: &Core<S>, mark: Mark) {
+    pub(crate) fn undo_to(&mut self, mark: Mark) {
         let undone = match (mark.savepoint, self.unit.as_mut()) {
             (Some(savepoint), Some(unit)) => unit.rollback_to(savepoint).is_ok(),
             // The unit of work in the store began behind the point.
@@ -351,7 +394,7 @@ impl<S: Store> Work<S> {
                 self.return_to(Point { puts, gets, retained });
             }
             (false, true) => self.must_back_out = true,
-            (false, false) => self.back(core),
+            (false, false) => self.doom(),
         }
     }
 
@@ -359,6 +402,7 @@ impl<S: Store> Work<S> {
     pub(crate) fn settle(&mut self, core: &Core<S>, committed: bool) {
         self.joined = false;
         self.must_back_out = false;
+        self.doomed = false;
         let (puts, gets) = (std::mem::take(&mut self.puts), std::mem::take(&mut self.gets));
         let retained = std::mem::take(&mut self.retained);
         if committed {
@@ -399,7 +443,7 @@ impl<S: Store> Work<S> {
             }
             let count = {
                 let mut state = got.queue.state.lock();
-                let count = state.index.come_back(got.at, true);
+                let count = state.index.come_back(got.at, self.counts);
                 state.statistics.backed_out += u64::from(count.is_some());
                 if count.is_some() {
                     got.queue.ring(&mut state, 1);
@@ -410,7 +454,9 @@ impl<S: Store> Work<S> {
                 backed_out.push((Arc::clone(&got.queue), got.at, got.entry, count));
             }
         }
-        core.backed_out(&backed_out, self.quiet);
+        if self.counts {
+            core.backed_out(&backed_out, self.quiet);
+        }
         for got in stay {
             self.get_again(core, got);
         }
@@ -428,8 +474,12 @@ impl<S: Store> Work<S> {
             false => Ok(()),
             true => self
                 .unit(core)
+                .map_err(Broken::from)
                 .and_then(|unit| core.bodies.delete(unit, number, got.at, &got.entry, backed_out)),
         };
+        if let Err(Broken { undone: false, .. }) = deleted {
+            self.doom();
+        }
         if deleted.is_ok() {
             got.stays = false;
             self.gets.push(got);

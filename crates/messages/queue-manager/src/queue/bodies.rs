@@ -10,6 +10,7 @@
 //!
 //! 1. Nobody but who holds a message in the index removes it, so nobody waits for a lock here.
 //! 2. A message's arrival number is never given twice.
+//! 3. A large message is written and deleted whole or not at all; what cannot be undone is told.
 
 use seam::sync::Mutex;
 use store::{
@@ -44,6 +45,33 @@ pub(crate) struct Bodies<S: Store> {
 pub(crate) enum Stored {
     Message(Head),
     Backouts(u32),
+}
+
+/// Why a message was not written or deleted.
+pub(crate) struct Broken {
+    pub(crate) error: StoreError,
+    /// Nothing of it was done; otherwise it may be done in part.
+    pub(crate) undone: bool,
+}
+
+impl From<StoreError> for Broken {
+    fn from(error: StoreError) -> Broken {
+        Broken { error, undone: true }
+    }
+}
+
+/// Makes the changes of one message: all of them or none.
+fn whole<U: Unit>(
+    unit: &mut U,
+    in_parts: bool,
+    change: impl FnOnce(&mut U) -> Result<()>,
+) -> std::result::Result<(), Broken> {
+    // One change is all or nothing by itself; and few stores are out of savepoints.
+    let before = if in_parts { unit.savepoint().ok() } else { None };
+    change(unit).map_err(|error| {
+        let back = before.is_some_and(|before| unit.rollback_to(before).is_ok());
+        Broken { error, undone: back || !in_parts }
+    })
 }
 
 /// The set of a name, made if it is not there.
@@ -123,16 +151,18 @@ impl<S: Store> Bodies<S> {
         queue: u32,
         at: Place,
         message: &Message,
-    ) -> Result<()> {
+    ) -> std::result::Result<(), Broken> {
         let mut record = Vec::new();
         message.write(&mut record);
-        unit.put(self.messages, &key(queue, at), &record)?;
-        if message.is_large() {
-            for (chunk, piece) in (0..).zip(message.data.chunks(CHUNK_BYTES)) {
-                unit.put(self.data, &chunk_key(at, chunk), piece)?;
+        whole(unit, message.is_large(), |unit| {
+            unit.put(self.messages, &key(queue, at), &record)?;
+            if message.is_large() {
+                for (chunk, piece) in (0..).zip(message.data.chunks(CHUNK_BYTES)) {
+                    unit.put(self.data, &chunk_key(at, chunk), piece)?;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Reads a message in a unit of work; `None` if it is not there. Asks a unit of work of its
@@ -202,6 +232,19 @@ impl<S: Store> Bodies<S> {
     }
 
     pub(crate) fn delete(
+        &self,
+        unit: &mut S::Unit,
+        queue: u32,
+        at: Place,
+        entry: &Entry,
+        backed_out: bool,
+    ) -> std::result::Result<(), Broken> {
+        whole(unit, entry.large || backed_out, |unit| {
+            self.delete_in(unit, queue, at, entry, backed_out)
+        })
+    }
+
+    fn delete_in(
         &self,
         unit: &mut S::Unit,
         queue: u32,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use seam::sync::{Condvar, Mutex};
 
-pub(crate) use bodies::{Bodies, Stored, set_of};
+pub(crate) use bodies::{Bodies, Broken, Stored, set_of};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;

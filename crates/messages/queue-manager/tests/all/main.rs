@@ -6,6 +6,7 @@ mod channels;
 mod claims;
 mod common;
 mod events;
+mod failing;
 mod getting;
 mod groups;
 mod kernel;
