@@ -18,7 +18,9 @@ use vsam::{
 
 use crate::data_set::Opening;
 use crate::fcd::{OpenMode, Organization};
+use crate::feedback::of_open;
 use crate::name::relative;
+use crate::status::FileStatus;
 
 /// The groups of generations that a step uses.
 #[derive(Default)]
@@ -35,6 +37,18 @@ pub(crate) enum Missing {
     Name,
     /// What the catalog says.
     Catalog(CatalogError),
+}
+
+impl Missing {
+    /// The status of its OPEN.
+    pub(crate) fn status(self) -> FileStatus {
+        match self {
+            Missing::Name | Missing::Catalog(CatalogError::NoGeneration { .. }) => {
+                FileStatus::NO_FILE
+            }
+            Missing::Catalog(error) => of_open(&error.into()),
+        }
+    }
 }
 
 impl Generations {
