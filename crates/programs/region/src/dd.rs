@@ -18,18 +18,21 @@
 //!
 //! Invariants:
 //! 1. The user's file is written only after the program has ended, and only if it wrote to it. If
-//!    that fails, the records are kept, and the error says where.
+//!    that fails, the records are kept, and the error says where. They are kept before the file is
+//!    touched, until it is durable: a kill in between loses nothing.
 //! 2. What can be known to fail then fails before the program begins: a folder that is not there.
 //! 3. Records are for nobody else to read, and go with their job: those of one that was killed go
 //!    when the next one begins, or the system is started or verified.
 //! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use seam::disk::{Create, Disk, Open, read_small};
+use seam::disk::{Create, Disk, File, Open, read_small};
 
 use crate::error::RegionError;
 use crate::lines::{lines_of, records_of};
@@ -194,8 +197,7 @@ impl Files {
             dd: name.to_owned(),
             text: format!("{}: {text}", lines.display()),
         };
-        let folder = lines.parent().unwrap_or(Path::new("/"));
-        if disk.list(folder).is_err() {
+        if disk.list(folder_of(&lines)).is_err() {
             return Err(refuse("its folder is not there, or cannot be read".to_owned()));
         }
         make_private(disk, scratch)?;
@@ -233,19 +235,46 @@ impl Converted {
         }
         let bytes =
             read_small(disk, records, TEXT_BYTES_MAX).map_err(RegionError::file(records))?;
-        if *given != Some(base::hash::bytes(&bytes)) {
-            let kept = |text: String| {
-                let mut kept = records.clone().into_os_string();
-                kept.push(KEPT);
-                let renamed = disk.rename(records, Path::new(&kept)).is_ok();
-                let records = if renamed { kept.into() } else { records.clone() };
-                RegionError::NotWritten { dd: dd.clone(), text, records }
-            };
-            let text = lines_of(&bytes, file.record_bytes, file.form).map_err(kept)?;
-            put(disk, lines, &text).map_err(|error| kept(error.to_string()))?;
+        if *given == Some(base::hash::bytes(&bytes)) {
+            return disk.remove(records).map_err(RegionError::file(records));
         }
-        disk.remove(records).map_err(RegionError::file(records))
+        let failed = |text: String, records: &Path| RegionError::NotWritten {
+            dd: dd.clone(),
+            text,
+            records: records.to_owned(),
+        };
+        let kept = keep(disk, records).map_err(|error| failed(error.to_string(), records))?;
+        let text = lines_of(&bytes, file.record_bytes, file.form);
+        let text = text.map_err(|text| failed(text, &kept))?;
+        put_durably(disk, lines, &text).map_err(|error| failed(error.to_string(), &kept))?;
+        disk.remove(&kept).map_err(RegionError::file(&kept))
     }
+}
+
+/// Keeps records whatever happens from here on: under a name that is not cleared. Answers it.
+fn keep(disk: &dyn Disk, records: &Path) -> std::io::Result<PathBuf> {
+    let name = |again: u32| {
+        let mut name = records.as_os_str().to_owned();
+        if again > 0 {
+            name.push(format!("-{again}"));
+        }
+        name.push(KEPT);
+        PathBuf::from(name)
+    };
+    // An earlier process may have had the same number, and its records are still there.
+    let mut again = 0;
+    while disk.exists(&name(again))? {
+        again += 1;
+    }
+    let kept = name(again);
+    disk.open(records, Open { direct: false, ..Open::DATA })?.sync()?;
+    disk.rename(records, &kept)?;
+    disk.sync_dir(folder_of(&kept))?;
+    Ok(kept)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
 }
 
 /// Makes the folder of records, where nobody else may look, and clears it of those whose job was
@@ -279,10 +308,22 @@ pub(crate) fn kept(disk: &dyn Disk, scratch: &Path) -> Result<Vec<PathBuf>, Regi
     Ok(names.into_iter().filter(is_kept).map(|name| scratch.join(name)).collect())
 }
 
-fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {
+fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<Arc<dyn File>, RegionError> {
     let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
     let file = disk.open(path, how).map_err(RegionError::file(path))?;
-    file.set_len(0).and_then(|()| file.write_at(bytes, 0)).map_err(RegionError::file(path))
+    file.set_len(0).and_then(|()| file.write_at(bytes, 0)).map_err(RegionError::file(path))?;
+    Ok(file)
+}
+
+fn put_durably(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {
+    let file = put(disk, path, bytes)?;
+    match file.sync().and_then(|()| disk.sync_dir(folder_of(path))) {
+        // A file system that cannot be told to.
+        Err(error) if !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Err(RegionError::file(path)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The names of a program's files that have neither a DD nor an environment variable of GnuCOBOL's.
@@ -317,6 +358,79 @@ mod tests {
         for wrong in ["", "IN", "=x", "IN=", "IN=,text", "I N=x", "IN=/a:/b,text"] {
             assert!(Dd::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// A disk that looks what is kept whenever a file is to be written.
+    struct Watched {
+        disk: Arc<dyn Disk>,
+        lines: PathBuf,
+        records: PathBuf,
+        kept: seam::sync::Mutex<Vec<Vec<u8>>>,
+    }
+
+    impl Disk for Watched {
+        fn open(&self, path: &Path, how: Open) -> std::io::Result<Arc<dyn File>> {
+            if how.write && path == self.lines {
+                for name in kept(&*self.disk, &self.records).expect("a folder") {
+                    let bytes = read_small(&*self.disk, &name, 100).expect("records");
+                    self.kept.lock().push(bytes);
+                }
+            }
+            self.disk.open(path, how)
+        }
+        fn exists(&self, path: &Path) -> std::io::Result<bool> {
+            self.disk.exists(path)
+        }
+        fn list(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+            self.disk.list(dir)
+        }
+        fn create_dir(&self, path: &Path) -> std::io::Result<()> {
+            self.disk.create_dir(path)
+        }
+        fn remove(&self, path: &Path) -> std::io::Result<()> {
+            self.disk.remove(path)
+        }
+        fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+            self.disk.rename(from, to)
+        }
+        fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
+            self.disk.sync_dir(dir)
+        }
+        fn lock(&self, path: &Path) -> std::io::Result<Box<dyn seam::disk::HeldLock>> {
+            self.disk.lock(path)
+        }
+    }
+
+    #[test]
+    fn records_are_kept_before_the_file_of_lines_is_touched() {
+        let disk = seam::Seam::real().disk;
+        let folder = std::env::temp_dir().join(format!("holdfast-lines-{}", std::process::id()));
+        let (lines, records) = (folder.join("out.txt"), folder.join("records"));
+        disk.create_dir(&records).expect("a folder");
+        put(&*disk, &lines, b"old\n").expect("lines");
+        // Of an earlier process of the same number.
+        put(&*disk, &records.join("OUT.1.kept"), b"kept").expect("records");
+        put(&*disk, &records.join("OUT.1"), b"ab  cd  ").expect("records");
+        let form = crate::program::FileForm::Fixed;
+        let file = CobolFile { name: "OUT".to_owned(), record_bytes: 4, form };
+        let one = Converted {
+            records: records.join("OUT.1"),
+            lines: lines.clone(),
+            dd: "OUT".to_owned(),
+            file,
+            given: None,
+        };
+        let kept = seam::sync::Mutex::new(Vec::new());
+        let watched = Watched { disk, lines, records, kept };
+        one.finish(&watched).expect("lines");
+        let found = std::mem::take(&mut *watched.kept.lock());
+        assert_eq!(found, [b"ab  cd  ".to_vec(), b"kept".to_vec()]);
+        let text = read_small(&watched, &watched.lines, 100).expect("lines");
+        assert_eq!(text, b"ab\ncd\n");
+        let left = watched.list(&watched.records).expect("a folder");
+        assert_eq!(left, [Path::new("OUT.1.kept")]);
+        watched.remove(&watched.records.join("OUT.1.kept")).expect("to remove");
+        watched.remove(&watched.lines).expect("to remove");
     }
 
     #[test]

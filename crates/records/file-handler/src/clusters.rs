@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, CatalogError, Condition, DataSetName, Definition, Failure, Feedback, File, Intent,
-    LogicalReason, Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
+    Catalog, Condition, DataSetName, Definition, Failure, Feedback, File, Intent, LogicalReason,
+    Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
 };
 
 use crate::acb_wire;
@@ -21,7 +21,7 @@ use crate::body::{Done, Which};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
 use crate::feedback::{of_failure, of_open};
-use crate::generations::{Generations, Missing};
+use crate::generations::Generations;
 use crate::nature::Holder;
 use crate::opcode::Relation;
 use crate::status::FileStatus;
@@ -204,11 +204,7 @@ impl<S: Store> Clusters<S> {
         opening: &Opening,
     ) -> Outcome<(Cluster<S>, FileStatus)> {
         let name = self.generations.resolve(&self.catalog, opening);
-        let name = done!(name.map_err(|missing| match missing {
-            Missing::Name => FileStatus::NO_FILE,
-            Missing::Catalog(CatalogError::NoGeneration { .. }) => FileStatus::NO_FILE,
-            Missing::Catalog(error) => of_open(&OpenError::from(error)),
-        }));
+        let name = done!(name.map_err(|missing| missing.status()));
         let entry = self.catalog.get(&name).map_err(OpenError::from);
         if done!(entry.map_err(|error| of_open(&error))).is_none() {
             return Ok(Err(FileStatus::NO_FILE));

@@ -28,6 +28,7 @@ pub(crate) fn of_open(error: &OpenError) -> FileStatus {
         OpenError::Mode { .. } | OpenError::NotEmpty(_) => FileStatus::MODE,
         OpenError::NotBuilt(_) => FileStatus::INVALID,
         OpenError::Catalog(CatalogError::NotFound(_)) => FileStatus::NO_FILE,
+        OpenError::Catalog(CatalogError::GroupFull(_)) => FileStatus::NO_SPACE,
         OpenError::Catalog(CatalogError::InUse(_)) => FileStatus::RESOURCE,
         OpenError::Catalog(CatalogError::Store(StoreError::NoSpace(_))) => FileStatus::NO_SPACE,
         OpenError::Catalog(CatalogError::Store(_)) => FileStatus::ERROR,

@@ -2,22 +2,34 @@
 //!
 //! Invariants:
 //! 1. Relative numbers count from the newest generation that there was when the step began to use
-//!    the group: what the step itself makes is `(+1)` to its end, and `(0)` stays what it was.
+//!    the group, whoever adds some meanwhile: what the step itself makes is `(+1)` to its end, and
+//!    `(0)` stays what it was.
 //! 2. A new generation is made by OPEN OUTPUT, as the program describes its records. It stays if
-//!    the step is backed out, and is empty then.
+//!    the step is backed out, and is empty then. None is made where an old one would go for it:
+//!    that could not be backed out.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use store::Store;
-use vsam::{Catalog, CatalogError, ClusterAttributes, DataSetName, Definition, KeyField};
+use vsam::{
+    Catalog, CatalogError, ClusterAttributes, DataSetName, Definition, GenerationList, KeyField,
+};
 
 use crate::data_set::Opening;
 use crate::fcd::{OpenMode, Organization};
+use crate::feedback::of_open;
 use crate::name::relative;
+use crate::status::FileStatus;
 
-/// Generations that a step has made: names by group and relative number.
+/// The groups of generations that a step uses.
 #[derive(Default)]
-pub(crate) struct Generations(BTreeMap<(String, i32), DataSetName>);
+pub(crate) struct Generations {
+    /// What each had when the step began to use it.
+    groups: BTreeMap<String, GenerationList>,
+    /// What the step has made.
+    made: BTreeSet<DataSetName>,
+}
 
 /// Why there is no such data set.
 pub(crate) enum Missing {
@@ -25,6 +37,18 @@ pub(crate) enum Missing {
     Name,
     /// What the catalog says.
     Catalog(CatalogError),
+}
+
+impl Missing {
+    /// The status of its OPEN.
+    pub(crate) fn status(self) -> FileStatus {
+        match self {
+            Missing::Name | Missing::Catalog(CatalogError::NoGeneration { .. }) => {
+                FileStatus::NO_FILE
+            }
+            Missing::Catalog(error) => of_open(&error.into()),
+        }
+    }
 }
 
 impl Generations {
@@ -38,25 +62,32 @@ impl Generations {
         let Some((group, number)) = relative(&opening.data_set) else {
             return parse(&opening.data_set);
         };
-        let key = (group.to_ascii_uppercase(), number);
-        if let Some(made) = self.0.get(&key) {
-            return Ok(made.clone());
-        }
-        let group = parse(group)?;
-        if number <= 0 {
-            let made = self.0.keys().filter(|(own, _)| *own == key.0).count();
-            let number = number.saturating_sub(i32::try_from(made).unwrap_or(i32::MAX));
-            return catalog.generation(&group, number).map_err(Missing::Catalog);
+        let name = self.group(catalog, group)?.relative(number).map_err(Missing::Catalog)?;
+        if number <= 0 || self.made.contains(&name) {
+            return Ok(name);
         }
         if opening.mode != OpenMode::Output {
             return Err(Missing::Name);
         }
-        let name = catalog.generation(&group, number).map_err(Missing::Catalog)?;
         let attributes = attributes(opening).ok_or(Missing::Name)?;
         let definition = Definition::Cluster(attributes);
-        catalog.define(&name, definition, None).map_err(Missing::Catalog)?;
-        self.0.insert(key, name.clone());
+        catalog.define_within_limit(&name, definition).map_err(Missing::Catalog)?;
+        self.made.insert(name.clone());
         Ok(name)
+    }
+
+    fn group<S: Store>(
+        &mut self,
+        catalog: &Catalog<S>,
+        group: &str,
+    ) -> Result<&GenerationList, Missing> {
+        Ok(match self.groups.entry(group.to_ascii_uppercase()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let name = DataSetName::parse(group).map_err(|_| Missing::Name)?;
+                place.insert(catalog.generations(&name).map_err(Missing::Catalog)?)
+            }
+        })
     }
 }
 

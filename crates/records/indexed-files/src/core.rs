@@ -12,7 +12,7 @@
 //! 2. When room is short, a change is committed before it is answered, and taken back if that
 //!    fails: so all that stays in memory has had room.
 //! 3. After a commit that failed, the store is opened anew, and its count of commits tells whether
-//!    it was taken all the same. What has changed is still in memory, as whole blocks, so that it
+//!    it was taken all the same. The count of the next attempt is one more than what it says then. What has changed is still in memory, as whole blocks, so that it
 //!    may be committed once more in any case.
 
 use std::sync::Arc;
@@ -262,6 +262,7 @@ impl Core {
             return Ok(());
         }
         self.reopen()?;
+        let attempt = self.commits + 1;
         let committed = self.try_commit();
         if committed.is_err() {
             if let Source::Writer { store, .. } = &mut self.source {
@@ -270,12 +271,12 @@ impl Core {
             }
             (self.due, self.cost_seen) = (Some(self.clock.monotonic() + DELAY), None);
             // If it cannot be opened now, the next request tries again.
-            let is_taken = self.reopen().is_ok() && self.is_taken();
+            let is_taken = self.reopen().is_ok() && self.commits == attempt;
             if !is_taken {
                 return committed;
             }
         }
-        self.commits += 1;
+        self.commits = attempt;
         self.trees.iter_mut().for_each(Tree::saved);
         (self.due, self.cost_seen) = (None, None);
         self.look()
@@ -283,13 +284,6 @@ impl Core {
 
     fn is_open(&self) -> bool {
         !matches!(self.source, Source::Writer { store: None, .. })
-    }
-
-    /// Whether the store has taken the commit that it had said had failed.
-    fn is_taken(&self) -> bool {
-        let Source::Writer { store: Some(store), .. } = &self.source else { return false };
-        let meta = store.begin_read().ok().and_then(|read| read_meta(&read).ok().flatten());
-        meta.is_some_and(|meta| meta.commits == self.commits + 1)
     }
 
     fn try_commit(&mut self) -> Result<(), Refusal> {
@@ -306,12 +300,16 @@ impl Core {
         transaction.commit().map_err(Refusal::of_store)
     }
 
-    /// Opens the store again if it was given up.
+    /// Opens the store again if it was given up, and counts on from the commits that it has taken.
     pub(crate) fn reopen(&mut self) -> Result<(), Refusal> {
-        match &mut self.source {
-            Source::Writer { store: store @ None, open, .. } => *store = Some(open()?),
-            _ => return Ok(()),
-        }
+        let Source::Writer { store: slot @ None, open, .. } = &mut self.source else {
+            return Ok(());
+        };
+        let store = open()?;
+        let read = store.begin_read().map_err(Refusal::of_store)?;
+        self.commits = read_meta(&read)?.ok_or(Refusal::Missing)?.commits;
+        drop(read);
+        *slot = Some(store);
         self.look()
     }
 

@@ -3,7 +3,8 @@
 //! Invariants:
 //! 1. Who writes has the file alone; readers share it. The lock belongs to the open file, so that
 //!    two files of one program keep each other out as those of two programs do.
-//! 2. A file that is not ours is never written.
+//! 2. What is locked is what the path leads to, and not what was there before.
+//! 3. A file that is not ours is never written.
 
 use std::fmt;
 use std::os::fd::OwnedFd;
@@ -21,6 +22,8 @@ use crate::refusal::Refusal;
 const CACHE_BYTES: usize = 128 << 20;
 /// What everybody may do with a new file, before the process's own mask.
 const NEW_FILE: u32 = 0o666;
+/// How often a file that was locked may turn out to be another's by then.
+const PLACES_MAX: u32 = 100;
 const MAGIC: &[u8; 9] = b"redb\x1a\n\xa9\r\n";
 const PAGE_BYTES: u32 = 4096;
 /// Where Berkeley DB has its magic number, and that of its trees.
@@ -86,6 +89,9 @@ pub fn remove(path: &Path) -> Result<(), Refusal> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty()).map_err(Refusal::of_errno)?;
     lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    if !is_at(&file, path) {
+        return Err(Refusal::InUse);
+    }
     rustix::fs::unlink(path).map_err(Refusal::of_errno)
 }
 
@@ -94,6 +100,17 @@ fn lock(file: &OwnedFd, how: FlockOperation) -> Result<(), Refusal> {
         Err(Errno::AGAIN | Errno::ACCESS) => Err(Refusal::InUse),
         // A file system without locks has nobody to share with.
         _ => Ok(()),
+    }
+}
+
+/// Whether the path still leads to an open file: it may have been taken away, or another put in
+/// its place, before it was locked.
+pub(crate) fn is_at(file: &OwnedFd, path: &Path) -> bool {
+    match (rustix::fs::fstat(file), rustix::fs::stat(path)) {
+        (Ok(open), Ok(named)) => (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino),
+        (_, Err(Errno::NOENT | Errno::NOTDIR)) => false,
+        // Where it cannot be told, it is.
+        _ => true,
     }
 }
 
@@ -131,10 +148,15 @@ impl Device {
 
     fn open(path: &Path, flags: OFlags, how: FlockOperation) -> Result<Device, Refusal> {
         let mode = Mode::from_raw_mode(NEW_FILE);
-        let file = rustix::fs::open(path, flags | OFlags::CLOEXEC | OFlags::NONBLOCK, mode);
-        let file = file.map_err(Refusal::of_errno)?;
-        lock(&file, how)?;
-        Ok(Device { file: Arc::new(file), path: path.to_owned() })
+        for _ in 0..PLACES_MAX {
+            let file = rustix::fs::open(path, flags | OFlags::CLOEXEC | OFlags::NONBLOCK, mode);
+            let file = file.map_err(Refusal::of_errno)?;
+            lock(&file, how)?;
+            if is_at(&file, path) {
+                return Ok(Device { file: Arc::new(file), path: path.to_owned() });
+            }
+        }
+        Err(Refusal::InUse)
     }
 
     pub(crate) fn kind(&self) -> Result<Kind, Refusal> {

@@ -35,6 +35,8 @@ pub enum Purpose {
     Change,
     /// To be made, or made empty.
     Create,
+    /// To be read and changed, alone; made if it is not there.
+    CreateIfMissing,
 }
 
 /// What is to be said of a record that was written.
@@ -82,7 +84,8 @@ impl IndexedFile {
         let source = match purpose {
             Purpose::Read => to_read(path)?,
             Purpose::Change => to_change(path)?,
-            Purpose::Create => to_create(path, definition)?,
+            Purpose::Create => to_create(path, definition, true)?,
+            Purpose::CreateIfMissing => to_create(path, definition, false)?,
         };
         IndexedFile::over(Core::open(source, clock)?, definition)
     }
@@ -378,10 +381,13 @@ fn to_change(path: &Path) -> Result<Source, Refusal> {
     }
 }
 
-fn to_create(path: &Path, definition: &Definition) -> Result<Source, Refusal> {
+fn to_create(path: &Path, definition: &Definition, empties: bool) -> Result<Source, Refusal> {
     let device = Device::alone(path)?;
     match device.kind()? {
         Kind::Foreign => return Err(Refusal::Foreign),
+        // Somebody else has made it meanwhile.
+        Kind::Indexed if !empties => return writer(device),
+        Kind::BerkeleyDb if !empties => return Err(Refusal::InUse),
         Kind::Indexed => {
             // It is emptied only if it is ours, and not a store of somebody else's.
             let source = writer(device.clone())?;

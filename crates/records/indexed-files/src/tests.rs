@@ -21,6 +21,8 @@ struct Medium {
     pending: Vec<(u64, Result<Vec<u8>, u64>)>,
     /// How many writes still work.
     left: Option<usize>,
+    /// After how many writes one fails, and those behind it work again.
+    once: Option<usize>,
     /// How long it may become by writes; beyond that the device is full.
     most: Option<u64>,
     /// Bytes that were ever written, as a file system that is asked for room counts them.
@@ -42,6 +44,14 @@ fn failed() -> std::io::Error {
 
 impl Medium {
     fn works(&mut self) -> std::io::Result<()> {
+        match &mut self.once {
+            Some(0) => {
+                self.once = None;
+                return Err(failed());
+            }
+            Some(left) => *left -= 1,
+            None => (),
+        }
         match &mut self.left {
             Some(0) => Err(failed()),
             Some(left) => {
@@ -318,6 +328,65 @@ fn what_could_not_be_committed_is_committed_when_there_is_room_again() {
     medium.0.lock().most = None;
     file.close().unwrap();
     assert!(dump(&mut medium.open().unwrap()) == expected);
+}
+
+#[test]
+fn an_old_commit_is_not_taken_for_the_one_that_has_failed() {
+    let (mut before, mut failures) = (0, 0);
+    for left in 0..60 {
+        let medium = Shared::new();
+        let mut file = medium.create();
+        file.write(b"000100name", false).unwrap();
+        medium.0.lock().left = Some(left);
+        let is_done = file.commit().is_ok();
+        let image = Shared::new();
+        image.0.lock().now = medium.0.lock().now.clone();
+        let is_taken = image.open().is_ok_and(|mut file| !dump(&mut file).is_empty());
+        std::mem::forget(file);
+        if is_done {
+            break;
+        }
+        if !is_taken {
+            continue;
+        }
+        // It was taken, and nobody could find out.
+        before += 1;
+        for once in 0..40 {
+            let medium = Shared::new();
+            let mut file = medium.create();
+            file.write(b"000100name", false).unwrap();
+            medium.0.lock().left = Some(left);
+            assert!(file.commit().is_err());
+            medium.0.lock().left = None;
+            file.write(b"000200next", false).unwrap();
+            medium.0.lock().once = Some(once);
+            let committed = file.commit();
+            std::mem::forget(file);
+            failures += u32::from(committed.is_err());
+            if committed.is_ok() {
+                medium.0.lock().once = None;
+                let found = dump(&mut medium.open().unwrap());
+                assert!(found.contains(&b"000200next".to_vec()), "{left} {once}");
+            }
+        }
+    }
+    assert!(before > 0 && failures > 0, "{before} {failures}");
+}
+
+#[test]
+fn what_is_locked_is_what_the_path_leads_to() {
+    let path = std::env::temp_dir().join(format!("holdfast-place-{}", std::process::id()));
+    let open = || {
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CREATE;
+        rustix::fs::open(&path, flags, rustix::fs::Mode::from_raw_mode(0o600)).unwrap()
+    };
+    let old = open();
+    assert!(crate::device::is_at(&old, &path));
+    rustix::fs::unlink(&path).unwrap();
+    assert!(!crate::device::is_at(&old, &path));
+    let new = open();
+    assert!(crate::device::is_at(&new, &path) && !crate::device::is_at(&old, &path));
+    rustix::fs::unlink(&path).unwrap();
 }
 
 #[test]

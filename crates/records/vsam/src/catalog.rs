@@ -19,7 +19,7 @@ use crate::entry::{
     Definition, ENTRIES, Entry, Kind, ObjectNumber, State, Statistics, catalog_prefix,
 };
 use crate::error::CatalogError;
-use crate::generations;
+use crate::generations::GenerationList;
 use crate::name::{DataSetName, Filter};
 use crate::pending;
 use crate::rows::{Rows, SET, unit_options};
@@ -210,13 +210,20 @@ impl<S: Store> Catalog<S> {
         group: &DataSetName,
         relative: i32,
     ) -> Result<DataSetName, CatalogError> {
+        self.generations(group)?.relative(relative)
+    }
+
+    /// The generations of a group as they are now.
+    ///
+    /// # Errors
+    /// If there is no such group.
+    pub fn generations(&self, group: &DataSetName) -> Result<GenerationList, CatalogError> {
         let entry = self.known(group)?;
         if entry.kind() != Kind::GenerationGroup {
             let what = "a relative number needs a generation data group";
             return Err(wrong_kind(&entry, what));
         }
-        generations::relative(&entry.name, &entry.related, relative)
-            .ok_or(CatalogError::NoGeneration { name: entry.name, relative })
+        Ok(GenerationList { group: entry.name, generations: entry.related })
     }
 
     /// The entry of that name, which has to be there.

@@ -1,5 +1,7 @@
 //! DEFINE: a new object, its place in the catalog, and its set in the store.
 
+use std::collections::BTreeMap;
+
 use store::{Locking, SetAttributes, SetId, Store, StoreError};
 
 use crate::attributes::AttributeError;
@@ -10,6 +12,17 @@ use crate::generations::{RolledIn, group_of, roll_in};
 use crate::name::DataSetName;
 use crate::pending;
 use crate::rows::Rows;
+use crate::share::Ticket;
+
+/// Those that have the generations that leave a group, for nobody to open them meanwhile.
+type Held = BTreeMap<DataSetName, Option<Ticket>>;
+
+/// What becomes of a new generation where others would leave their group for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rolling {
+    Done,
+    Refused,
+}
 
 /// What a definition has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +51,30 @@ impl<S: Store> Catalog<S> {
         definition: Definition,
         catalog: Option<&DataSetName>,
     ) -> Result<Defined, CatalogError> {
-        if let Some(catalog) = catalog {
-            return self.within(Some(catalog))?.define(name, definition, None);
+        match catalog {
+            Some(_) => self.within(catalog)?.define_as(name, definition, Rolling::Done),
+            None => self.define_as(name, definition, Rolling::Done),
         }
+    }
+
+    /// The same for a generation, if none leaves its group for it.
+    ///
+    /// # Errors
+    /// [`CatalogError::GroupFull`] otherwise, and those of [`Catalog::define`].
+    pub fn define_within_limit(
+        &self,
+        name: &DataSetName,
+        definition: Definition,
+    ) -> Result<Entry, CatalogError> {
+        Ok(self.define_as(name, definition, Rolling::Refused)?.entry)
+    }
+
+    fn define_as(
+        &self,
+        name: &DataSetName,
+        definition: Definition,
+        rolling: Rolling,
+    ) -> Result<Defined, CatalogError> {
         let scope = match &definition {
             Definition::UserCatalog => (None, ObjectNumber::MASTER),
             Definition::Alias(of) if self.is_catalog(of)? => (None, ObjectNumber::MASTER),
@@ -55,7 +89,8 @@ impl<S: Store> Catalog<S> {
             None => true,
         };
         let entry = self.first_entry(name, definition, &scope)?;
-        let rolled = self.change(|rows| note(rows, scope.1, &entry))?;
+        let held = self.hold_leaving(&entry, scope.1)?;
+        let rolled = self.change(|rows| note(rows, scope.1, &entry, rolling))?;
         let made = self.make_set(&entry).and_then(|data| {
             let state = if ready { State::Ready } else { State::Unbuilt };
             let done = Entry { data, state, ..entry.clone() };
@@ -64,7 +99,7 @@ impl<S: Store> Catalog<S> {
         });
         drop(alone);
         match made {
-            Ok(entry) => self.roll_off(entry, scope.1, rolled),
+            Ok(entry) => self.roll_off(entry, scope.1, rolled, &held),
             Err(error) => {
                 // If this fails, too, the next open of the catalog does it.
                 self.change(|rows| rows.remove(scope.1, &entry))?;
@@ -192,12 +227,26 @@ impl<S: Store> Catalog<S> {
         Ok(Some(DataSet { set: data.set.clone(), id: Some(id) }))
     }
 
+    /// Has those alone that are to leave a group for an entry: one that is open stays, and the
+    /// entry is not defined.
+    fn hold_leaving(&self, entry: &Entry, catalog: ObjectNumber) -> Result<Held, CatalogError> {
+        let leave = self.look(|rows| {
+            let rolled = rolled_by(rows, catalog, entry)?;
+            let names = rolled.map(|(_, rolled, _)| rolled.leave).unwrap_or_default();
+            let entries = names.iter().map(|name| rows.get(catalog, name));
+            entries.collect::<Result<Vec<_>, _>>()
+        })?;
+        let leave = leave.into_iter().flatten().filter(|old| old.data.is_some());
+        leave.map(|old| Ok((old.name.clone(), self.alone(&old)?))).collect()
+    }
+
     /// Deletes the generations that have left a group.
     fn roll_off(
         &self,
         entry: Entry,
         catalog: ObjectNumber,
         rolled: Option<(RolledIn, bool)>,
+        held: &Held,
     ) -> Result<Defined, CatalogError> {
         let Some((rolled, scratch)) = rolled else {
             return Ok(Defined { entry, rolled_off: Vec::new(), scratch: false });
@@ -211,6 +260,11 @@ impl<S: Store> Catalog<S> {
                     shared: std::sync::Arc::clone(&self.shared),
                     scope: Some((old.catalog.clone(), catalog)),
                 };
+                // Another definition may have come between.
+                let _alone = match held.contains_key(name) {
+                    true => None,
+                    false => within.alone(&old)?,
+                };
                 within.delete_generation(&old, catalog)?;
             } else {
                 self.change(|rows| rows.remove(catalog, &old))?;
@@ -221,7 +275,6 @@ impl<S: Store> Catalog<S> {
     }
 
     fn delete_generation(&self, old: &Entry, catalog: ObjectNumber) -> Result<(), CatalogError> {
-        let _alone = self.alone(old)?;
         self.change(|rows| rows.put(catalog, &Entry { state: State::Deleting, ..old.clone() }))?;
         pending::drop_data(&self.shared.store, old.data.as_ref())?;
         self.change(|rows| rows.remove(catalog, old))?;
@@ -236,6 +289,7 @@ fn note<S: Store>(
     rows: &mut Rows<'_, S>,
     catalog: ObjectNumber,
     entry: &Entry,
+    rolling: Rolling,
 ) -> Result<Option<(RolledIn, bool)>, CatalogError> {
     rows.add_whole(catalog, entry)?;
     let above = match &entry.definition {
@@ -249,15 +303,31 @@ fn note<S: Store>(
         rows.put(catalog, &above)?;
         return Ok(None);
     }
+    let Some((mut group, rolled, scratch)) = rolled_by(rows, catalog, entry)? else {
+        return Ok(None);
+    };
+    if rolling == Rolling::Refused && !rolled.leave.is_empty() {
+        return Err(CatalogError::GroupFull(group.name));
+    }
+    group.related.clone_from(&rolled.generations);
+    rows.put(catalog, &group)?;
+    Ok(Some((rolled, scratch)))
+}
+
+/// The group of an entry that is to be a generation, what becomes of it, and whether those that
+/// leave are to be scratched.
+fn rolled_by<S: Store>(
+    rows: &mut Rows<'_, S>,
+    catalog: ObjectNumber,
+    entry: &Entry,
+) -> Result<Option<(Entry, RolledIn, bool)>, CatalogError> {
     if !matches!(entry.kind(), Kind::Cluster | Kind::NonVsam) {
         return Ok(None);
     }
     let Some(group) = group_of(&entry.name) else { return Ok(None) };
-    let Some(mut group) = rows.get(catalog, &group)? else { return Ok(None) };
+    let Some(group) = rows.get(catalog, &group)? else { return Ok(None) };
     let Definition::GenerationGroup(attributes) = &group.definition else { return Ok(None) };
     let rolled = roll_in(attributes, &group.related, &entry.name);
     let scratch = attributes.scratch;
-    group.related.clone_from(&rolled.generations);
-    rows.put(catalog, &group)?;
-    Ok(Some((rolled, scratch)))
+    Ok(Some((group, rolled, scratch)))
 }

@@ -69,6 +69,9 @@ pub enum CatalogError {
         /// The number that was asked for.
         relative: i32,
     },
+    /// A group has all the generations that it may have: another would take some of them away.
+    #[error("generation data group {0} has as many generations as its LIMIT")]
+    GroupFull(DataSetName),
     /// Records share a key that is to be unique.
     #[error("alternate index {name} cannot be built: more than one record has the key {key}")]
     DuplicateKey {
@@ -105,6 +108,7 @@ impl Coded for CatalogError {
             CatalogError::NoGeneration { .. } => Code("HFVS010"),
             CatalogError::DuplicateKey { .. } => Code("HFVS011"),
             CatalogError::Damaged { .. } => Code("HFVS012"),
+            CatalogError::GroupFull(_) => Code("HFVS013"),
             CatalogError::Store(error) => error.code(),
         }
     }
@@ -121,6 +125,9 @@ impl Coded for CatalogError {
             CatalogError::NotEmpty(_) => "Delete its entries first, or with FORCE.",
             CatalogError::NoCatalog(_) => "Define the user catalog first.",
             CatalogError::NoGeneration { .. } => "List the group to see what it has.",
+            CatalogError::GroupFull(_) => {
+                "Delete generations that nobody needs, or alter the group's LIMIT."
+            }
             CatalogError::DuplicateKey { .. } => {
                 "Correct the records, or define the index with NONUNIQUEKEY."
             }

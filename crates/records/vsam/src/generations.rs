@@ -6,10 +6,31 @@
 //! 3. A generation with another version of a number that is listed takes its place.
 
 use crate::attributes::GenerationGroupAttributes;
+use crate::error::CatalogError;
 use crate::name::DataSetName;
 
 /// The highest number of a generation.
 const NUMBER_MAX: u16 = 9999;
+
+/// The generations of a group at some moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationList {
+    pub(crate) group: DataSetName,
+    pub(crate) generations: Vec<DataSetName>,
+}
+
+impl GenerationList {
+    /// The name of a generation by its relative number: 0 is the newest, -1 the one before, 1 the
+    /// one that is defined next.
+    ///
+    /// # Errors
+    /// If there is no such generation.
+    pub fn relative(&self, number: i32) -> Result<DataSetName, CatalogError> {
+        let name = relative(&self.group, &self.generations, number);
+        let none = || CatalogError::NoGeneration { name: self.group.clone(), relative: number };
+        name.ok_or_else(none)
+    }
+}
 
 /// The last qualifier of a generation's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

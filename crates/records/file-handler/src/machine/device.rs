@@ -5,13 +5,16 @@
 //!    tries it again: an error is never forgotten.
 //! 2. Bytes that were read and not yet used, and bytes that wait to be written, are never both
 //!    there.
+//! 3. What is locked is what the path leads to, and not what was there before.
+//! 4. The name of a file that OPEN has made is durable before a record is written.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::lock::lock;
 use crate::body::Done;
 use crate::fcd::OpenMode;
 use crate::status::FileStatus;
@@ -20,6 +23,8 @@ use crate::status::FileStatus;
 const BUFFER_BYTES: usize = 64 << 10;
 /// What everybody may do with a new file, before the process's own mask.
 const NEW_FILE: u32 = 0o666;
+/// How often a file that was locked may turn out to be another's by then.
+const PLACES_MAX: u32 = 100;
 
 /// An open file.
 pub struct Device {
@@ -46,6 +51,37 @@ impl Device {
         }
     }
 
+    /// Opens what the path leads to, and locks it. Says whether it is a regular file.
+    fn opened(path: &Path, flags: OFlags, mode: OpenMode) -> Done<(OwnedFd, bool)> {
+        for _ in 0..PLACES_MAX {
+            let permissions = Mode::from_raw_mode(NEW_FILE);
+            let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, permissions);
+            let file = file.map_err(|errno| match errno {
+                // The folder is not there: nothing can be made in it.
+                Errno::NOENT if mode.writes() => FileStatus::ERROR,
+                errno => FileStatus::of_errno(errno),
+            })?;
+            let stat = rustix::fs::fstat(&file).map_err(FileStatus::of_errno)?;
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory => return Err(FileStatus::MODE),
+                FileType::RegularFile => (),
+                _ => return Ok((file, false)),
+            }
+            // A file system without locks has nobody to share with.
+            let locked = lock(&file, mode != OpenMode::Input);
+            if let Err(Errno::AGAIN | Errno::ACCESS | Errno::DEADLK) = locked {
+                return Err(FileStatus::RESOURCE);
+            }
+            // It may have been taken away, or another put in its place, before it was locked.
+            match rustix::fs::stat(path) {
+                Ok(named) if (named.st_dev, named.st_ino) != (stat.st_dev, stat.st_ino) => (),
+                Err(Errno::NOENT | Errno::NOTDIR) => (),
+                _ => return Ok((file, true)),
+            }
+        }
+        Err(FileStatus::RESOURCE)
+    }
+
     /// Opens a file. `both`: to be read and written, though it is opened to be written.
     ///
     /// # Errors
@@ -57,33 +93,14 @@ impl Device {
             OpenMode::Output => OFlags::WRONLY | OFlags::CREATE,
             OpenMode::InputOutput | OpenMode::Extend => OFlags::RDWR | OFlags::CREATE,
         };
-        let permissions = Mode::from_raw_mode(NEW_FILE);
-        let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, permissions);
-        let file = file.map_err(|errno| match errno {
-            // The folder is not there: nothing can be made in it.
-            Errno::NOENT if mode.writes() => FileStatus::ERROR,
-            errno => FileStatus::of_errno(errno),
-        })?;
-        let stat = rustix::fs::fstat(&file).map_err(FileStatus::of_errno)?;
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        if kind == FileType::Directory {
-            return Err(FileStatus::MODE);
+        let is_new = mode.writes() && !Device::exists(path)?;
+        let (file, is_regular) = Device::opened(path, flags, mode)?;
+        // Emptied only when it is ours.
+        if is_regular && mode == OpenMode::Output {
+            rustix::fs::ftruncate(&file, 0).map_err(FileStatus::of_errno)?;
         }
-        let is_regular = kind == FileType::RegularFile;
-        if is_regular {
-            let how = match mode {
-                OpenMode::Input => FlockOperation::NonBlockingLockShared,
-                _ => FlockOperation::NonBlockingLockExclusive,
-            };
-            // A file system without locks has nobody to share with.
-            let locked = rustix::fs::fcntl_lock(&file, how);
-            if let Err(Errno::AGAIN | Errno::ACCESS | Errno::DEADLK) = locked {
-                return Err(FileStatus::RESOURCE);
-            }
-            // Emptied only when it is ours.
-            if mode == OpenMode::Output {
-                rustix::fs::ftruncate(&file, 0).map_err(FileStatus::of_errno)?;
-            }
+        if is_regular && is_new {
+            sync_name(path)?;
         }
         if mode == OpenMode::Extend {
             let _ = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0));
@@ -270,6 +287,19 @@ impl Device {
             Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
             Err(errno) => Err(of_write(errno)),
         }
+    }
+}
+
+/// Makes the name of a new file durable.
+fn sync_name(path: &Path) -> Done<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    // A folder that may not be read cannot be synced either.
+    let Ok(folder) = rustix::fs::open(folder, flags, Mode::empty()) else { return Ok(()) };
+    match rustix::fs::fsync(&folder) {
+        Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        Err(errno) => Err(of_write(errno)),
     }
 }
 

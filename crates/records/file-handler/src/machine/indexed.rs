@@ -54,7 +54,7 @@ pub fn open(
         (Kind::Missing | Kind::Empty, OpenMode::Input) => {
             return Ok(Some((Box::new(Absent::default()), FileStatus::OPTIONAL)));
         }
-        (Kind::Missing | Kind::Empty, _) => (Purpose::Create, FileStatus::OPTIONAL),
+        (Kind::Missing | Kind::Empty, _) => (Purpose::CreateIfMissing, FileStatus::OPTIONAL),
         (Kind::Indexed, OpenMode::Input) => (Purpose::Read, FileStatus::DONE),
         (Kind::Indexed, _) => (Purpose::Change, FileStatus::DONE),
     };
@@ -63,7 +63,7 @@ pub fn open(
     let file = IndexedFile::open(path, &definition, purpose, clock);
     let file = file.map_err(|refusal| match (refusal, purpose) {
         // The folder is not there: nothing can be made in it.
-        (Refusal::Missing, Purpose::Create) => FileStatus::ERROR,
+        (Refusal::Missing, Purpose::Create | Purpose::CreateIfMissing) => FileStatus::ERROR,
         (refusal, _) => of(&refusal),
     })?;
     Ok(Some((Box::new(Indexed { file }), status)))

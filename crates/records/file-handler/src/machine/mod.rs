@@ -9,6 +9,7 @@
 mod device;
 mod indexed;
 mod lines;
+mod lock;
 mod relative;
 mod sequential;
 

@@ -45,6 +45,8 @@ on_both! {
     entry_sequenced_clusters_are_sequential_files
     share_options_keep_a_second_writer_out
     generations_are_found_by_relative_numbers_and_made_by_open_output
+    no_generation_is_made_where_an_old_one_would_go_for_it
+    relative_numbers_stay_what_they_were_when_the_step_began
     data_sets_are_concatenated
 }
 
@@ -342,7 +344,7 @@ fn generations_are_found_by_relative_numbers_and_made_by_open_output<S: Store>(o
     assert_eq!(read_daily(&mut step, "NEW"), "00 first");
     assert_eq!(daily("NOW").ask(&mut step, OPEN_INPUT), "35");
     owner.lock().commit();
-    for text in ["second", "third", "fourth"] {
+    for text in ["second", "third"] {
         let next = Arc::new(Mutex::new(owner.lock().beside()));
         let mut step = Program::over(&next, &DAILY);
         write_daily(&mut step, "NEW", text);
@@ -350,10 +352,50 @@ fn generations_are_found_by_relative_numbers_and_made_by_open_output<S: Store>(o
     }
     let last = Arc::new(Mutex::new(owner.lock().beside()));
     let mut step = Program::over(&last, &DAILY);
-    assert_eq!(read_daily(&mut step, "NOW"), "00 fourth");
-    assert_eq!(read_daily(&mut step, "OLD"), "00 third");
+    assert_eq!(read_daily(&mut step, "NOW"), "00 third");
+    assert_eq!(read_daily(&mut step, "OLD"), "00 second");
     let mut gone = Program::over(&last, &[("GONE", "//BANK.DAILY(-3)")]);
     assert_eq!(daily("GONE").ask(&mut gone, OPEN_INPUT), "35");
+}
+
+fn no_generation_is_made_where_an_old_one_would_go_for_it<S: Store>(owner: Owner<S>) {
+    let owner = group(owner);
+    for text in ["first", "second", "third"] {
+        let next = Arc::new(Mutex::new(owner.lock().beside()));
+        let mut step = Program::over(&next, &DAILY);
+        write_daily(&mut step, "NEW", text);
+        next.lock().commit();
+    }
+    // However often it is tried.
+    for _ in 0..2 {
+        let next = Arc::new(Mutex::new(owner.lock().beside()));
+        let mut step = Program::over(&next, &DAILY);
+        assert_eq!(daily("NEW").ask(&mut step, OPEN_OUTPUT), "34");
+        assert_eq!(daily("NEW").ask(&mut step, OPEN_INPUT), "35");
+        assert_eq!(read_daily(&mut step, "NOW"), "00 third");
+        assert_eq!(read_daily(&mut step, "BOTH"), "00 second third");
+        let mut oldest = Program::over(&next, &[("OLD", "//BANK.DAILY(-2)")]);
+        assert_eq!(read_daily(&mut oldest, "OLD"), "00 first");
+    }
+}
+
+fn relative_numbers_stay_what_they_were_when_the_step_began<S: Store>(owner: Owner<S>) {
+    let owner = group(owner);
+    let mut before = Program::over(&owner, &DAILY);
+    write_daily(&mut before, "NEW", "first");
+    owner.lock().commit();
+    let this = Arc::new(Mutex::new(owner.lock().beside()));
+    let mut step = Program::over(&this, &DAILY);
+    assert_eq!(read_daily(&mut step, "NOW"), "00 first");
+    let other = Arc::new(Mutex::new(owner.lock().beside()));
+    let mut meanwhile = Program::over(&other, &DAILY);
+    write_daily(&mut meanwhile, "NEW", "second");
+    other.lock().commit();
+    assert_eq!(read_daily(&mut step, "NOW"), "00 first");
+    // The other step has made what was to be this one's.
+    assert_eq!(daily("NEW").ask(&mut step, OPEN_OUTPUT), "95");
+    let later = Arc::new(Mutex::new(owner.lock().beside()));
+    assert_eq!(read_daily(&mut Program::over(&later, &DAILY), "NOW"), "00 second");
 }
 
 fn data_sets_are_concatenated<S: Store>(owner: Owner<S>) {

@@ -4,7 +4,9 @@ use file_handler::fcd::{Access, Organization};
 use file_handler::handler::IMPLICIT;
 use file_handler::{FileStatus, Handler};
 
-use crate::program::{CLOSE, File, Names, OPEN_OUTPUT, Program, WRITE};
+use crate::program::{
+    CLOSE, File, NEXT, Names, OPEN_EXTEND, OPEN_INPUT, OPEN_OUTPUT, Program, WRITE,
+};
 
 fn program() -> Program {
     Program { handler: Handler::new(Box::new(Names::default()), None) }
@@ -39,4 +41,32 @@ fn what_a_program_has_heard_of_is_not_told_again() {
     assert_eq!(file.ask(&mut program, OPEN_OUTPUT), "00");
     assert_eq!(file.record("lost").ask(&mut program, WRITE), "34");
     assert_eq!(program.handler.close_all().len(), 1);
+}
+
+#[test]
+fn the_close_of_one_file_lets_go_of_nothing_that_another_of_the_program_has() {
+    let path = std::env::temp_dir().join(format!("holdfast-lock-{}", std::process::id()));
+    let name = path.to_str().unwrap().to_owned();
+    let names = ["ONE", "TWO", "SIX"].map(|dd| (format!("DD_{dd}"), name.clone()));
+    let names = Names(names.into_iter().collect());
+    let mut program = Program { handler: Handler::new(Box::new(names), None) };
+    let file = |name| File::new(name, Organization::Sequential, Access::Sequential, 10);
+    let mut one = file("ONE");
+    assert_eq!(one.ask(&mut program, OPEN_OUTPUT), "00");
+    assert_eq!(one.record("first").ask(&mut program, WRITE), "00");
+    // Another of the same program is kept out as one of another program is.
+    for code in [OPEN_INPUT, OPEN_EXTEND, OPEN_OUTPUT] {
+        assert_eq!(file("SIX").ask(&mut program, code), "93");
+    }
+    assert_eq!(one.ask(&mut program, CLOSE), "00");
+    let (mut one, mut two) = (file("ONE"), file("TWO"));
+    assert_eq!(one.ask(&mut program, OPEN_INPUT), "00");
+    assert_eq!(two.ask(&mut program, OPEN_INPUT), "00");
+    assert_eq!(two.ask(&mut program, CLOSE), "00");
+    assert_eq!(file("SIX").ask(&mut program, OPEN_EXTEND), "93");
+    assert_eq!(one.ask(&mut program, NEXT), "00");
+    assert_eq!(one.text(), "first");
+    assert_eq!(one.ask(&mut program, CLOSE), "00");
+    assert_eq!(file("SIX").ask(&mut program, OPEN_EXTEND), "00");
+    std::fs::remove_file(&path).unwrap();
 }

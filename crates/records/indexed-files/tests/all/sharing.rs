@@ -30,6 +30,21 @@ fn several_may_read_and_one_may_write() {
 }
 
 #[test]
+fn a_file_that_somebody_has_made_meanwhile_is_not_emptied() {
+    let folder = Folder::new("meanwhile");
+    let mut file = folder.open(Purpose::CreateIfMissing).unwrap();
+    file.write(b"000100name", false).unwrap();
+    assert!(matches!(folder.open(Purpose::CreateIfMissing), Err(Refusal::InUse)));
+    file.close().unwrap();
+    let mut record = Vec::new();
+    let mut file = folder.open(Purpose::CreateIfMissing).unwrap();
+    file.next(false, &mut record).unwrap();
+    assert_eq!(record, b"000100name");
+    file.rewrite(b"000100more", false).unwrap();
+    file.close().unwrap();
+}
+
+#[test]
 fn a_file_with_other_keys_or_lengths_is_refused() {
     let folder = Folder::new("attributes");
     folder.open(Purpose::Create).unwrap().close().unwrap();

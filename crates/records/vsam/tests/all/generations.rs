@@ -4,8 +4,8 @@
 
 use store::Store;
 use vsam::{
-    Catalog, CatalogError, Definition, DeleteOptions, Filter, GenerationGroupAttributes,
-    NonVsamAttributes, Organization, Remarks,
+    Catalog, CatalogError, ClusterAttributes, Definition, DeleteOptions, Filter,
+    GenerationGroupAttributes, NonVsamAttributes, OpenMode, OpenOptions, Organization, Remarks,
 };
 
 use crate::common::{all, catalog, fill, name, other};
@@ -42,6 +42,34 @@ fn generations_are_found_by_relative_numbers_and_leave_past_the_limit() {
     assert!(catalog.generation(&name("LOG"), -2).is_err());
     // What is deleted is no generation any more.
     catalog.delete(&name("LOG.G0003V00"), DeleteOptions::default()).unwrap();
+    assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0002V00"));
+}
+
+#[test]
+fn a_generation_that_is_open_stays_and_none_is_defined_for_it() {
+    let catalog = catalog();
+    group(&catalog, 1, false, true);
+    other(&catalog, "LOG.G0001V00", Organization::EntrySequenced);
+    fill(&catalog, "LOG.G0001V00", &[b"first".to_vec()]);
+    let options = OpenOptions::default();
+    let file = catalog.open_file(&name("LOG.G0001V00"), OpenMode::Input, &options).unwrap();
+    let attributes = ClusterAttributes::new(Organization::EntrySequenced);
+    let define = || {
+        let definition = Definition::Cluster(attributes.clone());
+        catalog.define(&name("LOG.G0002V00"), definition, None)
+    };
+    assert!(matches!(define(), Err(CatalogError::InUse(_))));
+    assert_eq!(catalog.get(&name("LOG.G0002V00")).unwrap(), None);
+    assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0001V00"));
+    let refused =
+        catalog.define_within_limit(&name("LOG.G0002V00"), Definition::Cluster(attributes.clone()));
+    assert!(matches!(refused, Err(CatalogError::InUse(_) | CatalogError::GroupFull(_))));
+    file.close().unwrap();
+    let refused =
+        catalog.define_within_limit(&name("LOG.G0002V00"), Definition::Cluster(attributes.clone()));
+    assert!(matches!(refused, Err(CatalogError::GroupFull(_))));
+    assert!(!all(&catalog, "LOG.G0001V00").is_empty());
+    assert_eq!(define().unwrap().rolled_off.len(), 1);
     assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0002V00"));
 }
 
