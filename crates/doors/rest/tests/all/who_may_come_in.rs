@@ -97,6 +97,20 @@ fn a_browser_that_was_led_here_by_another_name_is_nobody() {
 }
 
 #[test]
+fn commands_are_put_by_administrators_alone() {
+    let door = opened();
+    door.people.put("ANNA", "secret");
+    door.people.put("ADMIN", "secret");
+    let path = "/ibmmq/rest/v2/messaging/qmgr/QM1/queue/SYSTEM.ADMIN.COMMAND.QUEUE/message";
+    let of = |user: &str| {
+        let who = basic(user, "secret");
+        door.ask("POST", path, &[("Authorization", &who), CSRF, TEXT], b"a command")
+    };
+    assert_eq!(of("ANNA").reason(), 2035);
+    assert_eq!(of("ADMIN").status, 201);
+}
+
+#[test]
 fn administration_is_for_administrators() {
     let door = opened();
     door.people.put("ANNA", "secret");
