@@ -12,8 +12,9 @@
 //! 2. When room is short, a change is committed before it is answered, and taken back if that
 //!    fails: so all that stays in memory has had room.
 //! 3. After a commit that failed, the store is opened anew, and its count of commits tells whether
-//!    it was taken all the same. The count of the next attempt is one more than what it says then. What has changed is still in memory, as whole blocks, so that it
-//!    may be committed once more in any case.
+//!    it was taken all the same. The count of the next attempt is one more than what it says then.
+//!    What has changed is still in memory, as whole blocks, so that it may be committed once more
+//!    in any case.
 
 use std::sync::Arc;
 use std::time::Duration;

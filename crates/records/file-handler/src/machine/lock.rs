@@ -22,8 +22,8 @@ pub(super) fn lock(file: &OwnedFd, alone: bool) -> Result<(), Errno> {
         l_len: 0,
         l_pid: 0,
     };
-    // SAFETY: the descriptor is open as long as `file` is borrowed, and `whole` is only read, before
-    // the call returns.
+    // SAFETY: the descriptor is open as long as `file` is borrowed, and `whole` is only read,
+    // before the call returns.
     let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const whole) };
     match done {
         0 => Ok(()),
