@@ -2,7 +2,8 @@
 //!
 //! 1. Nobody is told anything of a channel before its records have let him in.
 //! 2. In the clear, only this machine is let in; a channel with `SSLCIPH` wants TLS even then.
-//! 3. The certificate with which a queue manager comes first is the one it always comes with: nobody
+//! 3. The certificate with which a queue manager comes first is the one it always comes with:
+//!    nobody
 //!    whom the channel lets in, too, takes its place.
 //! 4. Over TLS a partner shows a certificate, unless the channel says `SSLCAUTH(OPTIONAL)`.
 

@@ -5,7 +5,8 @@
 //!    [`Admission`] lets anybody in.
 //! 2. An address that other machines reach is listened at with TLS alone.
 //! 3. Whoever connects has [`GREETING`] to say who it is, TLS and all, however it sends that.
-//! 4. Clients of ports take no places from processes of this machine ([`Limits`]), nor do these wait
+//! 4. Clients of ports take no places from processes of this machine ([`Limits`]), nor do these
+//!    wait
 //!    for passwords, which are checked one at a time.
 //! 5. Closed, the server has ended every session, and so backed out what was not committed.
 
