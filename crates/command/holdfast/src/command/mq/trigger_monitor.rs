@@ -36,7 +36,7 @@ pub(crate) struct TriggerMonitorArgs {
     /// The initiation queue
     #[arg(short, long, value_name = "QUEUE", default_value = "SYSTEM.DEFAULT.INITIATION.QUEUE")]
     queue: String,
-    /// Do what the queue asks for now, and end
+    /// Do what the queue asks for at this moment, and end
     #[arg(long)]
     once: bool,
 }
