@@ -5,8 +5,7 @@
 //!    otherwise; the system says so.
 //! 2. Once there are users, who names none is not let in, unless the configuration says otherwise.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
-use std::path::Path;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use amqp::{Authenticator, Options, Server, Tls, common_name};
@@ -15,8 +14,8 @@ use operations::transactions::{self, TransactionManager};
 use otma::{Manager as _, Name};
 use system::{AmqpSettings, DoorStatus, System};
 
+use super::listen::{self, CertificateFiles, Certificates};
 use crate::failure::{Failure, Result};
-use crate::output::warn;
 
 /// The door's names, without and with TLS, as `start` tells them.
 const PLAIN: &str = "amqp";
@@ -119,56 +118,28 @@ fn status(server: &Server) -> DoorStatus {
 
 /// The addresses of a setting; those of this machine alone unless others may come in.
 fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
-    let mut addresses = Vec::new();
-    for address in setting {
-        let found = address.to_socket_addrs().map_err(|error| {
-            let what = format!("{address} is no address to listen at: {error}");
-            Failure::other(what, "Correct the section [amqp] of holdfast.toml.")
-        })?;
-        addresses.extend(found);
-    }
-    for address in &mut addresses {
-        if open || address.ip().is_loopback() {
-            continue;
-        }
-        let asked = *address;
-        address.set_ip(match asked {
-            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-        warn(format!(
-            "no users are configured: the AMQP door listens on {address}, not on {asked}; \
-             `holdfast user` makes one"
-        ));
+    let mut addresses = listen::addresses(setting, "the section [amqp]")?;
+    if !open {
+        listen::on_this_machine(&mut addresses, "AMQP");
     }
     Ok(addresses)
 }
 
 /// The certificates: those of the section, or those that IMS Connect has.
 fn tls(system: &System, settings: &AmqpSettings) -> Result<Option<Tls>> {
-    let (dir, online) = (system.dir(), &system.config().online);
-    let own = !settings.tls_certificate.as_os_str().is_empty();
-    let (certificate, key) = match own {
-        true => (&settings.tls_certificate, &settings.tls_key),
-        false => (&online.tls_certificate, &online.tls_key),
-    };
-    let clients = match settings.tls_clients.as_os_str().is_empty() {
-        true => &online.tls_clients,
-        false => &settings.tls_clients,
-    };
-    if settings.tls.is_empty() || certificate.as_os_str().is_empty() {
+    if settings.tls.is_empty() {
         return Ok(None);
     }
-    let read = |path: &Path| pem(&dir.join(path));
-    let client_roots = (!clients.as_os_str().is_empty()).then(|| read(clients)).transpose()?;
-    Ok(Some(Tls { certificates: read(certificate)?, key: read(key)?, client_roots }))
-}
-
-/// A file of the door's TLS.
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
-fn pem(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let what = format!("{} cannot be read: {error}", path.display());
-        Failure::other(what, "Correct the section [amqp] of holdfast.toml.")
-    })
+    let files = CertificateFiles {
+        section: "amqp",
+        certificate: &settings.tls_certificate,
+        key: &settings.tls_key,
+        clients: &settings.tls_clients,
+    };
+    let found = listen::certificates(system, &files)?;
+    Ok(found.map(|Certificates { chain, key, client_roots }| Tls {
+        certificates: chain,
+        key,
+        client_roots,
+    }))
 }

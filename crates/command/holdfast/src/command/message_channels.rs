@@ -6,7 +6,7 @@
 //!    with the first connection or command.
 //! 2. Channels end before the queue manager does.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +21,7 @@ use seam::thread::JoinHandle;
 use store_any::AnyStore;
 use system::{ChannelSettings, System};
 
+use super::listen::{self, pem};
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 
@@ -52,7 +53,7 @@ impl Beside {
     /// Reads the settings; nothing runs yet.
     pub(crate) fn new(system: &System) -> Result<Beside> {
         let settings = &system.config().channels;
-        let addresses = addresses(&settings.listen)?;
+        let addresses = listen::addresses(&settings.listen, "listen in the section [channels]")?;
         let tls = tls(system.dir(), settings)?;
         let seam = system.kernel().seam().clone();
         let settings = Mutex::new(Some(Settings { addresses, tls, seam }));
@@ -130,33 +131,13 @@ fn serve(manager: &Manager, over: &AtomicBool, seam: &Seam) {
     }
 }
 
-fn addresses(listen: &[String]) -> Result<Vec<SocketAddr>> {
-    let mut all = Vec::new();
-    for address in listen {
-        let found = address.to_socket_addrs().map_err(|error| {
-            let what = format!("{address} is no address to listen at: {error}");
-            Failure::other(what, "Correct listen in the section [channels] of holdfast.toml.")
-        })?;
-        all.extend(found);
-    }
-    Ok(all)
-}
-
 fn tls(dir: &Path, settings: &ChannelSettings) -> Result<Option<Tls>> {
     if settings.tls_certificate.as_os_str().is_empty() {
         return Ok(None);
     }
     Ok(Some(Tls {
-        certificates: pem(&dir.join(&settings.tls_certificate))?,
-        key: pem(&dir.join(&settings.tls_key))?,
-        roots: pem(&dir.join(&settings.tls_partners))?,
+        certificates: pem(&dir.join(&settings.tls_certificate), "channels")?,
+        key: pem(&dir.join(&settings.tls_key), "channels")?,
+        roots: pem(&dir.join(&settings.tls_partners), "channels")?,
     }))
-}
-
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
-fn pem(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let what = format!("{} cannot be read: {error}", path.display());
-        Failure::other(what, "Correct the section [channels] of holdfast.toml.")
-    })
 }

@@ -21,6 +21,7 @@ mod image_copy;
 mod index;
 mod init;
 mod keys;
+mod listen;
 mod load;
 mod log;
 mod manual;

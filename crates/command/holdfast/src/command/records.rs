@@ -5,7 +5,7 @@
 //! 1. Programs come in last and are sent away first.
 //! 2. A system whose files nobody uses from outside pays two threads that wait.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use schedule::Catalogs;
 use store_any::AnyStore;
 use system::{OnlineSettings, System};
 
-use super::online::pem;
+use super::listen::{self, pem};
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 
@@ -80,7 +80,8 @@ impl RecordPrograms {
             clock: Arc::clone(&system.kernel().seam().clock),
         };
         let socket = dir.join(SOCKET);
-        let addresses = addresses(settings)?;
+        let place = "records in the section [online]";
+        let addresses = listen::addresses(&settings.records, place)?;
         let tls = if addresses.is_empty() { None } else { acceptor(&dir, settings)? };
         let options = Options { socket: socket.clone(), addresses, tls, ..Options::default() };
         let server = Server::start(options, service);
@@ -101,20 +102,8 @@ impl RecordPrograms {
     }
 }
 
-fn addresses(settings: &OnlineSettings) -> Result<Vec<SocketAddr>> {
-    let mut addresses: Vec<SocketAddr> = Vec::new();
-    for address in &settings.records {
-        let found = address.to_socket_addrs().map_err(|error| {
-            let what = format!("{address} is no address to listen at: {error}");
-            Failure::other(what, "Correct records in the section [online] of holdfast.toml.")
-        })?;
-        addresses.extend(found);
-    }
-    Ok(addresses)
-}
-
 fn acceptor(dir: &Path, settings: &OnlineSettings) -> Result<Option<Acceptor>> {
-    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path)));
+    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path), "online"));
     let (certificate, key) = (read(&settings.tls_certificate), read(&settings.tls_key));
     let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(None) };
     let clients = read(&settings.tls_clients).transpose()?;

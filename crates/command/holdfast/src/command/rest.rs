@@ -4,8 +4,7 @@
 //! 1. Where no users are configured, only this machine comes in; the system says so.
 //! 2. Administrators are those whom the configuration names, and nobody else once there are users.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
-use std::path::Path;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use http_door::{Listening, Site, Tls};
@@ -17,9 +16,9 @@ use rest::{Authenticator, Door, Managers, Options};
 use store_any::AnyStore;
 use system::{DoorStatus, RestSettings, System};
 
+use super::listen::{self, CertificateFiles, Certificates};
 use super::web;
 use crate::failure::{Failure, Result};
-use crate::output::warn;
 
 /// The door's names, without and with TLS, as `start` tells them.
 const PLAIN: &str = "rest";
@@ -141,59 +140,31 @@ fn status(sites: &[(&'static str, Listening)], (received, sent): (u64, u64)) -> 
     }
 }
 
-/// The addresses of a setting; those of this machine alone while there are no users.
-fn addresses(setting: &[String], has_users: bool) -> Result<Vec<SocketAddr>> {
-    let mut addresses: Vec<SocketAddr> = Vec::new();
-    for address in setting {
-        let found = address.to_socket_addrs().map_err(|error| {
-            let what = format!("{address} is no address to listen at: {error}");
-            Failure::other(what, "Correct the section [rest] of holdfast.toml.")
-        })?;
-        addresses.extend(found);
-    }
-    for address in &mut addresses {
-        if has_users || address.ip().is_loopback() {
-            continue;
-        }
-        let asked = *address;
-        address.set_ip(match asked {
-            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-        warn(format!(
-            "no users are configured: the REST door listens on {address}, not on {asked}; \
-             `holdfast user` makes one"
-        ));
+/// The addresses of a setting; those of this machine alone unless others may come in.
+fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
+    let mut addresses = listen::addresses(setting, "the section [rest]")?;
+    if !open {
+        listen::on_this_machine(&mut addresses, "REST");
     }
     Ok(addresses)
 }
 
 /// The certificates: those of the section, or those that IMS Connect has.
 fn tls(system: &System, settings: &RestSettings) -> Result<Option<Tls>> {
-    let (dir, online) = (system.dir(), &system.config().online);
-    let own = !settings.tls_certificate.as_os_str().is_empty();
-    let (certificate, key) = match own {
-        true => (&settings.tls_certificate, &settings.tls_key),
-        false => (&online.tls_certificate, &online.tls_key),
-    };
-    let clients = match settings.tls_clients.as_os_str().is_empty() {
-        true => &online.tls_clients,
-        false => &settings.tls_clients,
-    };
-    if settings.tls.is_empty() || certificate.as_os_str().is_empty() {
+    if settings.tls.is_empty() {
         return Ok(None);
     }
-    let read = |path: &Path| pem(&dir.join(path));
-    let client_roots = (!clients.as_os_str().is_empty()).then(|| read(clients)).transpose()?;
-    let (certificates, key) = (read(certificate)?, read(key)?);
-    Ok(Some(Tls { certificates, key, client_roots, client_required: false }))
-}
-
-/// A file of the door's TLS.
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
-fn pem(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let what = format!("{} cannot be read: {error}", path.display());
-        Failure::other(what, "Correct the section [rest] of holdfast.toml.")
-    })
+    let files = CertificateFiles {
+        section: "rest",
+        certificate: &settings.tls_certificate,
+        key: &settings.tls_key,
+        clients: &settings.tls_clients,
+    };
+    let found = listen::certificates(system, &files)?;
+    Ok(found.map(|Certificates { chain, key, client_roots }| Tls {
+        certificates: chain,
+        key,
+        client_roots,
+        client_required: false,
+    }))
 }

@@ -19,7 +19,7 @@ mod pages;
 mod queue_metrics;
 mod regions;
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
@@ -45,6 +45,7 @@ use uow::Kernel;
 
 use self::pages::{Counted, StatusPages};
 use self::regions::{Hall, Regions};
+use super::listen::{self, pem};
 use super::web;
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
@@ -229,15 +230,9 @@ impl Online {
 }
 
 fn door_options(dir: &Path, settings: &OnlineSettings) -> Result<DoorOptions> {
-    let mut addresses: Vec<SocketAddr> = Vec::new();
-    for address in &settings.ims_connect {
-        let found = address.to_socket_addrs().map_err(|error| {
-            let what = format!("{address} is no address to listen at: {error}");
-            Failure::other(what, "Correct ims_connect in the section [online] of holdfast.toml.")
-        })?;
-        addresses.extend(found);
-    }
-    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path)));
+    let place = "ims_connect in the section [online]";
+    let addresses = listen::addresses(&settings.ims_connect, place)?;
+    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path), "online"));
     let tls = match (read(&settings.tls_certificate), read(&settings.tls_key)) {
         (Some(certificates), Some(key)) => {
             let client_roots = read(&settings.tls_clients).transpose()?;
@@ -286,15 +281,6 @@ fn maps_of(settings: &[MapSettings]) -> MessageMaps {
         output: rule(&one.output),
     };
     MessageMaps(settings.iter().map(map).collect())
-}
-
-/// A file of the door's TLS.
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
-pub(crate) fn pem(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let what = format!("{} cannot be read: {error}", path.display());
-        Failure::other(what, "Correct the section [online] of holdfast.toml.")
-    })
 }
 
 /// The programs that a system serves.

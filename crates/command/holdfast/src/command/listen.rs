@@ -1,0 +1,87 @@
+//! What the doors of a started system have in common: addresses, who comes in while there are no
+//! users, and certificates.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+
+use system::System;
+
+use crate::failure::{Failure, Result};
+use crate::output::warn;
+
+/// The certificates of a door, as PEM.
+pub(super) struct Certificates {
+    /// The door's own, with those above it.
+    pub(super) chain: Vec<u8>,
+    pub(super) key: Vec<u8>,
+    /// Whose certificates of clients are believed.
+    pub(super) client_roots: Option<Vec<u8>>,
+}
+
+/// Where those of a section of the configuration are; empty paths stand for none.
+pub(super) struct CertificateFiles<'a> {
+    pub(super) section: &'a str,
+    pub(super) certificate: &'a Path,
+    pub(super) key: &'a Path,
+    pub(super) clients: &'a Path,
+}
+
+/// The addresses of a setting; `place` says where it stands in holdfast.toml.
+pub(super) fn addresses(setting: &[String], place: &str) -> Result<Vec<SocketAddr>> {
+    let mut addresses = Vec::new();
+    for address in setting {
+        let found = address.to_socket_addrs().map_err(|error| {
+            let what = format!("{address} is no address to listen at: {error}");
+            Failure::other(what, format!("Correct {place} of holdfast.toml."))
+        })?;
+        addresses.extend(found);
+    }
+    Ok(addresses)
+}
+
+/// Leaves a door to this machine alone, and says so: there are no users.
+pub(super) fn on_this_machine(addresses: &mut [SocketAddr], door: &str) {
+    for address in addresses.iter_mut().filter(|address| !address.ip().is_loopback()) {
+        let asked = *address;
+        address.set_ip(match asked {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+        warn(format!(
+            "no users are configured: the {door} door listens on {address}, not on {asked}; \
+             `holdfast user` makes one"
+        ));
+    }
+}
+
+/// The certificates of a section, or those that IMS Connect has; none if neither has any.
+pub(super) fn certificates(
+    system: &System,
+    files: &CertificateFiles<'_>,
+) -> Result<Option<Certificates>> {
+    let (dir, online) = (system.dir(), &system.config().online);
+    let is_own = !files.certificate.as_os_str().is_empty();
+    let (certificate, key) = match is_own {
+        true => (files.certificate, files.key),
+        false => (&*online.tls_certificate, &*online.tls_key),
+    };
+    let clients = match files.clients.as_os_str().is_empty() {
+        true => &*online.tls_clients,
+        false => files.clients,
+    };
+    if certificate.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let read = |path: &Path| pem(&dir.join(path), files.section);
+    let client_roots = (!clients.as_os_str().is_empty()).then(|| read(clients)).transpose()?;
+    Ok(Some(Certificates { chain: read(certificate)?, key: read(key)?, client_roots }))
+}
+
+/// A file of a door's TLS.
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+pub(super) fn pem(path: &Path, section: &str) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| {
+        let what = format!("{} cannot be read: {error}", path.display());
+        Failure::other(what, format!("Correct the section [{section}] of holdfast.toml."))
+    })
+}
