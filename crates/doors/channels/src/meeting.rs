@@ -170,8 +170,8 @@ pub(crate) fn offer<S: Store>(
     instance.update(|status| {
         (status.heartbeat_s, status.batch_size) = (terms.heartbeat_s, terms.batch_size);
         status.fast = terms.fast;
-        (status.last_batch, status.last_sequence) = (state.last, state.sequence);
-        status.in_doubt = false;
+        status.progress.done(state.last, state.sequence);
+        status.progress.in_doubt = false;
     });
     Ok(terms)
 }
@@ -202,7 +202,7 @@ pub(crate) fn welcome<S: Store>(
     instance.update(|status| {
         (status.heartbeat_s, status.batch_size) = (terms.heartbeat_s, terms.batch_size);
         status.fast = terms.fast;
-        (status.last_batch, status.last_sequence) = (state.last, state.sequence);
+        status.progress.done(state.last, state.sequence);
     });
     Ok(terms)
 }

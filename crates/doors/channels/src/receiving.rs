@@ -50,7 +50,7 @@ impl<S: Store> Receiving<'_, S> {
                 Some(Frame::Message { sequence, data }) => {
                     under_way += u64::from(sequence != 0);
                     self.put(sequence, &data)?;
-                    self.instance.update(|status| status.batch_messages = under_way);
+                    self.instance.update(|status| status.progress.batch_messages = under_way);
                 }
                 Some(Frame::EndOfBatch { batch, sequence }) => {
                     self.commit(channel, batch, sequence)?;
@@ -88,9 +88,9 @@ impl<S: Store> Receiving<'_, S> {
             pause(time)
         })?;
         instance.update(|status| {
-            status.messages += 1;
+            status.traffic.messages += 1;
             if let Some(sequence) = number {
-                status.sequence = sequence;
+                status.progress.sequence = sequence;
             }
             if waited && status.state == ChannelState::Paused {
                 status.state = ChannelState::Running;
@@ -104,10 +104,10 @@ impl<S: Store> Receiving<'_, S> {
         let (sent, received) = self.link.bytes();
         let now = (self.now_ms)();
         self.instance.update(|status| {
-            (status.last_batch, status.last_sequence) = (BatchNumber(batch), Sequence(sequence));
-            (status.batch_messages, status.last_message_ms) = (0, Some(now));
-            status.batches += 1;
-            (status.bytes_sent, status.bytes_received) = (sent, received);
+            status.progress.done(BatchNumber(batch), Sequence(sequence));
+            (status.progress.batch_messages, status.progress.last_message_ms) = (0, Some(now));
+            status.traffic.batches += 1;
+            (status.traffic.bytes_sent, status.traffic.bytes_received) = (sent, received);
         });
         self.link.send(&Frame::Confirmed { batch }).map_err(lost(channel))
     }

@@ -107,10 +107,10 @@ impl<S: Store> Sending<'_, S> {
         }
         let batch = self.sender.batch_messages() as u64;
         self.instance.update(|status| {
-            status.messages += 1;
-            status.batch_messages = batch;
+            status.traffic.messages += 1;
+            status.progress.batch_messages = batch;
             if let Some(sequence) = message.sequence {
-                status.sequence = sequence;
+                status.progress.sequence = sequence;
             }
         });
         Ok(true)
@@ -144,7 +144,9 @@ impl<S: Store> Sending<'_, S> {
     /// Ends the batch, and waits until the other end has committed it.
     fn end_batch(&mut self, channel: &str) -> Result<(), ChannelError> {
         let ended = self.sender.end_batch()?;
-        self.instance.update(|status| (status.batch, status.in_doubt) = (ended.batch, true));
+        self.instance.update(|status| {
+            (status.progress.batch, status.progress.in_doubt) = (ended.batch, true);
+        });
         let (batch, sequence) = (ended.batch.0, ended.sequence.0);
         let sent = self.link.send(&Frame::EndOfBatch { batch, sequence });
         if let Err(error) = sent {
@@ -157,10 +159,11 @@ impl<S: Store> Sending<'_, S> {
         self.sender.confirmed()?;
         let state = self.sender.state();
         self.instance.update(|status| {
-            (status.batch, status.in_doubt, status.batch_messages) = (BatchNumber::NONE, false, 0);
-            (status.last_batch, status.last_sequence) = (state.last, state.sequence);
-            status.last_message_ms = Some(state.last_ms);
-            status.batches += 1;
+            (status.progress.batch, status.progress.in_doubt, status.progress.batch_messages) =
+                (BatchNumber::NONE, false, 0);
+            status.progress.done(state.last, state.sequence);
+            status.progress.last_message_ms = Some(state.last_ms);
+            status.traffic.batches += 1;
         });
         self.count();
         Ok(())
@@ -169,7 +172,7 @@ impl<S: Store> Sending<'_, S> {
     fn count(&self) {
         let (sent, received) = self.link.bytes();
         self.instance.update(|status| {
-            (status.bytes_sent, status.bytes_received) = (sent, received);
+            (status.traffic.bytes_sent, status.traffic.bytes_received) = (sent, received);
         });
     }
 

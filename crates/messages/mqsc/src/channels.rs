@@ -228,16 +228,17 @@ fn kept<S: Store>(manager: &QueueManager<S>) -> Result<Vec<ChannelStatus>, Comma
         if of_type.sends() {
             let state = channels.sender_state(&object.name)?;
             if state != SenderState::default() {
-                (status.last_batch, status.last_sequence) = (state.last, state.sequence);
-                status.in_doubt = !state.in_doubt.is_none();
-                (status.batch, status.sequence) = (state.in_doubt, state.in_doubt_sequence);
+                status.progress.done(state.last, state.sequence);
+                status.progress.in_doubt = !state.in_doubt.is_none();
+                (status.progress.batch, status.progress.sequence) =
+                    (state.in_doubt, state.in_doubt_sequence);
                 all.push(status);
             }
             continue;
         }
         for (partner, state) in channels.partners(&object.name)? {
             let mut one = ChannelStatus { partner, ..status.clone() };
-            (one.last_batch, one.last_sequence) = (state.last, state.sequence);
+            one.progress.done(state.last, state.sequence);
             all.push(one);
         }
     }
@@ -257,25 +258,25 @@ fn fields(one: &ChannelStatus, saved: bool) -> Vec<Field> {
         Field::new("RQMNAME", &one.partner),
         Field::new("STATUS", if saved { "INACTIVE" } else { one.state.word() }),
         Field::new("XMITQ", &one.transmission_queue),
-        Field::new("CURLUWID", one.batch),
-        Field::new("CURMSGS", one.batch_messages),
-        Field::new("CURSEQNO", one.sequence.0),
-        Field::new("INDOUBT", yes(one.in_doubt)),
-        Field::new("LASTLUWID", one.last_batch),
-        Field::new("LASTSEQNO", one.last_sequence.0),
+        Field::new("CURLUWID", one.progress.batch),
+        Field::new("CURMSGS", one.progress.batch_messages),
+        Field::new("CURSEQNO", one.progress.sequence.0),
+        Field::new("INDOUBT", yes(one.progress.in_doubt)),
+        Field::new("LASTLUWID", one.progress.last_batch),
+        Field::new("LASTSEQNO", one.progress.last_sequence.0),
     ];
     if saved {
         return fields;
     }
-    let (last_date, last_time) = if_any(one.last_message_ms);
+    let (last_date, last_time) = if_any(one.progress.last_message_ms);
     let (date, time) = if_any((one.started_ms > 0).then_some(one.started_ms));
     let running = one.started_ms > 0;
     let stops = one.state.word() == "STOPPING";
     fields.extend([
-        Field::new("BATCHES", one.batches),
+        Field::new("BATCHES", one.traffic.batches),
         Field::new("BATCHSZ", one.batch_size),
-        Field::new("BYTSRCVD", one.bytes_received),
-        Field::new("BYTSSENT", one.bytes_sent),
+        Field::new("BYTSRCVD", one.traffic.bytes_received),
+        Field::new("BYTSSENT", one.traffic.bytes_sent),
         Field::new("CHSTADA", date),
         Field::new("CHSTATI", time),
         Field::new("HBINT", one.heartbeat_s),
@@ -284,7 +285,7 @@ fn fields(one: &ChannelStatus, saved: bool) -> Vec<Field> {
         Field::new("LSTMSGTI", last_time),
         Field::new("MCASTAT", if running { "RUNNING" } else { "STOPPED" }),
         Field::new("MCAUSER", &one.user),
-        Field::new("MSGS", one.messages),
+        Field::new("MSGS", one.traffic.messages),
         Field::new("NPMSPEED", if one.fast { "FAST" } else { "NORMAL" }),
         Field::new("SECPROT", if one.cipher.is_empty() { "NONE" } else { "TLSV13" }),
         Field::new("SHORTRTS", one.short_retries),

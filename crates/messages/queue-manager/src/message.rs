@@ -128,10 +128,25 @@ fn write_descriptor(of: &MessageDescriptor, out: &mut Vec<u8>) {
     }
 }
 
+fn number(reader: &mut Reader<'_>) -> Option<i32> {
+    Some(i32::from_le_bytes(reader.array()?))
+}
+
 fn read_descriptor(reader: &mut Reader<'_>) -> Option<MessageDescriptor> {
-    fn number(reader: &mut Reader<'_>) -> Option<i32> {
-        Some(i32::from_le_bytes(reader.array()?))
-    }
+    let first = read_first_version(reader)?;
+    Some(MessageDescriptor {
+        group_id: reader.array()?,
+        msg_seq_number: number(reader)?,
+        offset: number(reader)?,
+        msg_flags: number(reader)?,
+        original_length: number(reader)?,
+        ..first
+    })
+}
+
+/// The fields of a descriptor of version 1, as they are kept and as headers of transmission have
+/// them.
+pub(crate) fn read_first_version(reader: &mut Reader<'_>) -> Option<MessageDescriptor> {
     Some(MessageDescriptor {
         report: number(reader)?,
         msg_type: number(reader)?,
@@ -155,11 +170,7 @@ fn read_descriptor(reader: &mut Reader<'_>) -> Option<MessageDescriptor> {
         put_date: reader.array()?,
         put_time: reader.array()?,
         appl_origin_data: reader.array()?,
-        group_id: reader.array()?,
-        msg_seq_number: number(reader)?,
-        offset: number(reader)?,
-        msg_flags: number(reader)?,
-        original_length: number(reader)?,
+        ..MessageDescriptor::default()
     })
 }
 

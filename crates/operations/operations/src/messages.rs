@@ -152,10 +152,11 @@ impl Messages {
             )
         }));
         let idle = channels.iter().filter(|one| {
-            matches!(one.state, ChannelState::Stopped | ChannelState::Retrying) || one.in_doubt
+            matches!(one.state, ChannelState::Stopped | ChannelState::Retrying)
+                || one.progress.in_doubt
         });
         notes.extend(idle.map(|one| {
-            let doubt = if one.in_doubt { ", with a batch in doubt" } else { "" };
+            let doubt = if one.progress.in_doubt { ", with a batch in doubt" } else { "" };
             let why = if one.trouble.is_empty() { "" } else { ": " };
             format!("channel {} is {}{doubt}{why}{}", one.channel, one.state.word(), one.trouble)
         }));

@@ -69,8 +69,8 @@ fn signs_of_life_go_between_ends_that_have_nothing_to_say() {
     two.receives("TO.QM2", &[("HBINT", "1")]);
     one.manager.channels().start("TO.QM2").unwrap();
     one.until("TO.QM2", |status| status.is_some_and(|one| one.state == ChannelState::Running));
-    let sent = one.status("TO.QM2").map_or(0, |status| status.bytes_sent);
-    one.until("TO.QM2", |status| status.is_some_and(|one| one.bytes_sent > sent + 12));
+    let sent = one.status("TO.QM2").map_or(0, |status| status.traffic.bytes_sent);
+    one.until("TO.QM2", |status| status.is_some_and(|one| one.traffic.bytes_sent > sent + 12));
     assert_eq!(one.status("TO.QM2").unwrap().state, ChannelState::Running);
 }
 
@@ -133,7 +133,7 @@ fn a_number_that_was_reset_is_taken_over() {
     one.manager.channels().reset("TO.QM2", 500).unwrap();
     one.send(("IN", "QM2"), "numbered");
     assert_eq!(two.next("IN"), "numbered");
-    one.until("TO.QM2", |status| status.is_some_and(|one| one.last_sequence.0 == 500));
+    one.until("TO.QM2", |status| status.is_some_and(|one| one.progress.last_sequence.0 == 500));
     assert_eq!(two.manager.channels().receiver_state("TO.QM2", "QM1").unwrap().sequence.0, 500);
 }
 
@@ -148,7 +148,7 @@ fn a_requester_fetches_what_a_server_has() {
     two.send(("IN", "QM1"), "fetched");
     one.manager.channels().start("FETCH").unwrap();
     assert_eq!(one.next("IN"), "fetched");
-    two.until("FETCH", |status| status.is_some_and(|one| one.last_sequence.0 == 1));
+    two.until("FETCH", |status| status.is_some_and(|one| one.progress.last_sequence.0 == 1));
 }
 
 #[test]

@@ -39,7 +39,9 @@ fn cuts_between_any_two_bytes_lose_and_double_nothing() {
             assert_eq!(two.next("IN"), number.to_string());
         }
         one.until("TO.QM2", |status| {
-            status.is_some_and(|one| !one.in_doubt && one.last_sequence.0 == u64::from(MESSAGES))
+            status.is_some_and(|one| {
+                !one.progress.in_doubt && one.progress.last_sequence.0 == u64::from(MESSAGES)
+            })
         });
         assert!(proxy.cuts_left() < 12, "something was cut");
         assert_eq!((one.depth("QM2"), two.depth("IN")), (0, 0));
@@ -165,7 +167,7 @@ fn kills_of_either_end_and_cuts_lose_and_double_nothing() {
     }
     assert_eq!(got, expected);
     assert_eq!(next(&two.system().manager, "IN", 0), None);
-    one.system().until("TO.QM2", |status| status.is_some_and(|one| !one.in_doubt));
+    one.system().until("TO.QM2", |status| status.is_some_and(|one| !one.progress.in_doubt));
     assert_eq!(one.system().depth("QM2"), 0);
 }
 
@@ -188,7 +190,7 @@ fn a_batch_in_doubt_is_resolved_by_the_next_start_without_another_message() {
     one.system().manager.alter(Kind::Channel, "TO.QM4", &values).expect("it is altered");
     one.kill();
     one.system().until("TO.QM4", |status| {
-        status.is_some_and(|one| one.state.word() == "RUNNING" && one.last_sequence.0 == 1)
+        status.is_some_and(|one| one.state.word() == "RUNNING" && one.progress.last_sequence.0 == 1)
     });
     assert_eq!(one.system().depth("QM4"), 0);
     assert_eq!(next(&two.manager, "IN", 0), None);

@@ -31,12 +31,15 @@ fn a_message_starts_its_channel_and_arrives() {
     for number in 0..12 {
         assert_eq!(two.next("IN"), number.to_string());
     }
-    one.until("TO.QM2", |status| status.is_some_and(|one| one.last_sequence.0 == 12));
+    one.until("TO.QM2", |status| status.is_some_and(|one| one.progress.last_sequence.0 == 12));
     let status = one.status("TO.QM2").expect("it runs");
     assert_eq!((status.state.word(), &*status.partner), ("RUNNING", "QM2"));
-    assert_eq!((status.messages, status.in_doubt, one.depth("QM2")), (12, false, 0));
+    assert_eq!(
+        (status.traffic.messages, status.progress.in_doubt, one.depth("QM2")),
+        (12, false, 0)
+    );
     let status = two.status("TO.QM2").expect("it runs");
-    assert_eq!((status.messages, &*status.partner, status.batch_size), (12, "QM1", 5));
+    assert_eq!((status.traffic.messages, &*status.partner, status.batch_size), (12, "QM1", 5));
 }
 
 #[test]
@@ -138,5 +141,5 @@ fn messages_that_are_not_kept_travel_too() {
     let mut options = PutOptions::new(put::NO_SYNCPOINT);
     one.connect().put1(&mut what, &mut md, &mut options, b"fast").expect("it is put");
     assert_eq!(two.next("IN"), "fast");
-    assert!(one.status("TO.QM2").is_some_and(|status| status.fast && status.batches == 0));
+    assert!(one.status("TO.QM2").is_some_and(|status| status.fast && status.traffic.batches == 0));
 }

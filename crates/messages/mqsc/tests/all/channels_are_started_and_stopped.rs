@@ -103,7 +103,7 @@ fn a_channel_that_runs_is_shown_with_what_it_does() {
     instance.update(|status| {
         status.state = ChannelState::Running;
         status.partner = "QM2".into();
-        status.messages = 7;
+        status.traffic.messages = 7;
     });
     let shown = done(&console, "DISPLAY CHSTATUS(R) MSGS WHERE(STATUS EQ RUNNING)");
     assert!(shown.contains("RQMNAME(QM2)") && shown.contains("MSGS(7)"), "{shown}");

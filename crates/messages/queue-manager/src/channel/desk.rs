@@ -251,8 +251,9 @@ impl<S: Store> Channels<S> {
             status.connection_name = object.text_of("CONNAME").to_owned();
             status.transmission_queue = object.text_of("XMITQ").to_owned();
             if let Ok(state) = self.sender_state(&channel) {
-                (status.last_batch, status.last_sequence) = (state.last, state.sequence);
-                (status.batch, status.in_doubt) = (state.in_doubt, !state.in_doubt.is_none());
+                status.progress.done(state.last, state.sequence);
+                (status.progress.batch, status.progress.in_doubt) =
+                    (state.in_doubt, !state.in_doubt.is_none());
             }
             all.push(status);
         }

@@ -7,6 +7,7 @@
 use base::bytes::Reader;
 
 use crate::descriptor::{MessageDescriptor, value};
+use crate::message::read_first_version;
 use crate::name::ObjectName;
 
 /// Bytes of the header, its descriptor of version 1 among them.
@@ -48,31 +49,7 @@ fn descriptor(reader: &mut Reader<'_>) -> Option<MessageDescriptor> {
     if reader.take(4)? != b"MD  " || number(reader)? != 1 {
         return None;
     }
-    Some(MessageDescriptor {
-        report: number(reader)?,
-        msg_type: number(reader)?,
-        expiry: number(reader)?,
-        feedback: number(reader)?,
-        encoding: number(reader)?,
-        ccsid: number(reader)?,
-        format: reader.array()?,
-        priority: number(reader)?,
-        persistence: number(reader)?,
-        msg_id: reader.array()?,
-        correl_id: reader.array()?,
-        backout_count: number(reader)?,
-        reply_to_q: ObjectName(reader.array()?),
-        reply_to_q_mgr: ObjectName(reader.array()?),
-        user_identifier: reader.array()?,
-        accounting_token: reader.array()?,
-        appl_identity_data: reader.array()?,
-        put_appl_type: number(reader)?,
-        put_appl_name: reader.array()?,
-        put_date: reader.array()?,
-        put_time: reader.array()?,
-        appl_origin_data: reader.array()?,
-        ..MessageDescriptor::default()
-    })
+    read_first_version(reader)
 }
 
 /// Takes over what the extension of a descriptor says.

@@ -35,8 +35,9 @@ mod receiver;
 mod sender;
 
 pub use crate::channel_state::{
-    BatchNumber, ChannelError, ChannelState, ChannelStatus, ChannelType, Decision, Initiator,
-    Instance, ListenerStatus, ReceiverState, SenderState, Sequence, StopMode, StopRequest,
+    BatchNumber, ChannelError, ChannelProgress, ChannelState, ChannelStatus, ChannelTraffic,
+    ChannelType, Decision, Initiator, Instance, ListenerStatus, ReceiverState, SenderState,
+    Sequence, StopMode, StopRequest,
 };
 pub use desk::Channels;
 pub use receiver::{Receiver, ReceiverOptions};

@@ -13,8 +13,8 @@ mod table;
 pub use error::ChannelError;
 pub use record::{BatchNumber, Decision, ReceiverState, SenderState, Sequence};
 pub use table::{
-    ChannelState, ChannelStatus, ChannelType, Initiator, Instance, ListenerStatus, StopMode,
-    StopRequest,
+    ChannelProgress, ChannelState, ChannelStatus, ChannelTraffic, ChannelType, Initiator, Instance,
+    ListenerStatus, StopMode, StopRequest,
 };
 
 pub(crate) use record::{

@@ -101,6 +101,45 @@ impl ChannelState {
     }
 }
 
+/// How far the batches of a channel are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChannelProgress {
+    /// The batch under way, if it has a number.
+    pub batch: BatchNumber,
+    /// Its last message.
+    pub sequence: Sequence,
+    /// Its messages.
+    pub batch_messages: u64,
+    /// Whether it may have been committed at the other end or not.
+    pub in_doubt: bool,
+    /// The last batch that was done.
+    pub last_batch: BatchNumber,
+    /// Its last message.
+    pub last_sequence: Sequence,
+    /// When a message went last, milliseconds since 1970 UTC.
+    pub last_message_ms: Option<u64>,
+}
+
+impl ChannelProgress {
+    /// A batch is done, and this was its last message.
+    pub fn done(&mut self, batch: BatchNumber, last: Sequence) {
+        (self.last_batch, self.last_sequence) = (batch, last);
+    }
+}
+
+/// What has gone over a channel since it was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChannelTraffic {
+    /// Messages.
+    pub messages: u64,
+    /// Batches.
+    pub batches: u64,
+    /// Bytes that were sent.
+    pub bytes_sent: u64,
+    /// Bytes that were received.
+    pub bytes_received: u64,
+}
+
 /// What is known of a channel that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelStatus {
@@ -118,28 +157,10 @@ pub struct ChannelStatus {
     pub transmission_queue: String,
     /// The user as whom it puts.
     pub user: String,
-    /// The batch under way, if it has a number.
-    pub batch: BatchNumber,
-    /// Its last message.
-    pub sequence: Sequence,
-    /// Its messages.
-    pub batch_messages: u64,
-    /// Whether it may have been committed at the other end or not.
-    pub in_doubt: bool,
-    /// The last batch that was done.
-    pub last_batch: BatchNumber,
-    /// Its last message.
-    pub last_sequence: Sequence,
-    /// When a message went last, milliseconds since 1970 UTC.
-    pub last_message_ms: Option<u64>,
-    /// Messages since it was started.
-    pub messages: u64,
-    /// Batches since it was started.
-    pub batches: u64,
-    /// Bytes that were sent since then.
-    pub bytes_sent: u64,
-    /// Bytes that were received.
-    pub bytes_received: u64,
+    /// How far its batches are.
+    pub progress: ChannelProgress,
+    /// What has gone over it since it was started.
+    pub traffic: ChannelTraffic,
     /// When it was started, milliseconds since 1970 UTC.
     pub started_ms: u64,
     /// How often it still connects after short waits.
@@ -170,17 +191,8 @@ impl ChannelStatus {
             partner: String::new(),
             transmission_queue: String::new(),
             user: String::new(),
-            batch: BatchNumber::NONE,
-            sequence: Sequence::default(),
-            batch_messages: 0,
-            in_doubt: false,
-            last_batch: BatchNumber::NONE,
-            last_sequence: Sequence::default(),
-            last_message_ms: None,
-            messages: 0,
-            batches: 0,
-            bytes_sent: 0,
-            bytes_received: 0,
+            progress: ChannelProgress::default(),
+            traffic: ChannelTraffic::default(),
             started_ms: 0,
             short_retries: 0,
             long_retries: 0,

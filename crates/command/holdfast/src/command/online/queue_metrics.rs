@@ -90,7 +90,7 @@ pub(super) fn write(
     for one in channels {
         let labels = labels(one);
         let labels = labels.each_ref().map(|(label, value)| (*label, value.as_str()));
-        metrics.sample(name, &labels, one.messages as f64);
+        metrics.sample(name, &labels, one.traffic.messages as f64);
     }
 }
 
