@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use base::stats::{Histogram, Quantiles};
 
+use crate::error::Result;
+
 /// Bytes of a key.
 pub(crate) const KEY_BYTES: usize = 8;
 /// Bytes of a value.
@@ -91,13 +93,24 @@ impl Deadline {
         self.passed_at(Instant::now())
     }
 
+    /// Does something until the slice is over, and at least once: a thread that is not scheduled
+    /// for a whole slice has measured something all the same.
+    pub(crate) fn until(self, mut operation: impl FnMut() -> Result<()>) -> Result<()> {
+        loop {
+            operation()?;
+            if self.passed() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Whether the slice is over at a moment that the caller already knows.
     pub(crate) fn passed_at(&self, now: Instant) -> bool {
         now >= self.0
     }
 }
 
-/// Runs `operation` until the slice is over, timing each; for operations of microseconds and more.
+/// Runs `operation` until the slice is over, at least once, timing each; for operations of microseconds and more.
 pub(crate) fn timed_until<E>(
     deadline: Deadline,
     latency: &Histogram,
@@ -105,14 +118,16 @@ pub(crate) fn timed_until<E>(
 ) -> Result<u64, E> {
     let mut operations = 0;
     let mut before = Instant::now();
-    while before < deadline.0 {
+    loop {
         operation()?;
         let after = Instant::now();
         latency.record((after - before).as_nanos() as u64);
         before = after;
         operations += 1;
+        if deadline.passed_at(after) {
+            return Ok(operations);
+        }
     }
-    Ok(operations)
 }
 
 /// The quantiles of a histogram, or nothing if it is empty.

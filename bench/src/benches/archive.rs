@@ -156,7 +156,7 @@ impl Side {
         Random::new(5).fill(&mut record[..size / 2]);
         let begun = self.log.next_lsn();
         let mut operations = 0;
-        while !deadline.passed() {
+        deadline.until(|| {
             self.log.truncate(self.log.durable());
             match self.log.append(200, 0, UowId::NONE, Lsn::NONE, &[&record]) {
                 Ok(_) => operations += 1,
@@ -165,7 +165,8 @@ impl Side {
                 }
                 Err(error) => return Err(failed(error)),
             }
-        }
+            Ok(())
+        })?;
         let end = self.log.next_lsn();
         self.log.wait_durable(end).map_err(failed)?;
         while self.log.to_archive(false).is_some() {

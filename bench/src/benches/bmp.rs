@@ -180,10 +180,11 @@ impl<T> Count<T> {
     ) -> Result<Work> {
         let deadline = Deadline::after(slice);
         let mut operations = 0;
-        while !deadline.passed() {
+        deadline.until(|| {
             unit(&mut self.of)?;
             operations += CALLS_PER_UNIT;
-        }
+            Ok(())
+        })?;
         self.replaces += operations / CALLS_PER_REPLACE;
         Ok(Work { operations, ..Work::default() })
     }

@@ -224,7 +224,7 @@ impl Caller {
     fn slice(&mut self, call: Call, slice: Duration) -> Result<Work> {
         let deadline = Deadline::after(slice);
         let mut work = Work::default();
-        while !deadline.passed() {
+        deadline.until(|| {
             for _ in 0..CALLS_PER_GLANCE {
                 match call {
                     Call::Root => self.root()?,
@@ -239,7 +239,8 @@ impl Caller {
                 }
                 work.operations += 1;
             }
-        }
+            Ok(())
+        })?;
         self.program.commit()?;
         Ok(work)
     }

@@ -149,10 +149,11 @@ fn until(
 ) -> Result<Work> {
     let deadline = Deadline::after(slice);
     let mut work = Work::default();
-    while !deadline.passed() {
+    deadline.until(|| {
         body().map_err(failed("do the work"))?;
         work.operations += each;
-    }
+        Ok(())
+    })?;
     Ok(work)
 }
 

@@ -143,7 +143,7 @@ fn append(log: &dyn Log, transaction_bytes: usize, slice: Duration) -> Result<Wo
     Random::new(5).fill(&mut record);
     let mut operations = 0;
     let mut last = None;
-    while !deadline.passed() {
+    deadline.until(|| {
         let mut left = transaction_bytes;
         while left > 0 {
             let length = left.min(RECORD_BYTES);
@@ -151,7 +151,8 @@ fn append(log: &dyn Log, transaction_bytes: usize, slice: Duration) -> Result<Wo
             left -= length;
         }
         operations += 1;
-    }
+        Ok(())
+    })?;
     if let Some(last) = last {
         log.wait_durable(last)?;
     }

@@ -163,10 +163,11 @@ fn programs<P: Send>(
         let turn = &turn;
         let body = move |program: &mut P| {
             let mut count = 0;
-            while !deadline.passed() {
+            deadline.until(|| {
                 turn(program)?;
                 count += 1;
-            }
+                Ok(())
+            })?;
             Ok(count)
         };
         let threads: Vec<_> = all.iter_mut().map(|one| scope.spawn(move || body(one))).collect();

@@ -142,13 +142,14 @@ fn opens(set: &DataSet, slice: Duration) -> Result<Work> {
     }
     let deadline = Deadline::after(slice);
     let mut work = Work::default();
-    while !deadline.passed() {
+    deadline.until(|| {
         for (ci, kept) in &raw {
             unit.copy_from_slice(kept);
             set.open(*ci, &mut unit).map_err(failed)?;
         }
         work.operations += raw.len() as u64;
-    }
+        Ok(())
+    })?;
     Ok(work)
 }
 
@@ -164,12 +165,13 @@ fn seals(set: &DataSet, slice: Duration) -> Result<Work> {
     }
     let deadline = Deadline::after(slice);
     let mut work = Work::default();
-    while !deadline.passed() {
+    deadline.until(|| {
         for _ in 0..PAGES {
             set.seal(first, unit, &mut copy).map_err(failed)?;
         }
         work.operations += u64::from(PAGES);
-    }
+        Ok(())
+    })?;
     set.finish_write(first);
     Ok(work)
 }
@@ -256,6 +258,8 @@ impl Records {
             (key.to_vec(), value.to_vec())
         });
         store.load_sorted(set, &mut store::Pairs::new(entries)).map_err(failed)?;
+        // What is measured begins with pages that are on disk, not with those of the load.
+        store.kernel().write_out().map_err(failed)?;
         let (random, sink) = (Random::new(9), Arc::new(Quiet));
         Ok(Records { store, set, records, task, random, sink, operations: 0 })
     }
@@ -263,7 +267,7 @@ impl Records {
     fn drive(&mut self, slice: Duration) -> Result<Work> {
         let deadline = Deadline::after(slice);
         let mut work = Work::default();
-        while !deadline.passed() {
+        deadline.until(|| {
             let reads = self.task == Task::Get;
             let options = if reads { UnitOptions::READ_ONLY } else { UnitOptions::default() };
             let mut unit = self.store.begin(options).map_err(failed)?;
@@ -272,7 +276,8 @@ impl Records {
             }
             unit.commit_queued(&self.sink, 0).map_err(failed)?;
             work.operations += IN_UNIT;
-        }
+            Ok(())
+        })?;
         self.operations += work.operations;
         Ok(work)
     }
@@ -399,7 +404,7 @@ impl Caller {
     fn drive(&mut self, slice: Duration) -> Result<Work> {
         let deadline = Deadline::after(slice);
         let mut work = Work::default();
-        while !deadline.passed() {
+        deadline.until(|| {
             for _ in 0..IN_UNIT {
                 self.put()?;
                 self.get()?;
@@ -407,7 +412,8 @@ impl Caller {
             self.connection.commit().map_err(refused)?;
             work.operations += IN_UNIT;
             work.bytes += IN_UNIT * MESSAGE_BYTES as u64;
-        }
+            Ok(())
+        })?;
         self.operations += work.operations;
         Ok(work)
     }

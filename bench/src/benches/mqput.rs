@@ -312,11 +312,12 @@ impl Caller {
     fn drive(&mut self, slice: Duration) -> Result<Work> {
         let deadline = Deadline::after(slice);
         let mut work = Work::default();
-        while !deadline.passed() {
+        deadline.until(|| {
             self.pairs(IN_UNIT)?;
             work.operations += IN_UNIT;
             work.bytes += IN_UNIT * self.message.len() as u64;
-        }
+            Ok(())
+        })?;
         Ok(work)
     }
 }

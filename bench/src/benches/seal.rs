@@ -65,7 +65,7 @@ fn work(sealer: &mut dyn Sealer, opens: bool, slice: std::time::Duration) -> Res
     let mut sealed = AlignedBuffer::random(BLOCK_BYTES, 2);
     sealer.seal(0, sealed.bytes_mut())?;
     let mut operations = 0;
-    while !deadline.passed() {
+    deadline.until(|| {
         for place in 0..BLOCKS_PER_GLANCE {
             if opens {
                 block.bytes_mut().copy_from_slice(sealed.bytes());
@@ -75,7 +75,8 @@ fn work(sealer: &mut dyn Sealer, opens: bool, slice: std::time::Duration) -> Res
             }
         }
         operations += BLOCKS_PER_GLANCE;
-    }
+        Ok(())
+    })?;
     std::hint::black_box(block.bytes());
     Ok(Work { operations, bytes: operations * BLOCK_BYTES as u64, latency: None })
 }

@@ -263,9 +263,10 @@ fn together(systems: &mut [System], share: u64, slice: Duration) -> Result<Work>
     let deadline = Deadline::after(slice);
     let before: u64 = systems.iter().map(|system| system.committed).sum();
     each(systems, |system| {
-        while !deadline.passed() {
+        deadline.until(|| {
             system.work(share)?;
-        }
+            Ok(())
+        })?;
         Ok(())
     })?;
     let after: u64 = systems.iter().map(|system| system.committed).sum();

@@ -246,12 +246,13 @@ fn work(slice: Duration, mut handshake: impl FnMut() -> Result<()>) -> Result<Wo
     const PER_GLANCE: u64 = 8;
     let deadline = Deadline::after(slice);
     let mut operations = 0;
-    while !deadline.passed() {
+    deadline.until(|| {
         for _ in 0..PER_GLANCE {
             handshake()?;
         }
         operations += PER_GLANCE;
-    }
+        Ok(())
+    })?;
     Ok(Work { operations, bytes: 0, latency: None })
 }
 

@@ -234,12 +234,13 @@ impl Caller {
         const STEPS: u64 = 64;
         let deadline = Deadline::after(slice);
         let mut work = Work::default();
-        while !deadline.passed() {
+        deadline.until(|| {
             for _ in 0..STEPS {
                 step(self)?;
             }
             work.operations += STEPS;
-        }
+            Ok(())
+        })?;
         self.commit()?;
         self.catalog.store().wait_durable().map_err(failed)?;
         work.bytes = work.operations * RECORD_BYTES as u64;

@@ -107,12 +107,13 @@ pub(crate) fn gets(
     let deadline = Deadline::after(slice);
     let mut random = Random::new(2);
     let (mut operations, mut seen) = (0, 0);
-    while !deadline.passed() {
+    deadline.until(|| {
         for _ in 0..GETS_PER_GLANCE {
             seen ^= get(random.below(records))?;
         }
         operations += GETS_PER_GLANCE;
-    }
+        Ok(())
+    })?;
     std::hint::black_box(seen);
     Ok(Work { operations, bytes: operations * RECORD_BYTES as u64, latency: None })
 }
