@@ -11,12 +11,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgp::types::Tag;
 
-use crate::cleartext::is_cleartext;
 use crate::error::{Error, Result};
 use crate::packet::{is_noise, next_header, skip};
 
 /// Bytes that make a line of 64 characters.
 const LINE: usize = 48;
+/// What text with its signature below it begins with.
+pub(crate) const CLEARTEXT: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
 
 /// What is armored, as its first line calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +191,19 @@ impl Crc24 {
     fn value(&self) -> u32 {
         self.value
     }
+}
+
+/// Whether these bytes, of which there may be more, begin text with its signature, or a letter with
+/// such text in it.
+#[must_use]
+pub fn is_cleartext(bytes: &[u8]) -> bool {
+    let armor = |line: &&[u8]| line.starts_with(b"-----BEGIN PGP ");
+    bytes.split(|byte| *byte == b'\n').find(armor).is_some_and(|line| is_line(line, CLEARTEXT))
+}
+
+/// Whether this is that line of armor; blanks may stand behind it.
+pub(crate) fn is_line(line: &[u8], mark: &[u8]) -> bool {
+    line.trim_ascii_end() == mark
 }
 
 /// Whether what follows is armored, or text anyhow (2); text that is followed by its signature is

@@ -20,9 +20,8 @@ use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
 use crate::keys::{certificate_of, key_with_revocation, with_revocation};
 use crate::packet::{is_noise, kind_of, next_header, skip};
-use crate::revocation::revokes_key;
+use crate::revocation::{is_by, revokes_key};
 use crate::transferable::{Key, Raw, Transferable, parse};
-use crate::usability::is_by;
 
 /// How the first line of an armored block begins.
 const BEGIN: &[u8] = b"-----BEGIN PGP ";

@@ -15,9 +15,8 @@ use pgp::types::{
 use rpgpie::signature::signature_acceptable;
 
 use crate::error::{Error, Result};
-use crate::revocation::{Revoker, is_revocation};
+use crate::revocation::{Revoker, is_by, is_revocation};
 use crate::signature_config::config_for;
-use crate::usability::is_by;
 use crate::validity::{Checked, is_over};
 
 /// The word of `signer` that this user id belongs to that key.

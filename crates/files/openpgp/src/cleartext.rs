@@ -14,7 +14,7 @@ use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::Signature;
 use rpgpie::certificate::Certificate;
 
-use crate::armor::{Armorer, Label};
+use crate::armor::{Armorer, CLEARTEXT, Label, is_line};
 use crate::detached::signatures;
 use crate::error::{Error, Result};
 use crate::judge::Judged;
@@ -29,8 +29,7 @@ const ARMOR_MAX: usize = 1 << 20;
 /// What is read and hashed at once.
 const READ: usize = 64 << 10;
 
-const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
-const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
+const SIGNATURE: &[u8] = b"-----CLEARTEXT PGP SIGNATURE-----";
 const END: &[u8] = b"-----END PGP SIGNATURE-----";
 
 /// Writes a cleartext message: the text, and its signatures. Blanks and tabs at the ends of lines
@@ -85,15 +84,7 @@ fn head(hashes: &[HashAlgorithm]) -> Vec<u8> {
         }
     }
     let lines = names.iter().map(|name| format!("Hash: {name}\n")).collect::<String>();
-    [BEGIN, b"\n", lines.as_bytes(), b"\n"].concat()
-}
-
-/// Whether these bytes, of which there may be more, begin text with its signature, or a letter with
-/// such text in it.
-#[must_use]
-pub fn is_cleartext(bytes: &[u8]) -> bool {
-    let armor = |line: &&[u8]| line.starts_with(b"-----BEGIN PGP ");
-    bytes.split(is_end).find(armor).is_some_and(|line| is(line, BEGIN))
+    [CLEARTEXT, b"\n", lines.as_bytes(), b"\n"].concat()
 }
 
 /// A cleartext message that was read.
@@ -118,7 +109,7 @@ impl Cleartext {
             if !next_line(&mut input, &mut line)? {
                 return Err(Error::NotOpenPgp("there is no text with its signature in it".into()));
             }
-            if is(&line, BEGIN) {
+            if is_line(&line, CLEARTEXT) {
                 break;
             }
             stands_in_letter |= !line.trim_ascii().is_empty();
@@ -127,7 +118,7 @@ impl Cleartext {
         let end = body(&mut input, &mut line, output)?;
         let signatures = signatures(&armor(&mut input, &mut line)?)?;
         while next_line(&mut input, &mut line)? {
-            if is(&line, BEGIN) {
+            if is_line(&line, CLEARTEXT) {
                 let what =
                     "there are several texts with signatures in it; put each into its own file";
                 return Err(Error::Unsupported(what.to_owned()));
@@ -205,15 +196,6 @@ fn cut() -> Error {
     Error::damaged("it ends before its signature does")
 }
 
-fn is_end(byte: &u8) -> bool {
-    *byte == b'\n'
-}
-
-/// Whether this is that line of armor; blanks may stand behind it.
-fn is(line: &[u8], mark: &[u8]) -> bool {
-    line.trim_ascii_end() == mark
-}
-
 /// The next line, with its end; whether there was one.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool> {
     line.clear();
@@ -267,7 +249,7 @@ fn body(input: &mut impl BufRead, line: &mut Vec<u8>, output: &mut dyn Write) ->
     let mut last_end: Vec<u8> = Vec::new();
     loop {
         more(input, line)?;
-        if is(line, SIGNATURE) {
+        if is_line(line, SIGNATURE) {
             return Ok(last_end);
         }
         if line.starts_with(b"-----") {
@@ -285,7 +267,7 @@ fn body(input: &mut impl BufRead, line: &mut Vec<u8>, output: &mut dyn Write) ->
 /// The armor of the signatures, whose first line has been read.
 fn armor(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Vec<u8>> {
     let mut armor = line.clone();
-    while !is(line, END) {
+    while !is_line(line, END) {
         more(input, line)?;
         armor.extend_from_slice(line);
         if armor.len() > ARMOR_MAX {

@@ -19,9 +19,7 @@ use std::thread::Scope;
 
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::{Packet, Signature};
-use pgp::types::{CompressionAlgorithm, PacketLength, Password, Tag};
-use rpgpie::certificate::Certificate;
-use rpgpie::tsk::Tsk;
+use pgp::types::{CompressionAlgorithm, PacketLength, Tag};
 use seam::sync::Mutex;
 
 use crate::aead::{ChunkCipher, HEADER, TAG, chunk_of};
@@ -29,7 +27,6 @@ use crate::armor::is_armored;
 use crate::buffers::{Block, Buffers};
 use crate::dearmor::Dearmorer;
 use crate::deflate::Unpacker;
-use crate::encrypt::Stages;
 use crate::encrypted_session_keys::EncryptedSessionKeys;
 use crate::error::{Error, Result};
 use crate::judge::Verified;
@@ -41,12 +38,12 @@ use crate::packet::{
     next_header_and_bytes, read_announcement, read_full, read_signature, read_small, skip,
     write_all,
 };
+use crate::reading::Reading;
 use crate::seal::JOB;
 use crate::session_key::{KEYS_MAX, SessionKey};
 use crate::sign::{LayerHash, SignatureCounts, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
-use crate::token_keys::TokenKey;
 use crate::unseal::{self, Opening};
 
 /// What is read at once of headers and the like; contents are read past it.
@@ -55,49 +52,6 @@ const READ: usize = 64 << 10;
 const BEGIN: usize = 18;
 /// No message is packed into more layers.
 const LAYERS_MAX: usize = 8;
-
-/// What a message is read with.
-#[derive(Default)]
-pub struct Reading {
-    /// Secret keys that may open it.
-    pub keys: Vec<Tsk>,
-    /// Passphrases that may unlock the secret keys.
-    pub key_passphrases: Vec<Password>,
-    /// Who knows more passphrases.
-    pub ask: Option<Box<dyn Ask>>,
-    /// Keys whose private halves are in tokens, which are asked if nothing else opens it.
-    pub token_keys: Vec<TokenKey>,
-    /// Passphrases that may open it.
-    pub passphrases: Vec<Password>,
-    /// Session keys that may open it.
-    pub session_keys: Vec<SessionKey>,
-    /// Certificates whose signatures count.
-    pub certificates: Vec<Certificate>,
-    /// Whether what is not encrypted is an error.
-    pub must_be_encrypted: bool,
-    /// Whether ciphers are read that nobody should use any more, and what is encrypted without
-    /// protection against change, and whether signatures count that are as weak.
-    pub allow_old: bool,
-    /// Whether the lines of what its sender calls text get the ends that lines have here: LF.
-    pub native_lines: bool,
-    /// Which stages run on their own.
-    pub stages: Stages,
-}
-
-/// Somebody who knows passphrases, and is asked only for what nothing else opens.
-pub trait Ask: Send + Sync {
-    /// What may unlock one of these secret keys, each of which opens the message.
-    ///
-    /// # Errors
-    /// If nobody answers.
-    fn for_keys(&self, locked: &[Tsk]) -> Result<Vec<Password>>;
-
-    /// What may open a message that is encrypted under a passphrase; nothing if nobody is there.
-    ///
-    /// # Errors
-    /// If the answer cannot be taken.
-    fn for_message(&self) -> Result<Vec<Password>>;
-}
 
 /// What a message was.
 #[derive(Clone, Default)]
@@ -443,7 +397,7 @@ impl Run<'_, '_> {
             let what = format!("it is encrypted with {cipher:?}, which nobody should use any more");
             return Err(Error::Old(what));
         }
-        legacy::contents(body, &session, true, self.opening())
+        legacy::contents(body, &session, true, (self.buffers.clone(), self.ledger.clone()))
     }
 
     /// The contents of a container that nothing protects against change (4).
@@ -467,7 +421,7 @@ impl Run<'_, '_> {
         }
         self.opened.is_unproven = true;
         let session = self.opened.session_key.insert(session).clone();
-        legacy::contents(body, &session, false, self.opening())
+        legacy::contents(body, &session, false, (self.buffers.clone(), self.ledger.clone()))
     }
 
     /// The contents of a compressed packet; what follows it, if anything may, goes to `behind`.

@@ -21,13 +21,13 @@ use rpgpie::key::ComponentKeyPriv;
 use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
 
-use crate::decrypt::{Ask, Reading};
 use crate::error::{Error, Result};
 use crate::keys::{is_stub, secret_of};
+use crate::reading::{Ask, Reading};
 use crate::session_key::SessionKey;
 use crate::sign::unlocked;
+use crate::strength::unsupported;
 use crate::token_keys::TokenKey;
-use crate::usability::unsupported;
 use crate::validity::flags_of;
 
 /// All encrypted session keys of a container.

@@ -14,9 +14,9 @@ use pgp::types::{Duration, KeyDetails, Password, SigningKey, Tag, Timestamp};
 use seam::clock::{Clock as _, RealClock};
 
 use crate::error::{Error, Result};
-use crate::revocation::revokes_part;
+use crate::revocation::{is_by, revokes_part};
 use crate::signature_config::config_for;
-use crate::usability::{Claim, claim_of, is_by};
+use crate::usability::{Claim, claim_of};
 use crate::validity::end_by;
 
 /// Times of signatures are whole seconds, and the latest one counts: a new one in the second of the

@@ -13,12 +13,12 @@ use pgp::types::CompressionAlgorithm;
 
 use crate::buffers::{Block, Buffers, PLACES, place_of};
 use crate::deflate::Adler;
-use crate::encrypt::Writing;
 use crate::error::{Error, Result};
 use crate::packet::{FIRST_MIN, Pieces, read_full, to_bytes};
 use crate::sign::Signing;
 use crate::stage::Feed;
 use crate::stats::{Stage, Stats};
+use crate::writing::Writing;
 
 /// The bytes of a block's piece: a power of two.
 const PIECE: usize = 1 << 20;

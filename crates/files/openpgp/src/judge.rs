@@ -17,7 +17,8 @@ use pgp::packet::{
 use pgp::types::{Fingerprint, KeyDetails, KeyVersion, PublicParams, Timestamp, VerifyingKey};
 use rpgpie::key::ComponentKeyPub;
 
-use crate::usability::{is_by, obstacle, unsupported};
+use crate::revocation::is_by;
+use crate::strength::{obstacle, unsupported};
 use crate::validity::{Checked, is_over, lasts, latest, words_of};
 
 /// A good signature.

@@ -18,7 +18,6 @@ use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
 use crate::session_key::SessionKey;
 use crate::stage::Feed;
-use crate::unseal::Opening;
 
 /// Whether a cipher is one that is written, too.
 pub(crate) fn is_aes(cipher: SymmetricKeyAlgorithm) -> bool {
@@ -45,7 +44,7 @@ pub(crate) fn contents<'s, S: BufRead + Send + 's>(
     body: Body<S>,
     session: &SessionKey,
     is_protected: bool,
-    opening: Opening<'_>,
+    (buffers, ledger): (Buffers, Ledger),
 ) -> Result<Feed<'s, Block>> {
     let cipher = SymmetricKeyAlgorithm::from(session.cipher);
     let stream = match is_protected {
@@ -53,7 +52,6 @@ pub(crate) fn contents<'s, S: BufRead + Send + 's>(
         false => cipher.stream_decryptor_unprotected(&session.key, body),
     };
     let stream = stream.map_err(|_| Error::damaged("its contents do not begin as they should"))?;
-    let (buffers, ledger) = (opening.buffers.clone(), opening.ledger.clone());
     Ok(Box::new(Blocks { stream: Some(stream), buffers, ledger }))
 }
 

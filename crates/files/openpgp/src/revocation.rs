@@ -113,6 +113,12 @@ impl Serialize for Revoker<'_> {
     }
 }
 
+/// Whether a signature says that it is of this key.
+pub(crate) fn is_by(signature: &Signature, key: &(impl KeyDetails + ?Sized)) -> bool {
+    signature.issuer_key_id().contains(&&key.legacy_key_id())
+        || signature.issuer_fingerprint().contains(&&key.fingerprint())
+}
+
 #[cfg(test)]
 mod tests {
     use pgp::composed::SignedPublicKey;

@@ -45,9 +45,9 @@ use crate::keys::{certificate_of, key_with_revocation, united, with_revocation};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::listing::{Entry, describe, describe_x509, print_of};
 use crate::merge::merged;
-use crate::revocation::revokes_key;
+use crate::revocation::{is_by, revokes_key};
 use crate::token_keys::{Places, TokenKey, Tokens};
-use crate::usability::{Claim, claim_of, is_bound, is_by, is_short, of_no_use};
+use crate::usability::{Claim, claim_of, is_bound, is_short, of_no_use};
 use crate::x509::X509;
 
 const ALIASES: &str = "aliases";

@@ -18,8 +18,7 @@ use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
 use crate::packet::{is_noise, next_header, repaired_signature};
-use crate::revocation::{is_revocation, revokes_part, revokes_user};
-use crate::usability::is_by;
+use crate::revocation::{is_by, is_revocation, revokes_part, revokes_user};
 
 /// A packet with its header.
 #[derive(Clone, Copy)]

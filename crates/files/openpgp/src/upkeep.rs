@@ -21,7 +21,8 @@ use crate::error::{Error, Result};
 use crate::expiry::wait_for_a_later_second;
 use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock, united};
 use crate::revocation::{is_revocation, revokes_user};
-use crate::usability::{is_revoked, obstacle};
+use crate::strength::obstacle;
+use crate::usability::is_revoked;
 use crate::validity::{Checked, is_over};
 
 pub use crate::merge::merged;

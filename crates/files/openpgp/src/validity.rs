@@ -32,8 +32,8 @@ use rpgpie::certificate::{Certificate, Checked as Proven};
 use rpgpie::key::ComponentKeyPub;
 use rpgpie::signature::signature_acceptable;
 
-use crate::revocation::{is_revocation, revokes_key, revokes_part, revokes_user};
-use crate::usability::{is_by, weakness};
+use crate::revocation::{is_by, is_revocation, revokes_key, revokes_part, revokes_user};
+use crate::strength::weakness;
 
 /// So far, in seconds, the clock of whoever signs or makes a key may be ahead of the one here (8).
 /// Sequoia takes as much.
@@ -420,14 +420,14 @@ mod tests {
     use rpgpie::tsk::Tsk;
 
     use super::*;
-    use crate::decrypt::Reading;
     use crate::detached::{sign_detached, verify_detached};
-    use crate::encrypt::Writing;
     use crate::expiry::wait_for_a_later_second;
     use crate::keys::{Algorithm, NewKey, certificate_of, key_with_revocation, revoke};
+    use crate::reading::Reading;
     use crate::sign::Signer;
     use crate::stats::Stats;
     use crate::usability::end_of;
+    use crate::writing::Writing;
 
     fn key() -> SignedSecretKey {
         let new = NewKey {
