@@ -147,6 +147,7 @@ impl<S: Store> Clerk<S> {
                     self.desk.tell(Event::Closed(key, for_good));
                 }
             }
+            Job::End(channel) => self.desk.tell(Event::Ended(channel)),
             Job::Put { .. } | Job::Settle { .. } | Job::Credit(..) => {}
         }
     }
@@ -215,8 +216,7 @@ impl<S: Store> Clerk<S> {
             while !permission.ended && gate.changed.wait_for(&mut permission, END) {}
             drop(permission);
             if let Some(which) = subscription {
-                let manager = &self.desk.manager;
-                self.desk.commons.subscriptions.leave(manager, &which, for_good);
+                self.desk.commons.subscriptions.leave(&self.desk.asker(), &which, for_good);
             }
         }
         if let Some(handle) = self.dynamic.remove(&key) {
@@ -363,11 +363,8 @@ impl<S: Store> Clerk<S> {
         let taker = if place == Place::Subscription {
             let which = consumer.subscription.as_ref();
             let which = which.ok_or_else(no_subscription)?;
-            let taken = self.desk.commons.subscriptions.enter(
-                (&self.desk.manager, &self.desk.options),
-                which,
-                None,
-            )?;
+            let asker = self.desk.asker();
+            let taken = self.desk.commons.subscriptions.enter(&asker, which, None)?;
             address = Some(taken.topic);
             subscription = Some(which.clone());
             let from = From::Subscription(taken.queue);
@@ -385,11 +382,7 @@ impl<S: Store> Clerk<S> {
                     None => Taker::open(&self.desk, &gate, taking, &From::Topic(&wanted)),
                     Some(which) => {
                         let commons = &self.desk.commons.subscriptions;
-                        let taken = commons.enter(
-                            (&self.desk.manager, &self.desk.options),
-                            which,
-                            Some(wanted),
-                        )?;
+                        let taken = commons.enter(&self.desk.asker(), which, Some(wanted))?;
                         subscription = Some(which.clone());
                         let from = From::Subscription(taken.queue);
                         Taker::open(&self.desk, &gate, taking, &from)
@@ -401,8 +394,7 @@ impl<S: Store> Clerk<S> {
             Ok(taker) => taker,
             Err(trouble) => {
                 if let Some(which) = subscription {
-                    let manager = &self.desk.manager;
-                    self.desk.commons.subscriptions.leave(manager, &which, false);
+                    self.desk.commons.subscriptions.leave(&self.desk.asker(), &which, false);
                 }
                 return Err(trouble);
             }

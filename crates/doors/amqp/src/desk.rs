@@ -20,7 +20,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, watch};
 
 use crate::budget::{Member, most_of};
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::{Asker, Subscriptions};
 use crate::work::{Event, Place, Room, Trouble, trouble};
 
 /// Kibibytes of messages that may wait for a client's network.
@@ -75,11 +75,16 @@ pub(crate) struct Delivery<S: Store> {
 pub(crate) struct Commons<S: Store> {
     pub(crate) subscriptions: Subscriptions<S>,
     consumers: AtomicUsize,
+    conversations: AtomicU64,
 }
 
 impl<S: Store> Default for Commons<S> {
     fn default() -> Commons<S> {
-        Commons { subscriptions: Subscriptions::default(), consumers: AtomicUsize::new(0) }
+        Commons {
+            subscriptions: Subscriptions::default(),
+            consumers: AtomicUsize::new(0),
+            conversations: AtomicU64::new(0),
+        }
     }
 }
 
@@ -121,6 +126,7 @@ pub(crate) struct Desk<S: Store> {
     ends: watch::Sender<bool>,
     pub(crate) options: ConnectOptions,
     tokens: AtomicU64,
+    conversation: u64,
 }
 
 impl<S: Store> Desk<S> {
@@ -140,6 +146,7 @@ impl<S: Store> Desk<S> {
             ends: watch::channel(false).0,
             options,
             tokens: AtomicU64::new(1),
+            conversation: commons.conversations.fetch_add(1, Ordering::Relaxed),
         }
     }
 
@@ -164,6 +171,12 @@ impl<S: Store> Desk<S> {
                 room = room => Some(room),
             }
         })
+    }
+
+    /// Who asks for a subscription.
+    pub(crate) fn asker(&self) -> Asker<'_, S> {
+        let (manager, client) = (&self.manager, &self.options);
+        Asker { manager, client, conversation: self.conversation }
     }
 
     /// The conversation ends: who waits for room waits no more.

@@ -6,12 +6,14 @@
 //! 2. A message is acknowledged when the queue manager has it: durably, if it is durable.
 //! 3. A peer that breaks the protocol is told what it broke, and the conversation ends.
 //! 4. Handles and channels are those of the peer: each link has one in both directions.
+//! 5. An end of a link or a session is answered when all that it had is free for others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::budget::Member;
 use crate::clients::{Clients, Entered};
+use crate::ending::Ending;
 use crate::frame::{self, AMQP, FRAME_BYTES_MAX, Frame};
 use crate::link::{self, ATTACH, Link, Partial, Role, error_value};
 use crate::session::{Outgoing, Session, TRANSFER};
@@ -62,6 +64,7 @@ pub(crate) struct Engine {
     peer_frame: usize,
     partial_bytes: usize,
     sessions: BTreeMap<u16, Session>,
+    ending: Ending,
     links_made: u64,
     transactions: u64,
     live_transactions: Vec<u64>,
@@ -84,15 +87,20 @@ impl Engine {
 
     /// Takes a frame.
     pub(crate) fn frame(&mut self, frame: Frame) {
-        let Some((code, fields)) = frame.body else { return };
-        let done = match (frame.kind, code, self.opened) {
+        let code = frame.body.as_ref().map(|(code, _)| *code);
+        let of_session = frame.kind == AMQP && code.is_some_and(|code| code != CLOSE);
+        let frame = if of_session { self.ending.pass(frame) } else { Some(frame) };
+        let Some(Frame { kind, channel, body: Some((code, fields)), payload }) = frame else {
+            return;
+        };
+        let done = match (kind, code, self.opened) {
             (AMQP, OPEN, false) => self.open(&fields),
             (AMQP, CLOSE, _) => {
                 self.send(0, &Value::composite(CLOSE, vec![]), &[]);
                 self.closed = true;
                 Ok(())
             }
-            (AMQP, _, true) => self.of_session(frame.channel, code, &fields, &frame.payload),
+            (AMQP, _, true) => self.of_session(channel, code, &fields, &payload),
             _ => trouble("amqp:illegal-state", "a conversation begins with open"),
         };
         if let Err(trouble) = done {
@@ -171,7 +179,8 @@ impl Engine {
             END => {
                 if let Some(session) = self.sessions.remove(&channel) {
                     self.forget(&session);
-                    self.send(channel, &Value::composite(END, vec![]), &[]);
+                    self.ending.begin(channel);
+                    self.jobs.push(Job::End(channel));
                 }
                 return Ok(());
             }
@@ -543,6 +552,10 @@ impl Engine {
                     let fields = vec![Value::Uint(key.handle), Value::Bool(closed)];
                     self.send(key.channel, &Value::composite(DETACH, fields), &[]);
                 }
+            }
+            Event::Ended(channel) => {
+                self.send(channel, &Value::composite(END, vec![]), &[]);
+                self.ending.end(channel).into_iter().for_each(|frame| self.frame(frame));
             }
             Event::NotBegun(transaction) => {
                 self.live_transactions.retain(|live| *live != transaction);

@@ -22,6 +22,7 @@ mod clerk;
 mod clients;
 mod conversation;
 mod desk;
+mod ending;
 mod engine;
 mod error;
 mod frame;

@@ -7,18 +7,34 @@
 //! 4. A subscription is of the user who made it: nobody else takes from it, ends it, or has it
 //!    made anew.
 //! 5. Asked for with another topic or selector, a subscription that nobody uses is made anew.
+//! 6. Clients close a connection without waiting for the answer, and ask for their subscription
+//!    in the next one at once: who finds it in use in another conversation is refused only when
+//!    it is still in use after a while.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use queue_manager::objects::Kind;
 use queue_manager::options::value::{close, subscribe};
 use queue_manager::options::{ConnectOptions, SubscriptionDescriptor};
 use queue_manager::{Connection, Failed, ObjectName, QueueManager, Reason};
-use seam::sync::Mutex;
+use seam::sync::{Condvar, Mutex};
 use store::Store;
+use tokio::time::Instant;
 
 use crate::trouble::trouble_of;
 use crate::work::{Subscribing, Trouble, trouble};
+
+/// How long the conversation that has a subscription may take to let it go.
+const GRACE: Duration = Duration::from_secs(4);
+
+/// Who asks for a subscription.
+pub(crate) struct Asker<'a, S: Store> {
+    pub(crate) manager: &'a QueueManager<S>,
+    pub(crate) client: &'a ConnectOptions,
+    /// The number of the conversation.
+    pub(crate) conversation: u64,
+}
 
 /// What a subscription is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +45,8 @@ pub(crate) struct Wanted {
 
 /// A subscription that links take from.
 struct Use<S: Store> {
-    links: u32,
+    /// Of each link, the number of its conversation.
+    links: Vec<u64>,
     user: String,
     shared: bool,
     wanted: Wanted,
@@ -41,11 +58,14 @@ struct Use<S: Store> {
 /// Which subscriptions are in use.
 pub(crate) struct Subscriptions<S: Store> {
     used: Mutex<BTreeMap<String, Use<S>>>,
+    /// A subscription is in use no longer.
+    left: Condvar,
+    grace: Duration,
 }
 
 impl<S: Store> Default for Subscriptions<S> {
     fn default() -> Subscriptions<S> {
-        Subscriptions { used: Mutex::new(BTreeMap::new()) }
+        Subscriptions { used: Mutex::new(BTreeMap::new()), left: Condvar::new(), grace: GRACE }
     }
 }
 
@@ -59,24 +79,29 @@ impl<S: Store> Subscriptions<S> {
     /// Lets a link in; makes the subscription if need be. With nothing wanted it has to be there.
     pub(crate) fn enter(
         &self,
-        (manager, client): (&QueueManager<S>, &ConnectOptions),
+        asker: &Asker<'_, S>,
         which: &Subscribing,
         wanted: Option<Wanted>,
     ) -> Result<Taken, Trouble> {
         let mut used = self.used.lock();
-        if let Some(one) = used.get_mut(&which.name) {
-            is_of(&one.user, client, which)?;
+        let until = Instant::now() + self.grace;
+        while let Some(one) = used.get_mut(&which.name) {
+            is_of(&one.user, asker.client, which)?;
             let same = wanted.as_ref().is_some_and(|wanted| *wanted == one.wanted);
-            if !(one.shared && which.shared && same) {
+            if one.shared && which.shared && same {
+                one.links.push(asker.conversation);
+                return Ok(Taken { queue: one.queue, topic: one.wanted.topic.clone() });
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || one.links.contains(&asker.conversation) {
                 let words = format!("subscription {} is in use", which.name);
                 return trouble("amqp:resource-locked", words);
             }
-            one.links += 1;
-            return Ok(Taken { queue: one.queue, topic: one.wanted.topic.clone() });
+            self.left.wait_for(&mut used, left);
         }
         let one = match which.durable {
-            true => durable((manager, client), which, wanted)?,
-            false => volatile((manager, client), which, wanted)?,
+            true => durable(asker, which, wanted)?,
+            false => volatile(asker, which, wanted)?,
         };
         let taken = Taken { queue: one.queue, topic: one.wanted.topic.clone() };
         used.insert(which.name.clone(), one);
@@ -84,21 +109,23 @@ impl<S: Store> Subscriptions<S> {
     }
 
     /// Lets a link go; for good: the subscription ends with the last of them.
-    pub(crate) fn leave(&self, manager: &QueueManager<S>, which: &Subscribing, for_good: bool) {
+    pub(crate) fn leave(&self, asker: &Asker<'_, S>, which: &Subscribing, for_good: bool) {
         let mut used = self.used.lock();
         let Some(one) = used.get_mut(&which.name) else { return };
-        one.links -= 1;
-        if one.links > 0 {
+        let at = one.links.iter().position(|link| *link == asker.conversation);
+        at.map(|at| one.links.swap_remove(at));
+        if !one.links.is_empty() {
             return;
         }
         let gone = used.remove(&which.name);
         if for_good && which.durable {
             // What stays because somebody has messages of it is there at the next attempt.
-            let _ = manager.delete(Kind::Subscription, &which.name, true);
+            let _ = asker.manager.delete(Kind::Subscription, &which.name, true);
         }
-        drop(used);
-        // What was not durable goes with who had it.
+        // What was not durable goes with who had it, before anybody makes it anew.
         drop(gone);
+        drop(used);
+        self.left.notify_all();
     }
 }
 
@@ -118,7 +145,7 @@ fn queue_of<S: Store>(manager: &QueueManager<S>, name: &str) -> Option<ObjectNam
 }
 
 fn durable<S: Store>(
-    (manager, client): (&QueueManager<S>, &ConnectOptions),
+    &Asker { manager, client, conversation }: &Asker<'_, S>,
     which: &Subscribing,
     wanted: Option<Wanted>,
 ) -> Result<Use<S>, Trouble> {
@@ -155,11 +182,11 @@ fn durable<S: Store>(
     let queue = queue_of(manager, name)
         .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
     let user = client.user.clone();
-    Ok(Use { links: 1, user, shared: which.shared, wanted, queue, _holder: None })
+    Ok(Use { links: vec![conversation], user, shared: which.shared, wanted, queue, _holder: None })
 }
 
 fn volatile<S: Store>(
-    (manager, client): (&QueueManager<S>, &ConnectOptions),
+    &Asker { manager, client, conversation }: &Asker<'_, S>,
     which: &Subscribing,
     wanted: Option<Wanted>,
 ) -> Result<Use<S>, Trouble> {
@@ -172,7 +199,14 @@ fn volatile<S: Store>(
     let queue = queue_of(manager, &which.name)
         .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
     let user = client.user.clone();
-    Ok(Use { links: 1, user, shared: true, wanted, queue, _holder: Some(connection) })
+    Ok(Use {
+        links: vec![conversation],
+        user,
+        shared: true,
+        wanted,
+        queue,
+        _holder: Some(connection),
+    })
 }
 
 /// Makes a subscription; what is durable stays without its handle.
@@ -234,30 +268,56 @@ mod tests {
     fn nobody_takes_from_a_subscription_of_somebody_else_or_ends_it() {
         let (manager, all) = (manager(), Subscriptions::default());
         let (anna, bob) = (user("ANNA"), user("BOB"));
+        fn asker<'a>(
+            manager: &'a QueueManager<ModelStore>,
+            client: &'a ConnectOptions,
+        ) -> Asker<'a, ModelStore> {
+            Asker { manager, client, conversation: 1 }
+        }
         let condition = |user: &ConnectOptions, which: &Subscribing, wanted| {
-            all.enter((&manager, user), which, wanted).err().map(|trouble| trouble.condition)
+            let entered = all.enter(&asker(&manager, user), which, wanted);
+            entered.err().map(|trouble| trouble.condition)
         };
         let refused = Some("amqp:unauthorized-access");
         let name = "AMQP/client/c/sub".to_owned();
         for shared in [false, true] {
             let which = Subscribing { name: name.clone(), durable: true, shared };
-            let there = all.enter((&manager, &anna), &which, wanted("news/today")).unwrap();
+            let there = all.enter(&asker(&manager, &anna), &which, wanted("news/today")).unwrap();
             let try_all = || {
                 assert_eq!(condition(&bob, &which, wanted("news/today")), refused);
                 assert_eq!(condition(&bob, &which, wanted("other")), refused);
                 assert_eq!(condition(&bob, &which, None), refused);
             };
             try_all();
-            all.leave(&manager, &which, false);
+            all.leave(&asker(&manager, &anna), &which, false);
             try_all();
             assert_eq!(queue_of(&manager, &name), Some(there.queue));
             assert_eq!(condition(&anna, &which, None), None);
-            all.leave(&manager, &which, true);
+            all.leave(&asker(&manager, &anna), &which, true);
             assert_eq!(queue_of(&manager, &name), None);
         }
         let which = Subscribing { name: "AMQP/volatile-c".into(), durable: false, shared: true };
         assert_eq!(condition(&anna, &which, wanted("news/today")), None);
         assert_eq!(condition(&bob, &which, wanted("news/today")), refused);
         assert_eq!(condition(&anna, &which, wanted("news/today")), None);
+    }
+
+    #[test]
+    fn a_subscription_that_stays_in_use_is_refused_to_others() {
+        let manager = manager();
+        let mut all = Subscriptions::default();
+        let anna = user("ANNA");
+        let asker = |conversation| Asker { manager: &manager, client: &anna, conversation };
+        let name = "AMQP/client/c/sub".to_owned();
+        let which = Subscribing { name, durable: true, shared: false };
+        let condition = |entered: Result<Taken, Trouble>| entered.err().map(|it| it.condition);
+        assert_eq!(condition(all.enter(&asker(1), &which, wanted("news"))), None);
+        // Nothing of its own conversation is let go while that waits.
+        let locked = Some("amqp:resource-locked");
+        assert_eq!(condition(all.enter(&asker(1), &which, wanted("news"))), locked);
+        all.grace = Duration::ZERO;
+        assert_eq!(condition(all.enter(&asker(2), &which, wanted("news"))), locked);
+        all.leave(&asker(1), &which, false);
+        assert_eq!(condition(all.enter(&asker(2), &which, wanted("news"))), None);
     }
 }

@@ -114,6 +114,8 @@ pub(crate) enum Job {
         /// The peer has ended the link, and waits until it is gone here, too.
         answer: bool,
     },
+    /// The peer has ended the session of that channel: it is answered when its links are gone.
+    End(u16),
 }
 
 /// Why something was not done: a condition of the protocol, and words.
@@ -138,6 +140,8 @@ pub(crate) enum Event {
     Broken(LinkKey, Trouble),
     /// A link that the peer has ended is gone; for good or not.
     Closed(LinkKey, bool),
+    /// Nothing is left of the session of that channel.
+    Ended(u16),
     /// A transaction that was declared could not be begun.
     NotBegun(u64),
     /// Something that nobody has to be told of.

@@ -7,3 +7,4 @@ mod nobody_harms_others;
 mod qpid_jms_is_a_client;
 mod qpid_proton_is_a_client;
 mod rhea_is_a_client;
+mod subscriptions_are_let_go;
