@@ -10,7 +10,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),$(if $(HOLDFAST_CACHE),$(HOLDFAST_CACHE)/targ
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Install what building and testing need (FOR="build cobol token openpgp engine messages bench fuzz" for more)
+setup: ## Install what building and testing need (FOR="build cobol token openpgp engine failover messages bench fuzz" for more)
 	@scripts/setup.sh $(or $(FOR),build)
 
 build: ## Build the commands holdfast and holdfast-sop
@@ -43,7 +43,7 @@ bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of 
 	"$(TARGET)/release/holdfast-bench" run $(ONLY)
 
 soak: ## Crash the simulator, spoil files, fuzz decoders: MINUTES=60 each; kill processes KILLS=2000 times
-	@scripts/setup.sh build fuzz
+	@scripts/setup.sh build failover fuzz
 	@scripts/soak.sh $(or $(MINUTES),60) $(or $(KILLS),2000)
 
 fuzz: ## Fuzz every decoder for SECONDS=60 each (ONLY="key_file" for some of them)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
-# usage: scripts/setup.sh [build|cobol|token|openpgp|engine|messages|bench|fuzz]...
+# usage: scripts/setup.sh [build|cobol|token|openpgp|engine|failover|messages|bench|fuzz]...
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -70,6 +70,13 @@ setup_engine() {
     need_packages postgresql
 }
 
+# What keeps three nodes of that engine under one leader. Debian starts no service of it here.
+setup_failover() {
+    setup_engine
+    command -v etcd >/dev/null && command -v patroni >/dev/null ||
+        need_packages etcd-server patroni python3-psycopg2
+}
+
 # A client of the message queue interface that runs on our library as it is. Its install script
 # would fetch another vendor's library: neither that nor what only that needs is installed.
 setup_messages() {
@@ -111,7 +118,7 @@ setup_fuzz() {
 (($# == 0)) && set -- build
 for what in "$@"; do
     case $what in
-        build | cobol | token | openpgp | engine | messages | bench | fuzz) "setup_$what" ;;
-        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, engine, messages, bench and fuzz" ;;
+        build | cobol | token | openpgp | engine | failover | messages | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, engine, failover, messages, bench and fuzz" ;;
     esac
 done

@@ -31,6 +31,11 @@ if ((minutes > 0)); then
         clients_regions_and_the_system_are_killed -- --nocapture || failed+=("killing online")
 fi
 if ((minutes > 0)); then
+    say "== leaders of three PostgreSQL nodes lost under load, about one a minute"
+    HOLDFAST_FAILOVERS=$minutes cargo test --release -p holdfast-store-postgres --test all \
+        leaders_are_lost_under_load -- --nocapture || failed+=("losing leaders")
+fi
+if ((minutes > 0)); then
     say "== files spoilt at random and repaired, for $minutes minutes"
     HOLDFAST_DAMAGE=$((minutes * 20)) HOLDFAST_SECONDS=$((minutes * 60)) \
         cargo test --release -p holdfast --test all the_bank_survives_damage -- --nocapture ||

@@ -7,5 +7,6 @@ mod an_engine_can_be_certified;
 mod common;
 mod round_trips_are_few;
 mod the_engine_is_a_store;
+mod three_nodes_lose_nothing;
 mod values_leave_the_process_sealed;
 mod what_two_units_do_is_serializable;

@@ -2,11 +2,13 @@
 #![allow(clippy::disallowed_methods)] // the same as in the tests
 #![allow(dead_code, unreachable_pub)] // each test uses a part
 
+mod nodes;
 mod server;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use holdfast_store_postgres::{EngineOptions, EngineStore};
+pub use nodes::Nodes;
 use seam::Seam;
 pub use server::Server;
 

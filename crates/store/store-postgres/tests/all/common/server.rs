@@ -106,7 +106,7 @@ fn has_user(name: &str) -> bool {
 }
 
 /// Where the programs of the newest PostgreSQL lie.
-fn programs() -> PathBuf {
+pub fn programs() -> PathBuf {
     let mut found: Vec<(u32, PathBuf)> = Vec::new();
     for entry in std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten() {
         let version = entry.file_name().to_string_lossy().parse().unwrap_or(0);

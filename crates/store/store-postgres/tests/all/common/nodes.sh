@@ -1,0 +1,130 @@
+# Three PostgreSQL nodes under Patroni with a synchronous standby, for tests: made in a folder of
+# its own, on loopback addresses, gone with whoever started it. Needs Debian's packages etcd-server
+# and patroni. Commands come by stdin, a line each; each is answered by a line on stdout; the end of
+# stdin is the end. Whoever is root has the servers run as user postgres, who may not be root.
+# usage: sh nodes.sh BIN PORT
+#
+#   leader    answers the number of the node that leads, 0 while none does
+#   kill N    node N dies with all its processes
+#   freeze N  the processes of node N stop where they are; thaw N lets them go on
+#   start N   a node that died comes back
+#   standbys  answers how many nodes follow the leader
+set -eu
+bin=$1 port=$2
+home=$(mktemp -d /tmp/holdfast-ha-XXXXXX)
+as=
+if [ "$(id -u)" = 0 ]; then
+    chown postgres "$home"
+    as="setpriv --reuid=postgres --regid=postgres --clear-groups"
+fi
+cd "$home"
+
+# Each node is a session of its own, so that all of it can be killed at once.
+node() {
+    printf '%s\n' "127.0.0.1$1"
+}
+configure() {
+    mkdir -p "n$1"
+    cat >"n$1/patroni.yml" <<END
+scope: holdfast
+name: n$1
+restapi: { listen: "$(node "$1"):$((port + 1))", connect_address: "$(node "$1"):$((port + 1))" }
+etcd3: { host: "127.0.0.10:$((port + 2))" }
+bootstrap:
+  dcs:
+    ttl: 20
+    loop_wait: 2
+    retry_timeout: 6
+    synchronous_mode: true
+    synchronous_mode_strict: true
+    postgresql:
+      use_pg_rewind: true
+      parameters: { max_connections: 200, wal_keep_size: 256MB }
+  initdb: [ { encoding: UTF8 }, { locale: C } ]
+postgresql:
+  listen: "$(node "$1"):$port"
+  connect_address: "$(node "$1"):$port"
+  data_dir: $home/n$1/data
+  bin_dir: $bin
+  pgpass: $home/n$1/pgpass
+  pg_hba: [ "local all all trust", "host all all 127.0.0.0/8 trust", "host replication all 127.0.0.0/8 trust" ]
+  authentication:
+    superuser: { username: holdfast, password: only-a-test }
+    replication: { username: replicator, password: only-a-test }
+    rewind: { username: holdfast, password: only-a-test }
+  parameters: { unix_socket_directories: "$home/n$1", shared_buffers: 32MB }
+END
+    [ -z "$as" ] || chown -R postgres "n$1"
+}
+start() {
+    $as setsid patroni "n$1/patroni.yml" >>"n$1/log" 2>&1 </dev/null &
+    echo $! >"n$1.pid"
+}
+# Every process of a node: its Patroni, and the server with all that it has begun.
+processes() {
+    pid=$(cat "n$1.pid")
+    main=$(head -n 1 "n$1/data/postmaster.pid" 2>/dev/null || true)
+    echo "$pid" $(pgrep -s "$pid" || true) $main $([ -z "$main" ] || pgrep -P "$main" || true)
+}
+signal() {
+    kill "-$2" $(processes "$1") 2>/dev/null || true
+}
+asked() {
+    # What Patroni answers of a node: 200 where it is what is asked for.
+    python3 - "$1" "$2" "$((port + 1))" <<'END'
+import sys, urllib.request
+try:
+    url = f"http://127.0.0.1{sys.argv[1]}:{sys.argv[3]}/{sys.argv[2]}"
+    print(urllib.request.urlopen(url, timeout=2).status)
+except Exception:
+    print(0)
+END
+}
+count() {
+    found=0
+    for each in 1 2 3; do
+        [ "$(asked $each "$1")" = 200 ] && found=$((found + 1))
+    done
+    echo $found
+}
+leader() {
+    for each in 1 2 3; do
+        [ "$(asked $each leader)" = 200 ] && echo $each && return
+    done
+    echo 0
+}
+finish() {
+    for each in 1 2 3; do signal $each KILL; done
+    kill -KILL "$etcd" 2>/dev/null || true
+    rm -rf "$home"
+}
+etcd=
+trap finish EXIT
+trap : INT TERM
+mkdir etcd
+[ -z "$as" ] || chown postgres etcd
+$as etcd --data-dir "$home/etcd" --name e --listen-client-urls "http://127.0.0.10:$((port + 2))" \
+    --advertise-client-urls "http://127.0.0.10:$((port + 2))" \
+    --listen-peer-urls "http://127.0.0.10:$((port + 3))" \
+    --initial-advertise-peer-urls "http://127.0.0.10:$((port + 3))" \
+    --initial-cluster "e=http://127.0.0.10:$((port + 3))" >etcd.log 2>&1 </dev/null &
+etcd=$!
+for each in 1 2 3; do
+    configure $each
+    start $each
+    # The first one makes the cluster that the others copy.
+    [ $each != 1 ] || until [ "$(leader)" = 1 ]; do sleep 0.5; done
+done
+until [ "$(count sync)" = 1 ] && [ "$(count replica)" = 2 ]; do sleep 0.5; done
+echo "ready $home"
+while read -r command number; do
+    case $command in
+        leader) leader ;;
+        standbys) count replica ;;
+        kill) signal "$number" KILL; echo "done" ;;
+        freeze) signal "$number" STOP; echo "done" ;;
+        thaw) signal "$number" CONT; echo "done" ;;
+        start) start "$number"; echo "done" ;;
+        *) echo "unknown" ;;
+    esac
+done
