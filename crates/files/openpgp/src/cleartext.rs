@@ -29,7 +29,7 @@ const ARMOR_MAX: usize = 1 << 20;
 /// What is read and hashed at once.
 const READ: usize = 64 << 10;
 
-const SIGNATURE: &[u8] = b"-----CLEARTEXT PGP SIGNATURE-----";
+const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
 const END: &[u8] = b"-----END PGP SIGNATURE-----";
 
 /// Writes a cleartext message: the text, and its signatures. Blanks and tabs at the ends of lines
