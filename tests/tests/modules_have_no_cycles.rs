@@ -11,7 +11,6 @@ const LEFT: &[(&str, usize)] = &[
     ("holdfast", 13),
     ("holdfast-bench", 3),
     ("holdfast-dli-model", 7),
-    ("holdfast-openpgp", 3),
     ("holdfast-pool", 4),
     ("holdfast-region", 5),
     ("holdfast-schedule", 9),

@@ -17,7 +17,7 @@ use std::time::Duration;
 use store::{CommitToken, Result, StoreError};
 use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, NoTls, Statement};
+use tokio_postgres::{Client, Config, Error, NoTls, Statement};
 
 use crate::error::Fault;
 use crate::options::{Address, Protection};
@@ -91,6 +91,28 @@ const FORWARD: &str =
 const BACKWARD: &str =
     "SELECT k, v, stamp FROM entries WHERE k >= $1 AND k < $2 ORDER BY k DESC LIMIT $3";
 
+/// Connects to a host, if it leads.
+async fn connect(
+    mut host: Config,
+    protection: &Protection,
+    answer_within: Duration,
+) -> std::result::Result<(Client, Link), Error> {
+    host.application_name("holdfast");
+    host.connect_timeout(answer_within);
+    host.keepalives_idle(Duration::from_secs(30));
+    host.tcp_user_timeout(answer_within);
+    Ok(match protection {
+        Protection::None => {
+            let (client, link) = host.connect(NoTls).await?;
+            (client, Box::pin(link))
+        }
+        Protection::Tls(tls) => {
+            let (client, link) = host.connect(tls.clone()).await?;
+            (client, Box::pin(link))
+        }
+    })
+}
+
 impl Connection {
     /// Connects, with `schema` as the place of all names.
     pub(crate) fn open(
@@ -102,24 +124,14 @@ impl Connection {
         let lost = |error: std::io::Error| Fault::Lost(error.to_string());
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(lost)?;
-        let mut config = address.config.clone();
-        config.application_name("holdfast");
-        config.connect_timeout(answer_within);
-        config.keepalives_idle(Duration::from_secs(30));
-        config.tcp_user_timeout(answer_within);
-        let connecting = async {
-            Ok::<(Client, Link), Error>(match &address.protection {
-                Protection::None => {
-                    let (client, link) = config.connect(NoTls).await?;
-                    (client, Box::pin(link))
-                }
-                Protection::Tls(tls) => {
-                    let (client, link) = config.connect(tls.clone()).await?;
-                    (client, Box::pin(link))
-                }
-            })
-        };
-        let (client, link) = runtime
+        // All hosts at once: one that is frozen takes a connection and never answers, and whoever
+        // tried it first would never come to the next.
+        let tried = address
+            .hosts
+            .iter()
+            .map(|host| Box::pin(connect(host.clone(), &address.protection, answer_within)));
+        let connecting = futures_util::future::select_ok(tried);
+        let ((client, link), _others) = runtime
             .block_on(async { tokio::time::timeout(answer_within, connecting).await })
             .map_err(|_| Fault::Lost(format!("no connection within {answer_within:?}")))??;
         counters.connections.fetch_add(1, Relaxed);

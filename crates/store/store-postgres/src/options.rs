@@ -77,7 +77,8 @@ pub(crate) enum Protection {
 /// An address that was read: where the engine is, and how connections to it are protected.
 #[derive(Clone)]
 pub(crate) struct Address {
-    pub(crate) config: Config,
+    /// Where it may be, a host each: whoever leads is the one that is meant.
+    pub(crate) hosts: Vec<Config>,
     pub(crate) protection: Protection,
 }
 
@@ -99,15 +100,17 @@ impl Address {
                 _ => rest.push(pair),
             }
         }
-        let plain = format!("{base}?{}", rest.join("&"));
-        let mut config: Config = plain
-            .trim_end_matches('?')
-            .parse()
-            .map_err(|error: tokio_postgres::Error| wrong(error.to_string()))?;
-        crate::password::add(&mut config)?;
-        let sockets = config
-            .get_hosts()
+        let plain = |base: String| {
+            let url = format!("{base}?{}", rest.join("&"));
+            let read = url.trim_end_matches('?').parse::<Config>();
+            let mut config = read.map_err(|error| wrong(error.to_string()))?;
+            crate::password::add(&mut config)?;
+            Ok::<_, StoreError>(config)
+        };
+        let mut hosts = hosts_of(base).into_iter().map(plain).collect::<Result<Vec<_>>>()?;
+        let sockets = hosts
             .iter()
+            .flat_map(Config::get_hosts)
             .all(|host| matches!(host, tokio_postgres::config::Host::Unix(_)));
         let wants_tls = match mode {
             Some("disable") => false,
@@ -116,15 +119,25 @@ impl Address {
             Some(other) => return Err(wrong(format!("sslmode {other} is not offered"))),
         };
         use tokio_postgres::config::{SslMode, TargetSessionAttrs};
-        // Among several hosts the leader is the one that is meant.
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        config.ssl_mode(if wants_tls { SslMode::Require } else { SslMode::Disable });
+        for config in &mut hosts {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            config.ssl_mode(if wants_tls { SslMode::Require } else { SslMode::Disable });
+        }
         let protection = match wants_tls {
             false => Protection::None,
             true => Protection::Tls(tls(authorities.as_deref())?),
         };
-        Ok(Address { config, protection })
+        Ok(Address { hosts, protection })
     }
+}
+
+/// The address of each host of `postgres://USER@HOST:PORT,HOST:PORT/DATABASE`.
+fn hosts_of(base: &str) -> Vec<String> {
+    let begin = base.find("://").map_or(0, |at| at + 3);
+    let end = base[begin..].find('/').map_or(base.len(), |at| begin + at);
+    let begin = base[begin..end].rfind('@').map_or(begin, |at| begin + at + 1);
+    let whole = |host: &str| format!("{}{host}{}", &base[..begin], &base[end..]);
+    base[begin..end].split(',').map(whole).collect()
 }
 
 /// Percent escapes undone, as paths in an address have them.
@@ -200,6 +213,17 @@ mod tests {
         assert_eq!(tls_of("postgres://me@db.example/db?sslrootcert=%2Fnot%2Fthere"), "refused");
         assert_eq!(tls_of("mysql://me@db.example/db"), "refused");
         assert_eq!(unescaped("%2Ftmp%2fx%"), "/tmp/x%");
+    }
+
+    #[test]
+    fn every_host_of_an_address_has_the_rest_of_it() {
+        let all = hosts_of("postgres://me:a@one:1,two,three:3/db");
+        assert_eq!(
+            all,
+            ["postgres://me:a@one:1/db", "postgres://me:a@two/db", "postgres://me:a@three:3/db"]
+        );
+        assert_eq!(hosts_of("postgres://one,two"), ["postgres://one", "postgres://two"]);
+        assert_eq!(hosts_of("postgres:///db"), ["postgres:///db"]);
     }
 
     #[test]
