@@ -58,6 +58,8 @@ const BODY: &str = "amqp_body";
 
 /// Application properties of a message that comes in.
 pub(crate) const PROPERTIES_MAX: usize = 1_000;
+/// Bytes of all that stands around the body of a message.
+pub(crate) const PROPERTIES_BYTES_MAX: usize = 1 << 20;
 
 /// What properties begin with that only this door makes something of.
 const OWN: &str = "amqp_";
@@ -128,11 +130,18 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Parts> {
     let mut reader = Reader::new(bytes);
     let mut body: Option<&[u8]> = None;
     let (mut kinds, mut values) = (Vec::new(), Vec::new());
+    let mut around = 0;
     while !reader.bytes.is_empty() {
         let before = reader.bytes;
         let Value::Described(section) = reader.value()? else { return None };
         let (descriptor, value) = *section;
         let kind = descriptor.number().or_else(|| named_section(&descriptor))?;
+        if !(0x75..=0x77).contains(&kind) {
+            around += before.len() - reader.bytes.len();
+        }
+        if around > PROPERTIES_BYTES_MAX {
+            return None;
+        }
         match (kind, value) {
             (0x70, Value::List(fields)) => header(&mut parts, &fields),
             (0x73, Value::List(fields)) => properties(&mut parts, &fields),
@@ -595,6 +604,20 @@ mod tests {
         };
         assert_eq!(with(1_000).expect("it is a message").properties.len(), 1_001);
         assert_eq!(with(1_001), None);
+    }
+
+    #[test]
+    fn what_stands_around_a_body_has_a_limit_and_a_body_its_own() {
+        let with = |kind: u64, bytes: usize| {
+            let long = Value::Text("x".repeat(bytes));
+            let pairs = Value::Map(vec![(Value::Text("p".into()), long.clone())]);
+            let value = if kind == 0x77 { long } else { pairs };
+            read(&section(kind, value)).is_some()
+        };
+        for kind in [0x72, 0x74] {
+            assert!(with(kind, 1_000_000) && !with(kind, PROPERTIES_BYTES_MAX), "{kind:x}");
+        }
+        assert!(with(0x77, 2 * PROPERTIES_BYTES_MAX));
     }
 
     #[test]

@@ -21,12 +21,17 @@ const OF_AMQP: &str = "amqp_";
 
 /// Properties of a message that comes in.
 const PROPERTIES_MAX: usize = 1_000;
+/// Bytes of the header that has them.
+const PROPERTIES_BYTES_MAX: usize = 1 << 20;
 
 /// Reads a header.
 ///
 /// # Errors
 /// What is wrong, for people.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, PropertyValue)>, String> {
+    if text.len() > PROPERTIES_BYTES_MAX {
+        return Err(format!("Properties take {PROPERTIES_BYTES_MAX} bytes at most."));
+    }
     let mut rest = text.trim();
     let mut all = Vec::new();
     let mut check = Properties::default();

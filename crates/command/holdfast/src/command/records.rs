@@ -17,7 +17,7 @@ use schedule::Catalogs;
 use store_any::AnyStore;
 use system::{OnlineSettings, System};
 
-use super::listen::{self, pem};
+use super::listen;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 
@@ -103,12 +103,8 @@ impl RecordPrograms {
 }
 
 fn acceptor(dir: &Path, settings: &OnlineSettings) -> Result<Option<Acceptor>> {
-    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path), "online"));
-    let (certificate, key) = (read(&settings.tls_certificate), read(&settings.tls_key));
-    let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(None) };
-    let clients = read(&settings.tls_clients).transpose()?;
-    let acceptor = Acceptor::new(&certificate?, &key?, clients.as_deref());
-    acceptor.map(Some).map_err(|why| {
+    let tls = listen::online_certificates(dir, settings)?;
+    tls.map(|tls| Acceptor::new(&tls)).transpose().map_err(|why| {
         let what = format!("the certificates of the port for files cannot be used: {why}");
         Failure::other(what, "Give a chain of certificates and its key as PEM.")
     })
