@@ -17,6 +17,7 @@
 
 use std::collections::BTreeSet;
 
+use base::hex;
 use queue_manager::descriptor::value::{format, msg_flags, msg_type};
 use queue_manager::descriptor::{Identifier, NO_IDENTIFIER};
 use queue_manager::properties::{Properties, PropertyValue};
@@ -66,19 +67,11 @@ const OWN: &str = "amqp_";
 
 /// The letters of `ID:` and 48 digits.
 fn identifier(value: &Value) -> Option<Identifier> {
-    let digits = value.text()?.strip_prefix("ID:")?;
-    if digits.len() != 48 || !digits.is_ascii() {
-        return None;
-    }
-    let mut id = NO_IDENTIFIER;
-    for (at, byte) in id.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(id)
+    hex::array(value.text()?.strip_prefix("ID:")?)
 }
 
 pub(crate) fn identifier_text(id: &Identifier) -> String {
-    let digits: String = id.iter().map(|byte| format!("{byte:02X}")).collect();
+    let digits = hex::upper(id);
     format!("ID:{digits}")
 }
 
@@ -87,8 +80,8 @@ fn kept_identifier(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(format!("s:{text}")),
         Value::Ulong(number) => Some(format!("u:{number}")),
-        Value::Uuid(uuid) => Some(format!("g:{}", hexadecimal(uuid))),
-        Value::Binary(bytes) => Some(format!("b:{}", hexadecimal(bytes))),
+        Value::Uuid(uuid) => Some(format!("g:{}", hex::lower(uuid))),
+        Value::Binary(bytes) => Some(format!("b:{}", hex::lower(bytes))),
         _ => None,
     }
 }
@@ -98,22 +91,10 @@ fn restored_identifier(text: &str) -> Option<Value> {
     match kind {
         "s" => Some(Value::Text(rest.to_owned())),
         "u" => rest.parse().ok().map(Value::Ulong),
-        "g" => Some(Value::Uuid(bytes_of(rest)?.try_into().ok()?)),
-        "b" => bytes_of(rest).map(Value::Binary),
+        "g" => Some(Value::Uuid(hex::read(rest)?.try_into().ok()?)),
+        "b" => hex::read(rest).map(Value::Binary),
         _ => None,
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let pairs = (0..digits.len()).step_by(2).map(|at| &digits[at..at + 2]);
-    pairs.map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }
 
 /// Reads a message from its sections; `None` if they are none.
@@ -325,7 +306,7 @@ fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
             Value::Double(value) => Some(PropertyValue::Float64(*value)),
             Value::Binary(bytes) => Some(PropertyValue::Bytes(bytes.clone())),
             Value::Text(text) | Value::Symbol(text) => Some(PropertyValue::String(text.clone())),
-            Value::Uuid(uuid) => Some(PropertyValue::String(hexadecimal(uuid))),
+            Value::Uuid(uuid) => Some(PropertyValue::String(hex::lower(uuid))),
             _ => None,
         };
         // A name with a dot is one of a folder there, and those in front of `amqp_` are ours.

@@ -19,7 +19,9 @@ use queue_manager::options::{
     ConnectOptions, GetOptions, Handle, MessageHandle, ObjectDescriptor, PutOptions,
 };
 use queue_manager::properties::{InquireOptions, Property};
-use queue_manager::{Connection, Failed, MessageDescriptor, QueueManager, Reason};
+use queue_manager::{
+    Connection, Failed, MESSAGE_BYTES_MAX, MessageDescriptor, QueueManager, Reason,
+};
 use seam::clock::Clock;
 use serde_json::{Value, json};
 use store::Store;
@@ -29,8 +31,6 @@ use crate::error::{Problem, id, json_response};
 use crate::headers::{self, Correlation, Heading};
 use crate::request::{Ask, Version};
 
-/// Bytes of the longest message.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 100 << 20;
 /// How often a wait looks whether it still has somebody to wait for.
 const LOOK_MS: u64 = 250;
 /// The longest wait, in milliseconds.

@@ -16,7 +16,9 @@ mod tests {
 
     #[test]
     fn a_digest_is_what_others_compute() {
-        let hex: String = sha256(b"abc").iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            base::hex::lower(&sha256(b"abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
     }
 }

@@ -121,9 +121,7 @@ fn contents(dir: &Path, path: &Path) -> String {
     let shown = path.to_string_lossy();
     match std::fs::read(dir.join(path)) {
         Ok(bytes) => {
-            let digest: String =
-                seal::sha256(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{shown}, SHA-256 {digest}")
+            format!("{shown}, SHA-256 {}", base::hex::lower(&seal::sha256(&bytes)))
         }
         // Whoever needs it says so; there is nothing in it that could do harm.
         Err(_) => format!("{shown}, which cannot be read"),

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use operations::transactions::{self, TransactionManager};
-use owner::place::{Link, SOCKET};
+use owner::place::{self, SOCKET};
 use owner::tls::Acceptor;
 use owner::{Admission, Applid, Files, Options, Places, Server, Service, Who};
 use schedule::Catalogs;
+use seam::link::Link;
 use store_any::AnyStore;
 use system::{OnlineSettings, System};
 
@@ -80,13 +81,13 @@ impl RecordPrograms {
             clock: Arc::clone(&system.kernel().seam().clock),
         };
         let socket = dir.join(SOCKET);
-        let place = "records in the section [online]";
-        let addresses = listen::addresses(&settings.records, place)?;
+        let setting = "records in the section [online]";
+        let addresses = listen::addresses(&settings.records, setting)?;
         let tls = if addresses.is_empty() { None } else { acceptor(&dir, settings)? };
         let options = Options { socket: socket.clone(), addresses, tls, ..Options::default() };
         let server = Server::start(options, service);
         let server = server.map_err(|error| Failure::Error(Box::new(error)))?;
-        let link = Link::make(&Places::of_process(), &applid, &socket);
+        let link = place::link(&Places::of_process(), &applid, &socket);
         Ok(RecordPrograms { server, link })
     }
 

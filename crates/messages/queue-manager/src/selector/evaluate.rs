@@ -1,7 +1,5 @@
 //! Whether a condition holds for a message.
 
-use std::fmt::Write as _;
-
 use super::parser::{Arithmetic, Compare, Condition, Piece};
 use crate::message::Message;
 use crate::name::unpadded;
@@ -259,7 +257,7 @@ impl Source<'_> {
                     _ => Known::Unknown,
                 },
                 _ if *id == [0; 24] => Known::Unknown,
-                _ => Known::Text(format!("ID:{}", hex(id))),
+                _ => Known::Text(format!("ID:{}", base::hex::lower(id))),
             }
         };
         let property = |name: &str| {
@@ -297,11 +295,4 @@ fn of_property(value: &PropertyValue) -> Known {
         PropertyValue::Float64(number) => Known::Real(*number),
         PropertyValue::String(text) => Known::Text(text.clone()),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }
