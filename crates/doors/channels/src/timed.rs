@@ -12,6 +12,8 @@ use seam::clock::Clock;
 
 /// How long the other end may take none of what is written.
 const WRITE: Duration = Duration::from_secs(60);
+/// How long a read may take that nobody has limited.
+const WAIT: Duration = Duration::from_secs(60);
 
 /// A socket with limits.
 pub(crate) struct Timed {
@@ -27,7 +29,7 @@ impl Timed {
     /// A socket on which everything has to be done at a moment of the clock.
     pub(crate) fn until(socket: TcpStream, clock: &Arc<dyn Clock>, deadline: Duration) -> Timed {
         let clock = Arc::clone(clock);
-        Timed { socket, clock, deadline: Some(deadline), read: Duration::MAX }
+        Timed { socket, clock, deadline: Some(deadline), read: WAIT }
     }
 
     /// What had to be done by a deadline is done.
