@@ -147,11 +147,25 @@ pub(crate) fn lowered(bound: &Protection, config: &SystemConfig, dir: &Path) -> 
 
 #[cfg(test)]
 mod tests {
+    use base::SystemId;
+    use serde::Deserialize;
+
     use super::*;
+    use crate::{AmqpSettings, ChannelSettings, OnlineSettings, RestSettings};
+
+    /// The sections of doors.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Sections {
+        online: OnlineSettings,
+        amqp: AmqpSettings,
+        rest: RestSettings,
+        channels: ChannelSettings,
+    }
 
     fn config(text: &str) -> SystemConfig {
-        let head = "system = \"00112233445566778899aabbccddeeff\"\n";
-        toml::from_str(&format!("{head}{text}")).unwrap()
+        let Sections { online, amqp, rest, channels } = toml::from_str(text).unwrap();
+        SystemConfig { online, amqp, rest, channels, ..SystemConfig::new(SystemId([7; 16])) }
     }
 
     fn opened(text: &str) -> Vec<String> {
