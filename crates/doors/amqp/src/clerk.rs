@@ -22,7 +22,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::budget::Member;
 use crate::calls::{place_of, put_parts};
 use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown};
-use crate::message::{PROPERTIES_MAX, Parts, read};
+use crate::message::{PROPERTIES_BYTES_MAX, PROPERTIES_MAX, Parts, read};
 use crate::subscriptions::Wanted;
 use crate::taker::{From, Taker, Taking};
 use crate::trouble::trouble_of;
@@ -308,8 +308,8 @@ impl<S: Store> Clerk<S> {
         let gone = || plain("amqp:not-found", "the link is gone");
         let target = self.producers.get(&key).ok_or_else(gone)?;
         let words = format!(
-            "the message cannot be decoded, or has more than {PROPERTIES_MAX} properties, or too \
-             many values"
+            "the message cannot be decoded, or has more than {PROPERTIES_MAX} properties, more than \
+             {PROPERTIES_BYTES_MAX} bytes around its body, or too many values"
         );
         let no_message = || plain("amqp:decode-error", &words);
         let mut parts = read(bytes).ok_or_else(no_message)?;

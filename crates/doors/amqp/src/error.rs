@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use base::{Code, Coded};
 use thiserror::Error;
+use tls::TlsError;
 
 /// Why the door cannot be opened.
 #[derive(Debug, Error)]
@@ -23,7 +24,7 @@ pub enum Error {
     Threads(io::Error),
     /// Certificates or keys cannot be used, or there are none.
     #[error("the certificates of the AMQP door cannot be used: {0}")]
-    Tls(String),
+    Tls(TlsError),
 }
 
 impl Coded for Error {

@@ -17,6 +17,7 @@
 
 use std::collections::BTreeSet;
 
+use base::hex;
 use queue_manager::descriptor::value::{format, msg_flags, msg_type};
 use queue_manager::descriptor::{Identifier, NO_IDENTIFIER};
 use queue_manager::properties::{Properties, PropertyValue};
@@ -58,25 +59,19 @@ const BODY: &str = "amqp_body";
 
 /// Application properties of a message that comes in.
 pub(crate) const PROPERTIES_MAX: usize = 1_000;
+/// Bytes of all that stands around the body of a message.
+pub(crate) const PROPERTIES_BYTES_MAX: usize = 1 << 20;
 
 /// What properties begin with that only this door makes something of.
 const OWN: &str = "amqp_";
 
 /// The letters of `ID:` and 48 digits.
 fn identifier(value: &Value) -> Option<Identifier> {
-    let digits = value.text()?.strip_prefix("ID:")?;
-    if digits.len() != 48 || !digits.is_ascii() {
-        return None;
-    }
-    let mut id = NO_IDENTIFIER;
-    for (at, byte) in id.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(id)
+    hex::array(value.text()?.strip_prefix("ID:")?)
 }
 
 pub(crate) fn identifier_text(id: &Identifier) -> String {
-    let digits: String = id.iter().map(|byte| format!("{byte:02X}")).collect();
+    let digits = hex::upper(id);
     format!("ID:{digits}")
 }
 
@@ -85,8 +80,8 @@ fn kept_identifier(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(format!("s:{text}")),
         Value::Ulong(number) => Some(format!("u:{number}")),
-        Value::Uuid(uuid) => Some(format!("g:{}", hexadecimal(uuid))),
-        Value::Binary(bytes) => Some(format!("b:{}", hexadecimal(bytes))),
+        Value::Uuid(uuid) => Some(format!("g:{}", hex::lower(uuid))),
+        Value::Binary(bytes) => Some(format!("b:{}", hex::lower(bytes))),
         _ => None,
     }
 }
@@ -96,22 +91,10 @@ fn restored_identifier(text: &str) -> Option<Value> {
     match kind {
         "s" => Some(Value::Text(rest.to_owned())),
         "u" => rest.parse().ok().map(Value::Ulong),
-        "g" => Some(Value::Uuid(bytes_of(rest)?.try_into().ok()?)),
-        "b" => bytes_of(rest).map(Value::Binary),
+        "g" => Some(Value::Uuid(hex::read(rest)?.try_into().ok()?)),
+        "b" => hex::read(rest).map(Value::Binary),
         _ => None,
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let pairs = (0..digits.len()).step_by(2).map(|at| &digits[at..at + 2]);
-    pairs.map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }
 
 /// Reads a message from its sections; `None` if they are none.
@@ -128,11 +111,18 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Parts> {
     let mut reader = Reader::new(bytes);
     let mut body: Option<&[u8]> = None;
     let (mut kinds, mut values) = (Vec::new(), Vec::new());
+    let mut around = 0;
     while !reader.bytes.is_empty() {
         let before = reader.bytes;
         let Value::Described(section) = reader.value()? else { return None };
         let (descriptor, value) = *section;
         let kind = descriptor.number().or_else(|| named_section(&descriptor))?;
+        if !(0x75..=0x77).contains(&kind) {
+            around += before.len() - reader.bytes.len();
+        }
+        if around > PROPERTIES_BYTES_MAX {
+            return None;
+        }
         match (kind, value) {
             (0x70, Value::List(fields)) => header(&mut parts, &fields),
             (0x73, Value::List(fields)) => properties(&mut parts, &fields),
@@ -316,7 +306,7 @@ fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
             Value::Double(value) => Some(PropertyValue::Float64(*value)),
             Value::Binary(bytes) => Some(PropertyValue::Bytes(bytes.clone())),
             Value::Text(text) | Value::Symbol(text) => Some(PropertyValue::String(text.clone())),
-            Value::Uuid(uuid) => Some(PropertyValue::String(hexadecimal(uuid))),
+            Value::Uuid(uuid) => Some(PropertyValue::String(hex::lower(uuid))),
             _ => None,
         };
         // A name with a dot is one of a folder there, and those in front of `amqp_` are ours.
@@ -595,6 +585,20 @@ mod tests {
         };
         assert_eq!(with(1_000).expect("it is a message").properties.len(), 1_001);
         assert_eq!(with(1_001), None);
+    }
+
+    #[test]
+    fn what_stands_around_a_body_has_a_limit_and_a_body_its_own() {
+        let with = |kind: u64, bytes: usize| {
+            let long = Value::Text("x".repeat(bytes));
+            let pairs = Value::Map(vec![(Value::Text("p".into()), long.clone())]);
+            let value = if kind == 0x77 { long } else { pairs };
+            read(&section(kind, value)).is_some()
+        };
+        for kind in [0x72, 0x74] {
+            assert!(with(kind, 1_000_000) && !with(kind, PROPERTIES_BYTES_MAX), "{kind:x}");
+        }
+        assert!(with(0x77, 2 * PROPERTIES_BYTES_MAX));
     }
 
     #[test]

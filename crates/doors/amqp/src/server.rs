@@ -12,6 +12,7 @@ use std::time::Duration;
 use queue_manager::QueueManager;
 use seam::sync::Mutex;
 use store::Store;
+use tls::TlsError;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
@@ -23,7 +24,6 @@ use crate::conversation::{Peer, serve};
 use crate::error::Error;
 use crate::sasl::Authenticator;
 use crate::shared::{Counted, Counters, HANDSHAKE, Here, Options, Shared};
-use crate::tls;
 
 /// How long to wait when the machine has no more descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -52,9 +52,10 @@ impl Server {
         options: &Options,
         authenticator: Arc<dyn Authenticator>,
     ) -> Result<Server, Error> {
-        let tls = options.tls.as_ref().map(tls::config).transpose()?.map(TlsAcceptor::from);
+        let tls = options.tls.as_ref().map(|tls| tls.acceptor(&[])).transpose();
+        let tls = tls.map_err(Error::Tls)?.map(TlsAcceptor::from);
         if tls.is_none() && !options.tls_addresses.is_empty() {
-            return Err(Error::Tls("an address with TLS needs a certificate".into()));
+            return Err(Error::Tls(TlsError::Missing { what: "certificate" }));
         }
         let runtime = Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))

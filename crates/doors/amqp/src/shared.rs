@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use queue_manager::QueueManager;
 use store::Store;
+use tls::Tls;
 use tokio::sync::{Semaphore, watch};
 
 use crate::budget::Budgets;
 use crate::clients::Clients;
 use crate::desk::Commons;
 use crate::sasl::Authenticator;
-use crate::tls::Tls;
 
 /// How long a client may take for its handshake.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(30);

@@ -1,5 +1,6 @@
 //! What a conversation has done by others: jobs for the queue manager, and what comes of them.
 
+pub(crate) use queue_manager::MESSAGE_BYTES_MAX;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// A link: its session's channel, its handle, and which link of that handle it is.
@@ -149,9 +150,6 @@ pub(crate) enum Event {
     /// A delivery is settled.
     Settled { channel: u16, delivery: u32, fate: Fate },
 }
-
-/// The longest message.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 100 << 20;
 
 /// Transactions of a conversation at a time.
 pub(crate) const TRANSACTIONS_MAX: usize = 256;

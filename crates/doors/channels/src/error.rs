@@ -4,6 +4,7 @@ use std::io;
 
 use base::{Code, Coded};
 use thiserror::Error;
+use tls::TlsError;
 
 /// Why channels cannot be run.
 #[derive(Debug, Error)]
@@ -19,7 +20,7 @@ pub enum Error {
     },
     /// Certificates or keys cannot be used.
     #[error("the certificates of channels cannot be used: {0}")]
-    Tls(String),
+    Tls(TlsError),
     /// There are no threads for it.
     #[error("the threads of channels cannot be started: {0}")]
     Threads(io::Error),

@@ -24,8 +24,9 @@ use crate::meeting::{is_who_it_says, lost, offer, partner, proposal, refuse, une
 use crate::outbound::{begun, receive, receiver_options};
 use crate::sending::Sending;
 use crate::shared::Shared;
+use crate::visitors::Place;
 
-/// How long whoever connects may take to say what for.
+/// How long whoever connects may take, with all of its handshake, to say what for.
 const GREETING: Duration = Duration::from_secs(10);
 /// How long a new connection of a partner waits for the end of its old one.
 const TAKE_PLACE: Duration = Duration::from_secs(30);
@@ -33,10 +34,13 @@ const TAKE_PLACE: Duration = Duration::from_secs(30);
 const HANDSHAKE: u8 = 0x16;
 
 /// Serves a connection to its end.
-pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream) {
-    let Ok(mut link) = accept(shared, socket) else { return };
-    let hello = link.receive(CONTROL_BYTES_MAX, GREETING, &|| shared.is_closed());
-    let Ok(Some(Frame::Hello { version, role, terms, channel, manager })) = hello else { return };
+pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream, place: &mut Place<S>) {
+    let Ok((mut link, hello)) = greeting(shared, socket) else { return };
+    let Some(Frame::Hello { version, role, terms, channel, manager }) = hello else { return };
+    if !place.greeted() {
+        let error = partner(&channel, "all places for partners are taken");
+        return refuse(&mut link, &error);
+    }
     if version != VERSION {
         let error = partner(&channel, format!("version {VERSION} is spoken here"));
         return refuse(&mut link, &error);
@@ -50,7 +54,17 @@ pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream) {
     }
 }
 
-fn accept<S: Store>(shared: &Shared<S>, socket: TcpStream) -> io::Result<Link> {
+/// What a connection says first.
+fn greeting<S: Store>(shared: &Shared<S>, socket: TcpStream) -> io::Result<(Link, Option<Frame>)> {
+    let deadline = shared.clock.monotonic() + GREETING;
+    let mut link = accept(shared, socket, deadline)?;
+    let left = deadline.saturating_sub(shared.clock.monotonic());
+    let hello = link.receive(CONTROL_BYTES_MAX, left, &|| shared.is_closed())?;
+    link.lift_deadline()?;
+    Ok((link, hello))
+}
+
+fn accept<S: Store>(shared: &Shared<S>, socket: TcpStream, deadline: Duration) -> io::Result<Link> {
     socket.set_read_timeout(Some(GREETING))?;
     let mut first = [0];
     if socket.peek(&mut first)? == 0 {
@@ -58,9 +72,9 @@ fn accept<S: Store>(shared: &Shared<S>, socket: TcpStream) -> io::Result<Link> {
     }
     let clock = Arc::clone(&shared.clock);
     match (&shared.keys, first[0]) {
-        (Some(keys), HANDSHAKE) => Link::from(socket, keys, clock),
+        (Some(keys), HANDSHAKE) => Link::from(socket, keys, clock, deadline),
         (_, HANDSHAKE) => Err(io::Error::other("the system has no certificate for channels")),
-        _ if socket.peer_addr()?.ip().is_loopback() => Link::plain(socket, clock),
+        _ if socket.peer_addr()?.ip().is_loopback() => Link::plain(socket, clock, deadline),
         _ => Err(io::Error::other("other machines are let in over TLS only")),
     }
 }

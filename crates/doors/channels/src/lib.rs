@@ -4,7 +4,7 @@
 //! | question | where |
 //! |---|---|
 //! | what stands on the wire? | [`frame`] |
-//! | a connection: bytes to frames, in the clear or over TLS | `link`, [`tls`] |
+//! | a connection: bytes to frames, in the clear or over TLS | `link`, `keys` |
 //! | how two ends meet: who is who, what they agree on, where they stand | `meeting` |
 //! | how batches are sent, and received | `sending`, `receiving` |
 //! | a channel that connects: tries again, and when it gives up | `outbound` |
@@ -26,6 +26,7 @@ mod address;
 mod error;
 pub mod frame;
 mod inbound;
+mod keys;
 mod link;
 mod meeting;
 mod outbound;
@@ -33,7 +34,9 @@ mod receiving;
 mod sending;
 mod server;
 mod shared;
-pub mod tls;
+mod timed;
+mod visitors;
 
 pub use error::Error;
+pub use keys::Tls;
 pub use server::{ChannelServer, Options};

@@ -2,40 +2,48 @@
 //!
 //! 1. A read that ends early loses nothing: what has come is kept until the frame is whole.
 //! 2. A frame that is longer than may be is refused by its header.
+//! 3. A handshake, and the greeting after it, have one deadline for all of it.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, ServerConnection, StreamOwned};
 use seam::clock::Clock;
+use tls::Trust;
 
 use crate::frame::{Frame, HEADER_BYTES, Header};
-use crate::tls::{self, Keys};
+use crate::keys::{self, Keys};
+use crate::timed::Timed;
 
-/// How long a handshake may take to go on.
+/// How long a handshake of this end may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long the other end may take none of what is written.
-const WRITE: Duration = Duration::from_secs(60);
 /// How often a read looks whether it is over.
 const LOOK: Duration = Duration::from_millis(100);
 /// What is written at a time.
 const BUFFER_BYTES: usize = 64 << 10;
 
 enum Stream {
-    Plain(TcpStream),
-    Client(Box<StreamOwned<ClientConnection, TcpStream>>),
-    Server(Box<StreamOwned<ServerConnection, TcpStream>>),
+    Plain(Timed),
+    Client(Box<StreamOwned<ClientConnection, Timed>>),
+    Server(Box<StreamOwned<ServerConnection, Timed>>),
 }
 
 impl Stream {
     fn socket(&self) -> &TcpStream {
         match self {
-            Stream::Plain(socket) => socket,
-            Stream::Client(stream) => &stream.sock,
-            Stream::Server(stream) => &stream.sock,
+            Stream::Plain(timed) => &timed.socket,
+            Stream::Client(stream) => &stream.sock.socket,
+            Stream::Server(stream) => &stream.sock.socket,
+        }
+    }
+
+    fn timed(&mut self) -> &mut Timed {
+        match self {
+            Stream::Plain(timed) => timed,
+            Stream::Client(stream) => &mut stream.sock,
+            Stream::Server(stream) => &mut stream.sock,
         }
     }
 }
@@ -86,7 +94,6 @@ impl Link {
         let socket = stream.socket();
         let peer = socket.peer_addr()?;
         socket.set_nodelay(true)?;
-        socket.set_write_timeout(Some(WRITE))?;
         let (chain, suite) = match &stream {
             Stream::Plain(_) => (None, None),
             Stream::Client(stream) => {
@@ -96,50 +103,59 @@ impl Link {
                 (stream.conn.peer_certificates(), stream.conn.negotiated_cipher_suite())
             }
         };
-        let subject = tls::subject(chain);
+        let subject = keys::subject(chain);
         let cipher = suite.and_then(|suite| suite.suite().as_str()).unwrap_or_default().to_owned();
         let (incoming, outgoing) = (Vec::new(), Vec::new());
         Ok(Link { stream, clock, peer, subject, cipher, incoming, outgoing, sent: 0, received: 0 })
     }
 
-    /// One in the clear.
-    pub(crate) fn plain(socket: TcpStream, clock: Arc<dyn Clock>) -> io::Result<Link> {
-        Link::new(Stream::Plain(socket), clock)
+    /// One in the clear, whose greeting is over at that moment of the clock.
+    pub(crate) fn plain(
+        socket: TcpStream,
+        clock: Arc<dyn Clock>,
+        deadline: Duration,
+    ) -> io::Result<Link> {
+        Link::new(Stream::Plain(Timed::until(socket, &clock, deadline)), clock)
     }
 
     /// One over TLS, to the host of that name.
     pub(crate) fn to(
-        mut socket: TcpStream,
+        socket: TcpStream,
         host: &str,
         keys: &Keys,
         clock: Arc<dyn Clock>,
     ) -> io::Result<Link> {
-        let name = match host.parse::<IpAddr>() {
-            Ok(address) => ServerName::from(address),
-            Err(_) => ServerName::try_from(host.to_owned()).map_err(io::Error::other)?,
-        };
+        let name = Trust::server_name(host).map_err(io::Error::other)?;
         let connection = ClientConnection::new(Arc::clone(&keys.client), name);
         let mut connection = connection.map_err(io::Error::other)?;
-        patient(&socket)?;
+        let deadline = clock.monotonic() + HANDSHAKE;
+        let mut timed = Timed::until(socket, &clock, deadline);
         while connection.is_handshaking() {
-            connection.complete_io(&mut socket)?;
+            connection.complete_io(&mut timed)?;
         }
-        Link::new(Stream::Client(Box::new(StreamOwned::new(connection, socket))), clock)
+        timed.lift_deadline()?;
+        Link::new(Stream::Client(Box::new(StreamOwned::new(connection, timed))), clock)
     }
 
-    /// One over TLS that has come in.
+    /// One over TLS that has come in, whose greeting is over at that moment of the clock.
     pub(crate) fn from(
-        mut socket: TcpStream,
+        socket: TcpStream,
         keys: &Keys,
         clock: Arc<dyn Clock>,
+        deadline: Duration,
     ) -> io::Result<Link> {
         let connection = ServerConnection::new(Arc::clone(&keys.server));
         let mut connection = connection.map_err(io::Error::other)?;
-        patient(&socket)?;
+        let mut timed = Timed::until(socket, &clock, deadline);
         while connection.is_handshaking() {
-            connection.complete_io(&mut socket)?;
+            connection.complete_io(&mut timed)?;
         }
-        Link::new(Stream::Server(Box::new(StreamOwned::new(connection, socket))), clock)
+        Link::new(Stream::Server(Box::new(StreamOwned::new(connection, timed))), clock)
+    }
+
+    /// The greeting is over: what follows may take as long as both ends agree on.
+    pub(crate) fn lift_deadline(&mut self) -> io::Result<()> {
+        self.stream.timed().lift_deadline()
     }
 
     /// The address of the other end.
@@ -231,8 +247,7 @@ impl Link {
 
     /// Reads what is there; `false`: nothing was.
     fn read_some(&mut self, time: Duration) -> io::Result<bool> {
-        let time = time.max(Duration::from_millis(1));
-        self.stream.socket().set_read_timeout(Some(time))?;
+        self.stream.timed().limit_reads(time);
         let mut buffer = [0; 16 << 10];
         match self.stream.read(&mut buffer) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -270,9 +285,4 @@ impl Link {
         }
         frame.map(Some).ok_or_else(|| invalid("a frame is not as its kind must be"))
     }
-}
-
-fn patient(socket: &TcpStream) -> io::Result<()> {
-    socket.set_read_timeout(Some(HANDSHAKE))?;
-    socket.set_write_timeout(Some(HANDSHAKE))
 }

@@ -268,7 +268,10 @@ fn secure<S: Store>(
         if !here {
             return Err(definition("it has no SSLCIPH, and leads to another machine"));
         }
-        return Link::plain(socket, clock).map_err(failed);
+        let deadline = clock.monotonic() + CONNECT;
+        let mut link = Link::plain(socket, clock, deadline).map_err(failed)?;
+        link.lift_deadline().map_err(failed)?;
+        return Ok(link);
     }
     let Some(keys) = &shared.keys else {
         return Err(definition("it has SSLCIPH, and the system has no certificate for channels"));

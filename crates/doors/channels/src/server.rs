@@ -21,16 +21,15 @@ use seam::thread::JoinHandle;
 use store::Store;
 
 use crate::error::Error;
+use crate::keys::{Keys, Tls};
 use crate::shared::{Listening, Shared, cut};
-use crate::tls::{Keys, Tls};
+use crate::visitors::{Place, origin};
 use crate::{inbound, outbound};
 
 /// Where triggers of transmission queues go.
 const INITIATION_QUEUE: &str = "SYSTEM.CHANNEL.INITQ";
 /// How often the initiation queue looks whether it is over.
 const LOOK_MS: i32 = 500;
-/// More connections at once are sent away.
-const CONNECTIONS_MAX: usize = 2_000;
 
 /// How channels are run.
 pub struct Options {
@@ -62,7 +61,7 @@ impl<S: Store> ChannelServer<S> {
     /// # Errors
     /// If nobody can listen at an address, or certificates cannot be used.
     pub fn start(manager: &QueueManager<S>, options: Options) -> Result<ChannelServer<S>, Error> {
-        let keys = options.tls.as_ref().map(Keys::of).transpose()?;
+        let keys = options.tls.as_ref().map(Keys::of).transpose().map_err(Error::Tls)?;
         let secured = keys.is_some();
         let shared = Arc::new(Shared {
             manager: manager.clone(),
@@ -206,7 +205,7 @@ impl<S: Store> Initiator for Desk<S> {
             name: name.trim().to_owned(),
             address: one.address,
             started_ms: one.started_ms,
-            connections: state.connections as u64,
+            connections: state.visitors.count() as u64,
         });
         all.collect()
     }
@@ -262,14 +261,14 @@ fn accept<S: Store>(shared: &Arc<Shared<S>>, name: &str, socket: &Arc<TcpListene
             return;
         }
         match accepted {
-            Ok((stream, _)) if state.connections < CONNECTIONS_MAX => {
-                state.connections += 1;
+            Ok((stream, peer)) if state.visitors.greet(origin(peer.ip())) => {
+                let from = origin(peer.ip());
                 let served = shared.spawn(&mut state, "channel-in", move |shared| {
-                    inbound::serve(shared, stream);
-                    shared.state.lock().connections -= 1;
+                    let mut place = Place::of(shared, from);
+                    inbound::serve(shared, stream, &mut place);
                 });
                 if served.is_err() {
-                    state.connections -= 1;
+                    state.visitors.leave(from);
                 }
             }
             Ok(_) => {}

@@ -15,8 +15,9 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
 use store::Store;
 
+use crate::keys::Keys;
 use crate::link::Link;
-use crate::tls::Keys;
+use crate::visitors::Visitors;
 
 /// Notices that wait to be taken.
 const NOTICES_MAX: usize = 100;
@@ -43,7 +44,7 @@ pub(crate) struct State {
     pub(crate) threads: BTreeMap<u64, JoinHandle>,
     ended: Vec<u64>,
     pub(crate) listeners: BTreeMap<String, Listening>,
-    pub(crate) connections: usize,
+    pub(crate) visitors: Visitors,
     pub(crate) notices: Vec<String>,
 }
 

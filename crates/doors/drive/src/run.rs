@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::{Code, Coded};
 use parking_lot::Mutex;
 use thiserror::Error;
+use tls::TlsError;
 use tokio::runtime::Builder;
 use tokio::time::Instant;
 
@@ -27,7 +28,7 @@ pub enum Error {
     Threads(io::Error),
     /// Certificates or keys cannot be used.
     #[error("the certificates of the terminals cannot be used: {0}")]
-    Tls(String),
+    Tls(TlsError),
     /// There is nothing to send.
     #[error("the plan has no terminals, or no transactions to send")]
     Nothing,

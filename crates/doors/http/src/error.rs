@@ -2,6 +2,7 @@
 
 use base::{Code, Coded};
 use thiserror::Error;
+use tls::TlsError;
 
 /// Why there is no such door.
 #[derive(Debug, Error)]
@@ -22,7 +23,7 @@ pub enum HttpError {
     Closed,
     /// Certificates or keys that are none.
     #[error("TLS of HTTP cannot be set up: {0}")]
-    Tls(String),
+    Tls(TlsError),
 }
 
 impl Coded for HttpError {

@@ -4,7 +4,7 @@
 //! | to understand | look at |
 //! |---|---|
 //! | addresses, threads, how the door closes | [`HttpServer`], [`Site`], [`Listening`] |
-//! | a connection: its times, its places, TLS | `connection`, `tls` |
+//! | a connection: its times, its places, TLS | `connection`, [`Tls`] |
 //! | the pages for those who measure | [`pages`], [`Pages`] |
 //! | metrics as text | [`Metrics`] |
 //!
@@ -26,7 +26,6 @@ mod error;
 mod metrics;
 mod pages;
 mod server;
-mod tls;
 
 pub use connection::Peer;
 pub use error::HttpError;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
+use tls::Tls;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
@@ -16,7 +17,6 @@ use tokio_rustls::TlsAcceptor;
 use crate::connection::{GRACE, serve};
 use crate::error::HttpError;
 use crate::pages::{Pages, pages};
-use crate::tls::{self, Tls};
 
 /// More clients of the pages at once are sent away.
 pub const CONNECTIONS_MAX: usize = 64;
@@ -101,7 +101,8 @@ impl HttpServer {
     pub fn listen(self: &Arc<Self>, site: Site) -> Result<Listening, HttpError> {
         let Some(runtime) = &self.runtime else { return Err(HttpError::Closed) };
         let failed = |error| HttpError::Listen { address: site.address.clone(), error };
-        let acceptor = site.tls.as_ref().map(tls::config).transpose()?.map(TlsAcceptor::from);
+        let acceptor = site.tls.as_ref().map(|tls| tls.acceptor(&[b"http/1.1"])).transpose();
+        let acceptor = acceptor.map_err(HttpError::Tls)?.map(TlsAcceptor::from);
         let listener = runtime.block_on(TcpListener::bind(&site.address)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let seats = Arc::new(Semaphore::new(site.connections_max));

@@ -55,20 +55,11 @@ pub(crate) struct Heading {
 }
 
 fn identifier_of(digits: &str) -> Option<Identifier> {
-    if digits.len() != 48 || !digits.is_ascii() {
-        return None;
-    }
-    let mut id = NO_IDENTIFIER;
-    for (byte, at) in id.iter_mut().zip((0..48).step_by(2)) {
-        let pair = digits.get(at..at + 2)?;
-        let is_hex = pair.bytes().all(|digit| digit.is_ascii_hexdigit());
-        *byte = is_hex.then(|| u8::from_str_radix(pair, 16).ok())??;
-    }
-    Some(id)
+    base::hex::array(digits)
 }
 
 fn shown(id: &Identifier, version: Version) -> String {
-    let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = base::hex::lower(id);
     match version {
         Version::V3 => format!("{PREFIX}{digits}"),
         _ => digits,

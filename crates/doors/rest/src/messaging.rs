@@ -19,7 +19,9 @@ use queue_manager::options::{
     ConnectOptions, GetOptions, Handle, MessageHandle, ObjectDescriptor, PutOptions,
 };
 use queue_manager::properties::{InquireOptions, Property};
-use queue_manager::{Connection, Failed, MessageDescriptor, QueueManager, Reason};
+use queue_manager::{
+    Connection, Failed, MESSAGE_BYTES_MAX, MessageDescriptor, QueueManager, Reason,
+};
 use seam::clock::Clock;
 use serde_json::{Value, json};
 use store::Store;
@@ -29,8 +31,6 @@ use crate::error::{Problem, id, json_response};
 use crate::headers::{self, Correlation, Heading};
 use crate::request::{Ask, Version};
 
-/// Bytes of the longest message.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 100 << 20;
 /// How often a wait looks whether it still has somebody to wait for.
 const LOOK_MS: u64 = 250;
 /// The longest wait, in milliseconds.
@@ -224,6 +224,8 @@ struct Found {
     descriptor: MessageDescriptor,
     properties: Vec<Property>,
     data: Vec<u8>,
+    /// Bytes of all its data, however many of them were read.
+    length: usize,
 }
 
 /// A message as it is answered.
@@ -281,26 +283,27 @@ impl<'a, S: Store> Desk<'a, S> {
             descriptor.correl_id = correlation.identifier();
         }
         let mut data = Vec::new();
-        self.connection.get(self.queue, &mut descriptor, &mut options, room, &mut data)?;
+        let got =
+            self.connection.get(self.queue, &mut descriptor, &mut options, room, &mut data)?;
         let mut properties = Vec::new();
         let mut which = InquireOptions::First;
         while let Ok(one) = self.connection.inquire_property(self.properties, "%", which) {
             properties.push(Property { name: one.name, value: one.value });
             which = InquireOptions::Next;
         }
-        Ok(Found { descriptor, properties, data })
+        Ok(Found { descriptor, properties, data, length: got.data_length })
     }
 
-    /// Looks at the first or next message that is meant; `None`: there is none.
+    /// Looks at the first or next message that is meant, without its data; `None`: there is none.
     fn look(
         &mut self,
         (mut how, lock): (i32, i32),
         wanted: &Wanted,
-        (wait_ms, room): (u64, usize),
+        wait_ms: u64,
     ) -> Answer<Option<Found>> {
-        let truncated = if room == 0 { get::ACCEPT_TRUNCATED_MSG } else { 0 };
         loop {
-            match self.call(how | lock | truncated, wanted, (wait_ms, room)) {
+            let asked = how | lock | get::ACCEPT_TRUNCATED_MSG;
+            match self.call(asked, wanted, (wait_ms, 0)) {
                 Ok(found) => {
                     let fits = wanted.correlation.as_ref();
                     if fits.is_none_or(|wanted| wanted.fits(&found.properties)) {
@@ -314,10 +317,18 @@ impl<'a, S: Store> Desk<'a, S> {
         }
     }
 
-    /// Gets the message that was looked at; `None`: somebody else was faster.
+    /// Reads the message that was looked at; `None`: somebody else was faster.
+    fn read(&mut self, lock: i32) -> Answer<Option<Found>> {
+        self.at_cursor(get::BROWSE_MSG_UNDER_CURSOR | lock, MESSAGE_BYTES_MAX)
+    }
+
+    /// Gets the message that was read, but not its data again; `None`: somebody else was faster.
     fn take(&mut self) -> Answer<Option<Found>> {
-        let how = get::MSG_UNDER_CURSOR | get::SYNCPOINT;
-        match self.call(how, &Wanted::default(), (0, MESSAGE_BYTES_MAX)) {
+        self.at_cursor(get::MSG_UNDER_CURSOR | get::SYNCPOINT | get::ACCEPT_TRUNCATED_MSG, 0)
+    }
+
+    fn at_cursor(&mut self, how: i32, room: usize) -> Answer<Option<Found>> {
+        match self.call(how, &Wanted::default(), (0, room)) {
             Ok(found) => Ok(Some(found)),
             Err(failed)
                 if [Reason::NO_MSG_UNDER_CURSOR, Reason::NO_MSG_AVAILABLE].contains(&failed.0) =>
@@ -331,7 +342,7 @@ impl<'a, S: Store> Desk<'a, S> {
 
 /// The text of a message, or why it has none.
 fn text_of(found: Found) -> Answer<(MessageDescriptor, Vec<Property>, String)> {
-    let Found { descriptor, properties, data } = found;
+    let Found { descriptor, properties, data, .. } = found;
     let no_text = |why: &str| {
         let message = "The message is no text, and stays on its queue.";
         Problem::new(StatusCode::NOT_IMPLEMENTED, id::NO_TEXT, message)
@@ -379,7 +390,7 @@ pub(crate) fn find<S: Store>(
         }
         let left = deadline.saturating_sub(around.clock.monotonic());
         let slice = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).min(LOOK_MS);
-        let found = desk.look((get::BROWSE_FIRST, lock), wanted, (slice, MESSAGE_BYTES_MAX))?;
+        let found = desk.look((get::BROWSE_FIRST, lock), wanted, slice)?;
         if !around.somebody.is_there() {
             return Ok(None);
         }
@@ -389,7 +400,9 @@ pub(crate) fn find<S: Store>(
             }
             continue;
         };
-        let share = around.budget.take(found.data.len())?;
+        // There is room for it before it is read.
+        let share = around.budget.take(found.length)?;
+        let Some(found) = desk.read(lock)? else { continue };
         // What it would be answered with: a message that cannot be answered is not taken.
         let answer = text_of(found)?;
         if purpose == Purpose::Look {
@@ -418,7 +431,7 @@ pub(crate) fn list<S: Store>(
     let mut desk = Desk::open(manager, ask, Purpose::Look)?;
     let mut how = get::BROWSE_FIRST;
     while (messages.len() as u64) < limit && somebody.is_there() {
-        let found = match desk.look((how, 0), wanted, (0, 0)) {
+        let found = match desk.look((how, 0), wanted, 0) {
             Ok(Some(found)) => found,
             Ok(None) => break,
             Err(problem) if problem.is_inhibited() => break,

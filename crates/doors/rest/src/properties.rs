@@ -14,6 +14,7 @@
 //!    those that begin with `amqp_`: the AMQP door makes something of them, and nobody else
 //!    sets them.
 
+use base::hex;
 use queue_manager::properties::{Properties, Property, PropertyValue};
 
 /// What properties begin with that are the AMQP door's own.
@@ -21,12 +22,17 @@ const OF_AMQP: &str = "amqp_";
 
 /// Properties of a message that comes in.
 const PROPERTIES_MAX: usize = 1_000;
+/// Bytes of the header that has them.
+const PROPERTIES_BYTES_MAX: usize = 1 << 20;
 
 /// Reads a header.
 ///
 /// # Errors
 /// What is wrong, for people.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, PropertyValue)>, String> {
+    if text.len() > PROPERTIES_BYTES_MAX {
+        return Err(format!("Properties take {PROPERTIES_BYTES_MAX} bytes at most."));
+    }
     let mut rest = text.trim();
     let mut all = Vec::new();
     let mut check = Properties::default();
@@ -101,17 +107,9 @@ fn value_of(kind: &str, text: &str) -> Result<PropertyValue, String> {
         }
         "double" => PropertyValue::Float64(float()?),
         "string" => PropertyValue::String(quoted()?),
-        "bytes" => PropertyValue::Bytes(bytes_of(&quoted()?).ok_or_else(bad)?),
+        "bytes" => PropertyValue::Bytes(hex::read(&quoted()?).ok_or_else(bad)?),
         _ => return Err(format!("{kind} is no type of a property.")),
     })
-}
-
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let pairs = (0..digits.len()).step_by(2).map(|at| digits.get(at..at + 2));
-    pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
 }
 
 /// Writes a header; empty if there is nothing that it could have.
@@ -123,7 +121,7 @@ pub(crate) fn write(properties: &[Property]) -> String {
             PropertyValue::Null => return None,
             PropertyValue::Boolean(value) => (value.to_string(), "boolean"),
             PropertyValue::Bytes(bytes) => {
-                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let digits = hex::lower(bytes);
                 (format!("\"{digits}\""), "bytes")
             }
             PropertyValue::Int8(number) => (number.to_string(), "byte"),

@@ -48,9 +48,7 @@ pub trait Authenticator: Send + Sync + 'static {
     /// The user of a client certificate, in DER: by default its common name in capital letters, if
     /// there is such a user.
     fn certificate(&self, certificate: &[u8]) -> Option<String> {
-        let (_, certificate) = x509_parser::parse_x509_certificate(certificate).ok()?;
-        let name = certificate.subject().iter_common_name().next()?.as_str().ok()?;
-        let user = name.to_ascii_uppercase();
+        let user = tls::user(certificate)?;
         self.mark(&user).map(|_| user)
     }
 

@@ -7,11 +7,13 @@
 //! * [`fault`]: what every error of Holdfast can say about itself (code, object, remedy);
 //! * [`stats`]: counters and histograms without locks;
 //! * [`bytes`]: little-endian readers that never panic on short input;
+//! * [`hex`]: hexadecimal digits;
 //! * [`hash`]: the one non-cryptographic hash, with a fixed seed, so that a run can be replayed.
 
 pub mod bytes;
 pub mod fault;
 pub mod hash;
+pub mod hex;
 pub mod ids;
 pub mod stats;
 

@@ -21,6 +21,7 @@ pub mod fence;
 pub mod fresh;
 mod held;
 pub mod keyring;
+pub mod link;
 pub mod made;
 pub mod mem;
 pub mod ordered;

@@ -25,6 +25,7 @@
 //! (the freshness map does, K5), and it cannot hide which blocks change, or how often.
 
 mod cache;
+mod digest;
 mod error;
 mod format;
 mod gcm;
@@ -48,6 +49,7 @@ mod working_key;
 mod wrapped;
 mod wrapping;
 
+pub use digest::sha256;
 pub use error::{PageFault, SealError};
 pub use format::{Form, Format};
 pub use gcm::{Gcm, NONCE_BYTES};

@@ -80,7 +80,7 @@ pub use catalog::{Catalog, CatalogEntry, SetState};
 pub use convert::{ConversionStatus, describe};
 pub use error::{Lowered, SpanLimit, SpanSetting, UowError};
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
-pub use protection::{AskedAbove, Protection};
+pub use protection::{AskedAbove, Opening, Protection};
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use record::Target;
 pub use repair::RepairedFrom;

@@ -11,7 +11,9 @@
 //! 3. Both slots of the control file have what is bound: a damaged slot brings back nothing older.
 //! 4. Plain groups of the log are believed within the one span in which it was plain, and nowhere
 //!    else.
-//! 5. Each change has its edition, which goes into the log and into RECON. A control file of an
+//! 5. What of the system is open to others is bound as digests, which the layers above make. One
+//!    that is not bound is more than is bound; they compare, and name what it is.
+//! 6. Each change has its edition, which goes into the log and into RECON. A control file of an
 //!    older edition was put back and opens nothing.
 //!
 //! In the control block, behind what restart needs:
@@ -28,6 +30,8 @@
 //! | 24 | 2 + n | the anchor's path, relative to the system's folder if it lies there; empty: none |
 //! | | 2 | number of names that follow |
 //! | | 2 + n | each: a database whose new data sets have the other form |
+//! | | 2 | 0: what is open to others was never bound; otherwise the number of digests, and one |
+//! | | 16 | each: the digest of something that is open to others |
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,6 +48,10 @@ use crate::{KernelConfig, Lowered, UowError};
 
 /// The edition of a system that was just made.
 pub(crate) const FIRST_EDITION: u32 = 1;
+
+/// The digest of something that a configuration opens to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Opening(pub [u8; 16]);
 
 /// What the bytes of a system must prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +72,8 @@ pub struct Protection {
     pub exceptions: BTreeSet<String>,
     /// The anchor's file, if the system has one.
     pub anchor: Option<PathBuf>,
+    /// What may be open to others; none: that was never bound.
+    pub openings: Option<BTreeSet<Opening>>,
 }
 
 /// What layers above the kernel ask for.
@@ -95,6 +105,7 @@ impl Protection {
         new_sets: Format::Sealed,
         exceptions: BTreeSet::new(),
         anchor: None,
+        openings: None,
     };
 
     /// What a configuration asks for, of a system in `home`.
@@ -113,6 +124,8 @@ impl Protection {
             new_sets,
             exceptions,
             anchor,
+            // Bound when doors are open, or by an operator.
+            openings: None,
         }
     }
 
@@ -185,7 +198,13 @@ impl Protection {
 
     /// What is bound once a start has succeeded that asked for `asked`, and for nothing less.
     pub(crate) fn raised_to(&self, asked: &Protection) -> Protection {
-        Protection { edition: self.edition, plain: self.plain, log: self.log, ..asked.clone() }
+        Protection {
+            edition: self.edition,
+            plain: self.plain,
+            log: self.log,
+            openings: self.openings.clone(),
+            ..asked.clone()
+        }
     }
 
     /// What is bound once an operator has accepted what `asked` lowers. The log has reached
@@ -202,6 +221,14 @@ impl Protection {
             if self.plain == PlainSpan::NONE {
                 lowered.plain.from = proven;
             }
+        }
+        let opens_no_more = match (&self.openings, &asked.openings) {
+            (Some(bound), Some(asked)) => asked.is_subset(bound),
+            (None, Some(_)) => false,
+            (_, None) => true,
+        };
+        if !opens_no_more {
+            lowered.openings.clone_from(&asked.openings);
         }
         let of_sets = |one: &Lowered| one.setting.starts_with("[data");
         if self.lowered_by(asked).iter().any(of_sets) {
@@ -234,6 +261,9 @@ impl Protection {
             }
             push_string16(&mut out, name.as_bytes());
         }
+        let count = self.openings.as_ref().map_or(0, |all| all.len() + 1);
+        out.extend_from_slice(&u16::try_from(count).ok()?.to_le_bytes());
+        self.openings.iter().flatten().for_each(|one| out.extend_from_slice(&one.0));
         (out.len() <= bytes_max).then_some(out)
     }
 
@@ -251,6 +281,11 @@ impl Protection {
         for _ in 0..reader.u16()? {
             exceptions.insert(str::from_utf8(reader.string16()?).ok()?.to_owned());
         }
+        let mut openings = None;
+        if let Some(count) = reader.u16()?.checked_sub(1) {
+            let one = |_| Some(Opening(reader.array()?));
+            openings = Some((0..count).map(one).collect::<Option<BTreeSet<_>>>()?);
+        }
         Some(Protection {
             edition,
             log,
@@ -260,6 +295,7 @@ impl Protection {
             new_sets,
             exceptions,
             anchor,
+            openings,
         })
     }
 }
@@ -340,6 +376,7 @@ mod tests {
             new_sets: Format::Sealed,
             exceptions: ["HISTORY".to_owned(), "SCRATCH".to_owned()].into(),
             anchor: Some("/mnt/other/bank.anchor".into()),
+            openings: Some([Opening([1; 16]), Opening([2; 16])].into()),
         }
     }
 
@@ -352,6 +389,9 @@ mod tests {
                 assert_eq!(Protection::decode(&bytes[..len]), None);
             }
         }
+        let none_open = Protection { openings: Some(BTreeSet::new()), ..full() };
+        let bytes = none_open.encode(512).unwrap();
+        assert_eq!(Protection::decode(&bytes), Some(none_open));
         assert_eq!(full().encode(40), None, "more names than there is room for");
     }
 
@@ -379,6 +419,21 @@ mod tests {
         let more = Protection { exceptions: BTreeSet::new(), ..full() };
         assert!(Protection::SEALED.lowered_by(&more).is_empty());
         assert!(full().lowered_by(&more).is_empty());
+    }
+
+    #[test]
+    fn openings_are_kept_by_starts_and_bound_by_operators() {
+        let asked = |openings| Protection { openings, ..full() };
+        // A start asks for none, and takes none away.
+        assert_eq!(full().raised_to(&asked(None)), full());
+        assert_eq!(full().lowered_to(&asked(None), Lsn(9)), full());
+        let more: BTreeSet<_> = [1, 2, 3].map(|one| Opening([one; 16])).into();
+        let accepted = full().lowered_to(&asked(Some(more.clone())), Lsn(9));
+        assert_eq!(accepted.openings, Some(more.clone()));
+        let fewer: BTreeSet<_> = [Opening([1; 16])].into();
+        assert_eq!(full().lowered_to(&asked(Some(fewer)), Lsn(9)), full());
+        let never = Protection { openings: None, ..full() };
+        assert_eq!(never.lowered_to(&asked(Some(more.clone())), Lsn(9)).openings, Some(more));
     }
 
     #[test]

@@ -17,6 +17,8 @@
 
 use std::path::{Path, PathBuf};
 
+use seam::link::Link;
+
 /// The name of the socket in a system's folder.
 pub const SOCKET: &str = "messages.sock";
 /// The variable that names a system's folder.
@@ -82,39 +84,9 @@ pub fn file_name(name: &str) -> Option<String> {
     (is_name && file != "." && file != "..").then_some(file)
 }
 
-/// A queue manager's link, for as long as its system runs.
-#[derive(Debug)]
-pub struct Link {
-    path: PathBuf,
-    socket: PathBuf,
-}
-
-impl Link {
-    /// Makes the link in the first folder that can be written; `None` if there is none: programs
-    /// then need [`SYSTEM_VARIABLE`].
-    #[must_use]
-    #[allow(clippy::disallowed_methods)] // links are no part of a system
-    pub fn make(places: &Places, name: &str, socket: &Path) -> Option<Link> {
-        let file = file_name(name)?;
-        places.running.iter().find_map(|running| {
-            let folder = running.join(LINKS);
-            std::fs::create_dir_all(&folder).ok()?;
-            let path = folder.join(&file);
-            let fresh = folder.join(format!(".{file}.{}", std::process::id()));
-            let _ = std::fs::remove_file(&fresh);
-            std::os::unix::fs::symlink(socket, &fresh).ok()?;
-            std::fs::rename(&fresh, &path).ok()?;
-            Some(Link { path, socket: socket.to_owned() })
-        })
-    }
-}
-
-impl Drop for Link {
-    #[allow(clippy::disallowed_methods)] // links are no part of a system
-    fn drop(&mut self) {
-        // Another system may have taken the name over: then it is that one's.
-        if std::fs::read_link(&self.path).is_ok_and(|target| target == self.socket) {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
+/// Makes the link of a queue manager in the first folder that can be written; `None` if there is
+/// none: programs then need [`SYSTEM_VARIABLE`].
+#[must_use]
+pub fn link(places: &Places, name: &str, socket: &Path) -> Option<Link> {
+    Link::make(&places.running, LINKS, &file_name(name)?, socket)
 }

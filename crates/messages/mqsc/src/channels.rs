@@ -6,7 +6,7 @@
 
 use queue_manager::QueueManager;
 use queue_manager::channel::{
-    ChannelError, ChannelStatus, ChannelType, SenderState, StopMode, StopRequest,
+    ChannelError, ChannelStatus, ChannelType, SenderState, StopMode, StopRequest, WasReset,
 };
 use queue_manager::name::matches_generic;
 use queue_manager::objects::Kind;
@@ -44,8 +44,8 @@ pub(crate) fn run<S: Store>(manager: &QueueManager<S>, mut command: Command) -> 
         Verb::Reset => {
             let next = number(&mut command, "SEQNUM", (1, 999_999_999))?.unwrap_or(1);
             command.keywords.end()?;
-            manager.channels().reset(&channel, next)?;
-            done(8023, "Channel reset complete.")
+            let was_reset = manager.channels().reset(&channel, next)?;
+            done(8023, &format!("Channel reset complete.{}", told(&was_reset, next)))
         }
         _ => {
             let action = command.keywords.word("ACTION", &["COMMIT", "BACKOUT"])?;
@@ -58,6 +58,19 @@ pub(crate) fn run<S: Store>(manager: &QueueManager<S>, mut command: Command) -> 
             done(8025, "Channel resolved.")
         }
     }
+}
+
+/// What a reset did at a receiver's end; nothing for a sender.
+fn told(was_reset: &WasReset, next: u64) -> String {
+    let WasReset { partners, certificates } = was_reset;
+    let mut text = String::new();
+    if !partners.is_empty() {
+        text += &format!(" The next message of {} has number {next}.", partners.join(", "));
+    }
+    if !certificates.is_empty() {
+        text += &format!(" {} may come with another certificate.", certificates.join(", "));
+    }
+    text
 }
 
 fn number(

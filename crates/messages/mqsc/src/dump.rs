@@ -136,7 +136,7 @@ fn command(object: &Object, selection: &Selection) -> String {
                 comments.push(format!("*  {} +", field(attribute, value)));
             }
             Access::Shown => {}
-            Access::Fixed if is_default || attribute.name == "CHLAUTH" => {}
+            Access::Fixed if is_default || in_head(object.kind, attribute.name) => {}
             _ if is_default && !selection.all => {}
             _ => parts.push(format!("   {} +", written(attribute, value))),
         }
@@ -166,6 +166,11 @@ fn ended(mut parts: Vec<String>, one_line: bool) -> String {
             format!("{}\n", words.collect::<Vec<_>>().join(" "))
         }
     }
+}
+
+/// Whether an attribute stands in the head of a command.
+fn in_head(kind: Kind, attribute: &str) -> bool {
+    kind == Kind::ChannelAuthority && ["CHLAUTH", "TYPE"].contains(&attribute)
 }
 
 fn opening(object: &Object) -> String {

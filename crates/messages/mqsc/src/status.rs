@@ -223,7 +223,7 @@ pub(crate) fn connections<S: Store>(manager: &QueueManager<S>, mut command: Comm
 /// What identifies connections of a queue manager outside of it.
 fn external_name(manager: &str) -> String {
     let name = format!("{manager:12.12}");
-    "AMQC".bytes().chain(name.bytes()).map(|byte| format!("{byte:02X}")).collect()
+    base::hex::upper(format!("AMQC{name}").as_bytes())
 }
 
 fn connection_fields(number: &str, external: &str, one: &ConnectionStatus) -> Vec<Field> {
@@ -341,7 +341,7 @@ pub(crate) fn subscriptions<S: Store>(manager: &QueueManager<S>, mut command: Co
         .map(|one| {
             vec![
                 Field::new("SUB", &one.name),
-                Field::new("SUBID", hexadecimal(&one.id)),
+                Field::new("SUBID", base::hex::upper(&one.id)),
                 Field::new("DEST", one.destination),
                 Field::new("DURABLE", if one.durable { "YES" } else { "NO" }),
                 Field::new("NUMMSGS", one.messages),
@@ -358,10 +358,6 @@ pub(crate) fn subscriptions<S: Store>(manager: &QueueManager<S>, mut command: Co
         true => Err(not_found(Kind::Subscription, &name)),
         false => Ok(replies),
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
 /// The topics that somebody defined or subscribed to, with how many did.

@@ -1,6 +1,8 @@
 //! The objects that every queue manager has.
 //!
 //! 1. One that is deleted is made again when the queue manager is opened.
+//! 2. The channel authentication records with which a queue manager begins are made with it, and
+//!    never again: who removes one wants to.
 
 use crate::objects::Kind;
 
@@ -74,6 +76,40 @@ pub(crate) const OBJECTS: &[(Kind, &str, Attributes)] = &[
     (Kind::Service, "SYSTEM.DEFAULT.SERVICE", &[]),
     (Kind::AuthenticationInformation, "SYSTEM.DEFAULT.AUTHINFO.IDPWOS", &[]),
     (Kind::StorageClass, "DEFAULT", &[]),
+];
+
+/// The channel authentication records of a queue manager that is new: no program comes in as an
+/// administrator, and nobody by channels of the system. Names are composed as `SET CHLAUTH` does.
+pub(crate) const RECORDS: &[(&str, Attributes)] = &[
+    (
+        "%2A/BLOCKUSER/////",
+        &[
+            ("CHLAUTH", "*"),
+            ("TYPE", "BLOCKUSER"),
+            ("DESCR", "No program comes in as an administrator"),
+            ("USERLIST", "*MQADMIN"),
+        ],
+    ),
+    (
+        "SYSTEM.%2A/ADDRESSMAP/%2A////",
+        &[
+            ("CHLAUTH", "SYSTEM.*"),
+            ("TYPE", "ADDRESSMAP"),
+            ("DESCR", "Nobody comes in by channels of the system"),
+            ("ADDRESS", "*"),
+            ("USERSRC", "NOACCESS"),
+        ],
+    ),
+    (
+        "SYSTEM.ADMIN.SVRCONN/ADDRESSMAP/%2A////",
+        &[
+            ("CHLAUTH", "SYSTEM.ADMIN.SVRCONN"),
+            ("TYPE", "ADDRESSMAP"),
+            ("DESCR", "Tools of administrators, as the channel says"),
+            ("ADDRESS", "*"),
+            ("USERSRC", "CHANNEL"),
+        ],
+    ),
 ];
 
 /// The object whose values a definition of that kind begins with.

@@ -41,3 +41,6 @@ pub use error::AdminError;
 pub use manager::QueueManager;
 pub use name::ObjectName;
 pub use reason::{Answer, Completion, Failed, Outcome, Reason};
+
+/// Bytes of the longest message.
+pub const MESSAGE_BYTES_MAX: usize = 100 << 20;

@@ -40,13 +40,7 @@ impl<S: Store> QueueManager<S> {
     /// If the store fails, or what stands there was not written by this release.
     pub fn open(store: &S, options: Options) -> Result<QueueManager<S>, AdminError> {
         let manager = QueueManager { core: Arc::new(Core::open(store, options)?) };
-        for (kind, name, attributes) in defaults::OBJECTS {
-            if manager.core.object(*kind, name).is_none() {
-                let attributes: Vec<(&str, Value)> =
-                    attributes.iter().map(|(name, value)| (*name, Value::from(*value))).collect();
-                manager.define(*kind, name, &attributes, false, None)?;
-            }
-        }
+        manager.make_defaults()?;
         manager.core.find_subscriptions()?;
         manager.core.find_retained().map_err(|failed| AdminError::Call {
             kind: Kind::QueueManager,
@@ -55,6 +49,22 @@ impl<S: Store> QueueManager<S> {
         })?;
         manager.core.event(&Event::Started);
         Ok(manager)
+    }
+
+    fn make_defaults(&self) -> Result<(), AdminError> {
+        let first = defaults::OBJECTS.first();
+        let is_new = first.is_some_and(|(kind, name, _)| self.core.object(*kind, name).is_none());
+        let records = defaults::RECORDS.iter().filter(|_| is_new);
+        let records = records.map(|(name, values)| (Kind::ChannelAuthority, *name, *values));
+        // Records first: after a crash in between the queue manager is still new.
+        for (kind, name, attributes) in records.chain(defaults::OBJECTS.iter().copied()) {
+            if self.core.object(kind, name).is_none() {
+                let attributes: Vec<(&str, Value)> =
+                    attributes.iter().map(|(name, value)| (*name, Value::from(*value))).collect();
+                self.define(kind, name, &attributes, false, None)?;
+            }
+        }
+        Ok(())
     }
 
     /// Its name.

@@ -43,7 +43,10 @@ pub mod value {
         pub const ANY_INPUT: i32 = INPUT_AS_Q_DEF | INPUT_SHARED | INPUT_EXCLUSIVE;
         pub const ANY_CONTEXT: i32 =
             PASS_IDENTITY_CONTEXT | PASS_ALL_CONTEXT | SET_IDENTITY_CONTEXT | SET_ALL_CONTEXT;
-        pub const ALL: i32 = 0x7F_FFFF;
+        /// None of the interface's own: the queue is not one from which the system itself carries
+        /// out what is put there. For who puts what somebody else has made.
+        pub const NOT_CARRIED_OUT: i32 = 0x4000_0000;
+        pub const ALL: i32 = 0x407F_FFFF;
     }
     /// Options of closing.
     pub mod close {
@@ -129,7 +132,9 @@ pub mod value {
             | SET_IDENTITY_CONTEXT
             | SET_ALL_CONTEXT
             | NO_CONTEXT;
-        pub const ALL: i32 = 0x1CAF_FFE6;
+        /// As the option of opens.
+        pub const NOT_CARRIED_OUT: i32 = 0x2000_0000;
+        pub const ALL: i32 = 0x3CAF_FFE6;
     }
     /// Options of subscribing.
     pub mod subscribe {

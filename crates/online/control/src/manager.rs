@@ -50,6 +50,10 @@ impl<S: Store> Manager for Control<S> {
         self.inner.check_user(user, group, password)
     }
 
+    fn knows(&self, user: Name) -> bool {
+        !self.has_users() || self.user_mark(user).is_some()
+    }
+
     fn allows_anonymous(&self) -> bool {
         match self.inner.options.anonymous {
             Anonymous::Never => false,

@@ -87,6 +87,10 @@ pub trait Manager: Send + Sync {
     /// If the user is unknown or the password is wrong; both say the same.
     fn authenticate(&self, user: Name, group: Name, password: &[u8]) -> Result<Identity, Refusal>;
 
+    /// Whether who has proved by a certificate to be that user is let in: while there are no users
+    /// anybody is, and then those alone.
+    fn knows(&self, user: Name) -> bool;
+
     /// Whether a client who names no user is let in.
     fn allows_anonymous(&self) -> bool;
 

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
-use base::{Coded, KeyGeneration};
+use base::{Coded, KeyGeneration, hex};
 use definitions::{DbdName, Member, encode};
 use hierarchy::load::{Given, Input, InputError};
 use hierarchy::{Database, Deleted, HierarchyError, TypeAt};
@@ -101,7 +101,7 @@ impl Sum {
         let digest = self.digest.clone().finish();
         Counted {
             segments: types.map(|(kind, count)| (kind.name.text().to_owned(), *count)).collect(),
-            digest: hex(&digest),
+            digest: hex::lower(digest.as_ref()),
         }
     }
 }
@@ -377,11 +377,7 @@ fn form<S: Store>(databases: &Databases<S>, database: &Database) -> String {
     digest.update(&encode(&Member::Dbd(Box::new((*database.schema.dbd).clone()))));
     digest.update(database.schema.placement.identity().as_bytes());
     digest.update(format!("{:?}", databases.encoding(database.name())).as_bytes());
-    hex(&digest.finish())
-}
-
-fn hex(digest: &digest::Digest) -> String {
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::lower(digest.finish().as_ref())
 }
 
 /// Loads a database from a stream, and proves that it is at its new place what it was at the old.

@@ -36,6 +36,7 @@ mod error;
 mod guests;
 pub mod hygiene;
 mod limits;
+mod openings;
 pub mod operator;
 mod places;
 pub mod protection;

@@ -5,6 +5,7 @@
 //!    groups are believed nowhere.
 //! 2. Less is bound by [`accept`] alone, whose caller holds the passphrase; more by a start.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use uow::control::ControlKeys;
 use uow::{Lowered, Protection, UowError, protection};
 
-use crate::{LABELS, Stopped, SystemConfig, SystemError, survey, system};
+use crate::{LABELS, Stopped, SystemConfig, SystemError, openings, survey, system};
 
 /// What the bytes of a system must prove, as people and programs read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,9 @@ pub struct ProtectionStatus {
     pub exceptions: Vec<String>,
     /// The anchor's file, if there is one.
     pub anchor: Option<String>,
+    /// How many things of its doors may be open to others; none: that was never bound.
+    #[serde(default)]
+    pub openings: Option<usize>,
 }
 
 impl ProtectionStatus {
@@ -53,6 +57,7 @@ impl ProtectionStatus {
             new_sets: bound.new_sets.to_string(),
             exceptions: bound.exceptions.iter().cloned().collect(),
             anchor: bound.anchor.as_ref().map(|path| path.display().to_string()),
+            openings: bound.openings.as_ref().map(BTreeSet::len),
         }
     }
 }
@@ -74,8 +79,13 @@ impl fmt::Display for ProtectionStatus {
             write!(f, ", but not those of {}", self.exceptions.join(", "))?;
         }
         match &self.anchor {
-            None => write!(f, "; no anchor"),
-            Some(path) => write!(f, "; anchor {path}"),
+            None => write!(f, "; no anchor")?,
+            Some(path) => write!(f, "; anchor {path}")?,
+        }
+        match self.openings {
+            None | Some(0) => Ok(()),
+            Some(1) => write!(f, "; 1 thing of its doors is open to others"),
+            Some(many) => write!(f, "; {many} things of its doors are open to others"),
         }
     }
 }
@@ -140,9 +150,22 @@ fn compared(
     keys: &Arc<KeyRing>,
 ) -> Result<Compared, SystemError> {
     let bound = protection::bound(seam, dir, &control_keys(config, keys))?;
-    let asked = config.asked(dir);
-    let lowered = bound.lowered_by(&asked);
+    let asked = asked(config, dir);
+    let lowered = lowered(&bound, config, dir);
     Ok(Compared { bound, asked, lowered })
+}
+
+/// What a configuration asks for, with what it opens.
+fn asked(config: &SystemConfig, dir: &Path) -> Protection {
+    let openings = Some(openings::asked(config, dir));
+    Protection { openings, ..config.asked(dir) }
+}
+
+/// Where a configuration asks for less than what is bound.
+pub(crate) fn lowered(bound: &Protection, config: &SystemConfig, dir: &Path) -> Vec<Lowered> {
+    let mut lowered = bound.lowered_by(&config.asked(dir));
+    lowered.extend(openings::lowered(bound, config, dir));
+    lowered
 }
 
 /// What is bound for a system that is about to be opened.
@@ -191,7 +214,7 @@ pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
         return Ok(());
     }
     let keys = control_keys(&stopped.config, &stopped.keys);
-    let mut asked = stopped.config.asked(&stopped.dir);
+    let mut asked = asked(&stopped.config, &stopped.dir);
     // Its data sets may be sealed. What is logged in memory may be so, too.
     if let Some(bound) = &stopped.bound {
         asked.log = bound.log;

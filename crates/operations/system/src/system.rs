@@ -24,7 +24,8 @@ use crate::operator::{self, Server, Verb};
 use crate::places::{LOCK, Places};
 use crate::status::{self, RunningStatus};
 use crate::{
-    Doors, Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey,
+    Doors, Guests, SystemConfig, SystemError, archives, hygiene, openings, protection, registry,
+    survey,
 };
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
@@ -366,6 +367,19 @@ impl System {
 
     pub(crate) fn recon_shared(&self) -> &Arc<Recon> {
         &self.inner.recon
+    }
+
+    /// Binds what the system has open to others, once its doors are open: all of it the first
+    /// time, and from then on nothing beyond what was bound.
+    ///
+    /// # Errors
+    /// If the control file or RECON cannot be written.
+    pub fn bind_openings(&self) -> Result<(), SystemError> {
+        let openings = openings::asked(self.config(), self.dir());
+        if self.inner.kernel.bind_openings(openings)? {
+            self.update_recon()?;
+        }
+        Ok(())
     }
 
     /// Tells RECON what data sets there are by now.

@@ -190,7 +190,7 @@ fn port(address: &str, secured: bool, places: &Places) -> Result<Stream, Connect
                             ConnectError::Tls("set HOLDFAST_OWNER_ROOTS to a PEM file".into())
                         })?;
                         let secured = tls::connect(stream, host, &roots);
-                        Stream::Secured(secured.map_err(ConnectError::Tls)?)
+                        Stream::Secured(secured.map_err(|why| ConnectError::Tls(why.to_string()))?)
                     }
                 });
             }

@@ -20,6 +20,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use rustix::process::{geteuid, getuid};
+use seam::link::Link;
 use zeroize::Zeroizing;
 
 use crate::name::Applid;
@@ -144,40 +145,11 @@ fn place_of(value: &OsStr) -> Place {
     Place::Socket(Path::new(value).join(SOCKET))
 }
 
-/// A system's link, for as long as it runs.
-#[derive(Debug)]
-pub struct Link {
-    path: PathBuf,
-    socket: PathBuf,
-}
-
-impl Link {
-    /// Makes the link in the first folder that can be written; `None` if there is none: programs
-    /// then need the variable of the applid.
-    #[must_use]
-    #[allow(clippy::disallowed_methods)] // links are no part of a system
-    pub fn make(places: &Places, applid: &Applid, socket: &Path) -> Option<Link> {
-        places.running.iter().find_map(|running| {
-            let folder = running.join(LINKS);
-            std::fs::create_dir_all(&folder).ok()?;
-            let path = folder.join(applid.text());
-            let fresh = folder.join(format!(".{applid}.{}", std::process::id()));
-            let _ = std::fs::remove_file(&fresh);
-            std::os::unix::fs::symlink(socket, &fresh).ok()?;
-            std::fs::rename(&fresh, &path).ok()?;
-            Some(Link { path, socket: socket.to_owned() })
-        })
-    }
-}
-
-impl Drop for Link {
-    #[allow(clippy::disallowed_methods)] // links are no part of a system
-    fn drop(&mut self) {
-        // Another system may have taken the name over.
-        if std::fs::read_link(&self.path).is_ok_and(|target| target == self.socket) {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
+/// Makes the link of a system in the first folder that can be written; `None` if there is none:
+/// programs then need the variable of the applid.
+#[must_use]
+pub fn link(places: &Places, applid: &Applid, socket: &Path) -> Option<Link> {
+    Link::make(&places.running, LINKS, applid.text(), socket)
 }
 
 #[cfg(test)]
@@ -202,10 +174,10 @@ mod tests {
         let places = Places { running: vec![folder.clone()], ..Places::given(BTreeMap::new()) };
         let applid = Applid::parse("LINKED").unwrap();
         assert_eq!(places.of(&applid), None);
-        let first = Link::make(&places, &applid, Path::new("/one/records.sock")).unwrap();
+        let first = link(&places, &applid, Path::new("/one/records.sock")).unwrap();
         let path = folder.join(LINKS).join("LINKED");
         assert_eq!(places.of(&applid), Some(Place::Socket(path.clone())));
-        let second = Link::make(&places, &applid, Path::new("/two/records.sock")).unwrap();
+        let second = link(&places, &applid, Path::new("/two/records.sock")).unwrap();
         drop(first);
         assert_eq!(std::fs::read_link(&path).unwrap(), Path::new("/two/records.sock"));
         drop(second);

@@ -162,26 +162,14 @@ fn unescaped(text: &str) -> String {
 /// Where Debian keeps the authorities that it trusts.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
+#[allow(clippy::disallowed_methods)] // the machine's file, or people's; no part of a system
 fn tls(authorities: Option<&str>) -> Result<tokio_postgres_rustls::MakeRustlsConnect> {
-    use rustls::pki_types::CertificateDer;
-    use rustls::pki_types::pem::PemObject;
-
-    let wrong = |why: String| StoreError::beneath(EngineError::Tls(why));
     let path = authorities.unwrap_or(AUTHORITIES);
-    let mut roots = rustls::RootCertStore::empty();
-    let certificates =
-        CertificateDer::pem_file_iter(path).map_err(|error| wrong(format!("{path}: {error}")))?;
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| wrong(format!("{path}: {error}")))?;
-        roots.add(certificate).map_err(|error| wrong(format!("{path}: {error}")))?;
-    }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(tokio_postgres_rustls::MakeRustlsConnect::new(config))
+    let wrong = |why: String| StoreError::beneath(EngineError::Tls(format!("{path}: {why}")));
+    let roots = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let trust = tls::Trust { roots: &roots, own: None };
+    let config = trust.connector().map_err(|error| wrong(error.to_string()))?;
+    Ok(tokio_postgres_rustls::MakeRustlsConnect::new(config.as_ref().clone()))
 }
 
 /// A name that can stand in SQL as it is.

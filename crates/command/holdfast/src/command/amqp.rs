@@ -3,18 +3,19 @@
 //! Invariants:
 //! 1. Where no users are configured, only this machine comes in, unless the configuration says
 //!    otherwise; the system says so.
-//! 2. Once there are users, who names none is not let in, unless the configuration says otherwise.
+//! 2. Once there are users, who names none is not let in, unless the configuration says otherwise;
+//!    nor is somebody with a certificate who is none of them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use amqp::{Authenticator, Options, Server, Tls, common_name};
+use amqp::{Authenticator, Options, Server, Tls};
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
 use otma::{Manager as _, Name};
 use system::{AmqpSettings, DoorStatus, System};
 
-use super::listen::{self, CertificateFiles, Certificates};
+use super::listen::{self, CertificateFiles};
 use crate::failure::{Failure, Result};
 
 /// The door's names, without and with TLS, as `start` tells them.
@@ -50,7 +51,9 @@ impl Authenticator for Users {
     }
 
     fn external(&self, certificate: &[u8]) -> Option<String> {
-        name_of(&common_name(certificate)?).map(|name| name.text())
+        let name = name_of(&tls::user(certificate)?)?;
+        // Somebody who was a user, or never was one, is not let in by a certificate alone.
+        self.manager.knows(name).then(|| name.text())
     }
 
     fn anonymous(&self, local: bool) -> Option<String> {
@@ -75,7 +78,7 @@ impl AmqpDoor {
         let options = Options {
             addresses: addresses(&settings.listen, open)?,
             tls_addresses: addresses(&settings.tls, open)?,
-            tls: tls(system, settings)?,
+            tls: certificates(system, settings)?,
             passwords_without_tls: false,
             connections_max: usize::try_from(settings.connections_max).unwrap_or(usize::MAX),
             threads: THREADS,
@@ -126,7 +129,7 @@ fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
 }
 
 /// The certificates: those of the section, or those that IMS Connect has.
-fn tls(system: &System, settings: &AmqpSettings) -> Result<Option<Tls>> {
+fn certificates(system: &System, settings: &AmqpSettings) -> Result<Option<Tls>> {
     if settings.tls.is_empty() {
         return Ok(None);
     }
@@ -136,10 +139,5 @@ fn tls(system: &System, settings: &AmqpSettings) -> Result<Option<Tls>> {
         key: &settings.tls_key,
         clients: &settings.tls_clients,
     };
-    let found = listen::certificates(system, &files)?;
-    Ok(found.map(|Certificates { chain, key, client_roots }| Tls {
-        certificates: chain,
-        key,
-        client_roots,
-    }))
+    listen::certificates(system, &files)
 }

@@ -100,7 +100,8 @@ impl Doors {
             online.count_messages(Arc::clone(messages));
         }
         self.records = Some(RecordPrograms::open(kernel, manager, &shared.catalogs)?);
-        Ok(())
+        // What is open now is bound: whoever writes holdfast.toml opens no more by that.
+        Ok(kernel.bind_openings()?)
     }
 
     /// Where clients of other machines come in.

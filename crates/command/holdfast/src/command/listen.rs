@@ -4,21 +4,13 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 
-use system::System;
+use system::{OnlineSettings, System};
+use tls::Tls;
 
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 
-/// The certificates of a door, as PEM.
-pub(super) struct Certificates {
-    /// The door's own, with those above it.
-    pub(super) chain: Vec<u8>,
-    pub(super) key: Vec<u8>,
-    /// Whose certificates of clients are believed.
-    pub(super) client_roots: Option<Vec<u8>>,
-}
-
-/// Where those of a section of the configuration are; empty paths stand for none.
+/// Where the certificates of a section of the configuration are; empty paths stand for none.
 pub(super) struct CertificateFiles<'a> {
     pub(super) section: &'a str,
     pub(super) certificate: &'a Path,
@@ -55,10 +47,7 @@ pub(super) fn on_this_machine(addresses: &mut [SocketAddr], door: &str) {
 }
 
 /// The certificates of a section, or those that IMS Connect has; none if neither has any.
-pub(super) fn certificates(
-    system: &System,
-    files: &CertificateFiles<'_>,
-) -> Result<Option<Certificates>> {
+pub(super) fn certificates(system: &System, files: &CertificateFiles<'_>) -> Result<Option<Tls>> {
     let (dir, online) = (system.dir(), &system.config().online);
     let is_own = !files.certificate.as_os_str().is_empty();
     let (certificate, key) = match is_own {
@@ -74,7 +63,33 @@ pub(super) fn certificates(
     }
     let read = |path: &Path| pem(&dir.join(path), files.section);
     let client_roots = (!clients.as_os_str().is_empty()).then(|| read(clients)).transpose()?;
-    Ok(Some(Certificates { chain: read(certificate)?, key: read(key)?, client_roots }))
+    Ok(Some(Tls {
+        certificates: read(certificate)?,
+        key: read(key)?,
+        client_roots,
+        // Who has none proves in another way who they are.
+        client_required: false,
+    }))
+}
+
+/// The certificates of the section [online], for doors whose clients have to have one if it names
+/// who signs them; none if it names none.
+pub(super) fn online_certificates(dir: &Path, settings: &OnlineSettings) -> Result<Option<Tls>> {
+    let is_named = |path: &Path| !path.as_os_str().is_empty();
+    let (certificate, key) = (&*settings.tls_certificate, &*settings.tls_key);
+    if !is_named(certificate) || !is_named(key) {
+        return Ok(None);
+    }
+    let read = |path: &Path| pem(&dir.join(path), "online");
+    let clients = &*settings.tls_clients;
+    let client_roots = is_named(clients).then(|| read(clients)).transpose()?;
+    let client_required = client_roots.is_some();
+    Ok(Some(Tls {
+        certificates: read(certificate)?,
+        key: read(key)?,
+        client_roots,
+        client_required,
+    }))
 }
 
 /// A file of a door's TLS.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::channels::{ChannelServer, Options, tls::Tls};
+use ::channels::{ChannelServer, Options, Tls};
 use mqsc::pcf::server::CommandServer;
 use queue_manager::QueueManager;
 use seam::Seam;

@@ -9,9 +9,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use mqi::place::{Link, Places, SOCKET};
+use mqi::place::{self, Places, SOCKET};
 use mqi::server::{LocalUsers, Server};
 use operations::messages::{self, Messages};
+use seam::link::Link;
 use system::System;
 
 use super::amqp::AmqpDoor;
@@ -52,7 +53,7 @@ impl MessagePrograms {
             let what = format!("{} cannot be listened at: {error}", socket.display());
             Failure::other(what, "Make the system's folder writable, and its path shorter.")
         })?;
-        let link = Link::make(&Places::of_process(true), messages.manager_name(), &socket);
+        let link = place::link(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
         let server = Some(server);
         let mut programs =

@@ -10,14 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use operations::transactions::{self, TransactionManager};
-use owner::place::{Link, SOCKET};
+use owner::place::{self, SOCKET};
 use owner::tls::Acceptor;
 use owner::{Admission, Applid, Files, Options, Places, Server, Service, Who};
 use schedule::Catalogs;
+use seam::link::Link;
 use store_any::AnyStore;
 use system::{OnlineSettings, System};
 
-use super::listen::{self, pem};
+use super::listen;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 
@@ -80,13 +81,13 @@ impl RecordPrograms {
             clock: Arc::clone(&system.kernel().seam().clock),
         };
         let socket = dir.join(SOCKET);
-        let place = "records in the section [online]";
-        let addresses = listen::addresses(&settings.records, place)?;
+        let setting = "records in the section [online]";
+        let addresses = listen::addresses(&settings.records, setting)?;
         let tls = if addresses.is_empty() { None } else { acceptor(&dir, settings)? };
         let options = Options { socket: socket.clone(), addresses, tls, ..Options::default() };
         let server = Server::start(options, service);
         let server = server.map_err(|error| Failure::Error(Box::new(error)))?;
-        let link = Link::make(&Places::of_process(), &applid, &socket);
+        let link = place::link(&Places::of_process(), &applid, &socket);
         Ok(RecordPrograms { server, link })
     }
 
@@ -103,12 +104,8 @@ impl RecordPrograms {
 }
 
 fn acceptor(dir: &Path, settings: &OnlineSettings) -> Result<Option<Acceptor>> {
-    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path), "online"));
-    let (certificate, key) = (read(&settings.tls_certificate), read(&settings.tls_key));
-    let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(None) };
-    let clients = read(&settings.tls_clients).transpose()?;
-    let acceptor = Acceptor::new(&certificate?, &key?, clients.as_deref());
-    acceptor.map(Some).map_err(|why| {
+    let tls = listen::online_certificates(dir, settings)?;
+    tls.map(|tls| Acceptor::new(&tls)).transpose().map_err(|why| {
         let what = format!("the certificates of the port for files cannot be used: {why}");
         Failure::other(what, "Give a chain of certificates and its key as PEM.")
     })

@@ -7,7 +7,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use http_door::{Listening, Site, Tls};
+use http_door::{Listening, Site};
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
 use otma::{Manager as _, Name};
@@ -15,8 +15,9 @@ use queue_manager::QueueManager;
 use rest::{Authenticator, Door, Managers, Options};
 use store_any::AnyStore;
 use system::{DoorStatus, RestSettings, System};
+use tls::Tls;
 
-use super::listen::{self, CertificateFiles, Certificates};
+use super::listen::{self, CertificateFiles};
 use super::web;
 use crate::failure::{Failure, Result};
 
@@ -92,7 +93,7 @@ impl RestDoor {
         options.clear_passwords = settings.clear_passwords;
         let door = Door::new(Arc::new(Opened(Arc::clone(messages))), users, options)?;
         let server = web::server(system)?;
-        let certificates = tls(system, settings)?;
+        let certificates = certificates(system, settings)?;
         let plain = addresses(&settings.listen, has_users)?.into_iter().map(|at| (PLAIN, at, None));
         let secured = addresses(&settings.tls, has_users)?.into_iter();
         let secured = secured.map(|at| (SECURED, at, certificates.clone()));
@@ -150,7 +151,7 @@ fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
 }
 
 /// The certificates: those of the section, or those that IMS Connect has.
-fn tls(system: &System, settings: &RestSettings) -> Result<Option<Tls>> {
+fn certificates(system: &System, settings: &RestSettings) -> Result<Option<Tls>> {
     if settings.tls.is_empty() {
         return Ok(None);
     }
@@ -160,11 +161,5 @@ fn tls(system: &System, settings: &RestSettings) -> Result<Option<Tls>> {
         key: &settings.tls_key,
         clients: &settings.tls_clients,
     };
-    let found = listen::certificates(system, &files)?;
-    Ok(found.map(|Certificates { chain, key, client_roots }| Tls {
-        certificates: chain,
-        key,
-        client_roots,
-        client_required: false,
-    }))
+    listen::certificates(system, &files)
 }

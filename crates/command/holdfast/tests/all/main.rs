@@ -8,6 +8,7 @@ mod softhsm;
 
 mod a_changed_definition_keeps_its_data;
 mod a_configuration_alone_lowers_nothing;
+mod a_configuration_alone_opens_nothing;
 mod a_damaged_system_has_a_doctor;
 mod a_database_is_loaded_and_unloaded;
 mod a_full_disk_loses_nothing;

@@ -210,7 +210,13 @@ fn dead(queue: &str, reason: i32, content: &str) -> Vec<u8> {
 }
 
 fn dead_letters(folder: &Folder, dir: &Path, client: &mut Client) {
-    let letters = [("APP.SMALL", 2053, "again"), ("NONE", 2085, "elsewhere"), ("X", 2051, "left")];
+    let letters = [
+        ("APP.SMALL", 2053, "again"),
+        ("NONE", 2085, "elsewhere"),
+        ("X", 2051, "left"),
+        // Whoever made this one wants a program started.
+        ("SYSTEM.DEFAULT.INITIATION.QUEUE", 2053, "TM  "),
+    ];
     for (queue, reason, content) in letters {
         let md = Md { format: text("MQDEAD"), ..persistent() };
         let bytes = dead(queue, reason, content);
@@ -222,8 +228,9 @@ fn dead_letters(folder: &Folder, dir: &Path, client: &mut Client) {
     std::fs::write(&rules, table).unwrap();
     let rules = rules.display().to_string();
     let ended = on(SECRET, &["mq", "dlq", "-s"], dir, &[&rules]).done();
-    let expected = "1 put where they were for, 1 sent elsewhere, 0 thrown away, 1 left";
+    let expected = "1 put where they were for, 1 sent elsewhere, 0 thrown away, 2 left";
     assert!(ended.out.contains(expected), "{} {}", ended.out, ended.err);
+    assert!(ended.err.contains("may be carried out"), "{}", ended.err);
     assert_eq!(next(client, "APP.SMALL", 0).as_deref(), Some(&b"again"[..]));
     let forwarded = next(client, "APP.FAILED", 0).unwrap();
     assert_eq!((&forwarded[..4], &forwarded[172..]), (&b"DLH "[..], &b"elsewhere"[..]));

@@ -107,7 +107,7 @@ impl Authenticator for Users {
     }
 
     fn external(&self, certificate: &[u8]) -> Option<String> {
-        amqp::common_name(certificate)
+        tls::common_name(certificate)
     }
 
     fn anonymous(&self, _local: bool) -> Option<String> {

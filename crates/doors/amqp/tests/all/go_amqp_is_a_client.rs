@@ -42,6 +42,7 @@ fn certificates_and_passwords_open_a_door_with_tls() {
         certificates: std::fs::read(certificate("server.pem")).unwrap(),
         key: std::fs::read(certificate("server.key")).unwrap(),
         client_roots: Some(std::fs::read(certificate("ca.pem")).unwrap()),
+        client_required: false,
     };
     let door = Door::secured(tls);
     if door.told(Client::Go, "secured").is_some() {

@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use channels::{ChannelServer, Options as DoorOptions, tls::Tls};
+use channels::{ChannelServer, Options as DoorOptions, Tls};
 use queue_manager::channel::ChannelStatus;
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::{get, open, put};

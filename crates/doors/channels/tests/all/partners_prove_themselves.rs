@@ -1,11 +1,11 @@
 //! TLS between the ends, certificates on both sides, and records that say who may come in.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
+use channels::Tls;
 use channels::frame::{Frame, HEADER_BYTES, Header, Role, Terms, VERSION};
-use channels::tls::Tls;
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::{get, open};
 use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor};
@@ -244,4 +244,37 @@ fn a_sender_has_its_numbers_taken_over_when_it_has_just_come_only() {
     assert!(matches!(again, Frame::Refused { .. }), "{again:?}");
     let mut stream = TcpStream::connect(two.address()).expect("it connects");
     assert!(matches!(ask(&mut stream, &hello("TO.QM2")), Frame::Welcome { sequence: 7, .. }));
+}
+
+/// A connection from another address of this machine.
+fn from_elsewhere(to: SocketAddr) -> TcpStream {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+    let own = SocketAddr::from(([127, 0, 0, 2], 0));
+    let made = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&made, &own).expect("an address of this machine");
+    connect(&made, &to).expect("it connects");
+    made.into()
+}
+
+#[test]
+fn who_says_nothing_keeps_out_neither_partners_nor_other_addresses() {
+    let (one, two) = (fresh("QM1"), fresh("QM2"));
+    one.leads_to("QM2", two.address(), &[]);
+    two.receives("TO.QM2", &[]);
+    two.define(Kind::QueueLocal, "IN", &[]);
+    let silent: Vec<_> = (0..50).map(|_| from_elsewhere(two.address())).collect();
+    let mut more = from_elsewhere(two.address());
+    assert!(matches!(more.read(&mut [0]), Ok(0) | Err(_)), "one address has enough places");
+    one.send(("IN", "QM2"), "meanwhile");
+    assert_eq!(two.next("IN"), "meanwhile");
+    drop(silent);
+    // Their places are free again, as soon as it is seen that they have gone.
+    let served = (0..1_000).any(|_| {
+        let mut stream = from_elsewhere(two.address());
+        let mut bytes = Vec::new();
+        hello("TO.QM2").write(&mut bytes);
+        let sent = stream.write_all(&bytes).is_ok();
+        sent && matches!(stream.read(&mut [0]), Ok(1..))
+    });
+    assert!(served);
 }

@@ -63,10 +63,11 @@ impl Connection {
         let kept = password.iter().rposition(|byte| !matches!(byte, b' ' | 0));
         password.truncate(kept.map_or(0, |last| last + 1));
         let named = if irm.user.is_blank() { None } else { Some(irm.user) };
-        // A certificate stands for its user, who needs no password then.
+        // A certificate stands for its user, who needs no password then; but a user it has to be.
         if let Some(user) = self.certified
             && password.is_empty()
             && named.is_none_or(|named| named == user)
+            && self.shared.manager.knows(user)
         {
             return Ok(Identity { user, group: irm.group });
         }

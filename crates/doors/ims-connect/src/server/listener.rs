@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use otma::Name;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
+use super::Shared;
 use super::connection::Connection;
 use super::mailbox::Mailbox;
-use super::{Shared, tls};
 
 /// Connections that the kernel holds until they are accepted.
 const BACKLOG: u32 = 4_096;
@@ -75,7 +76,10 @@ async fn secured(stream: TcpStream, acceptor: TlsAcceptor, mut connection: Conne
     let handshake = Box::pin(acceptor.accept(stream));
     match timeout(connection.shared.options.frame_time, handshake).await {
         Ok(Ok(stream)) => {
-            connection.certified = tls::user(stream.get_ref().1.peer_certificates());
+            let chain = stream.get_ref().1.peer_certificates();
+            let user = chain.and_then(|chain| tls::user(chain.first()?));
+            let named = user.and_then(|user| Name::new(&user));
+            connection.certified = named.filter(|name| !name.is_blank());
             connection.serve(Box::new(stream)).await;
         }
         _ => connection.shared.counters.add(&connection.shared.counters.handshakes_failed),

@@ -10,7 +10,6 @@
 //! | `clients` | which connection is which client |
 //! | `mailbox` | what a connection is told by others |
 //! | `maps` | which bytes of messages are characters |
-//! | `tls` | certificates |
 //! | `counters` | what is counted |
 //!
 //! Invariants:
@@ -30,11 +29,11 @@ mod listener;
 mod mailbox;
 mod maps;
 mod options;
-mod tls;
 
 pub use counters::{Counted, Counters};
 pub use maps::{MessageMap, MessageMaps};
-pub use options::{Options, Tls, Translation};
+pub use options::{Options, Translation};
+pub use tls::Tls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -44,9 +43,11 @@ use std::time::Duration;
 use base::{Code, Coded};
 use otma::Manager;
 use thiserror::Error;
+use tls::TlsError;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
+use tokio_rustls::TlsAcceptor;
 
 use crate::conversation::Event;
 use crate::wire::Pages;
@@ -65,7 +66,7 @@ pub enum Error {
     },
     /// Certificates or keys cannot be used.
     #[error("the certificates of the IMS Connect port cannot be used: {0}")]
-    Tls(String),
+    Tls(TlsError),
     /// There are no threads for it.
     #[error("the threads of the IMS Connect port cannot be started: {0}")]
     Threads(io::Error),
@@ -138,7 +139,8 @@ impl Server {
             return Err(Error::NoAddress);
         }
         let notices = restrict(&mut options, manager.as_ref());
-        let acceptor = options.tls.as_ref().map(tls::acceptor).transpose()?;
+        let acceptor = options.tls.as_ref().map(|tls| tls.acceptor(&[])).transpose();
+        let acceptor = acceptor.map_err(Error::Tls)?.map(TlsAcceptor::from);
         let runtime = Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
             .max_blocking_threads(options.checks_max.max(1) + 1)

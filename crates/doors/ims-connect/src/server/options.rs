@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use codec::CodePage;
 use otma::{Encoding, Name};
+use tls::Tls;
 
 use crate::conversation::Limits;
 use crate::exit::Exit;
@@ -20,19 +21,6 @@ pub trait Translation: Send + Sync {
     fn output_rule(&self, transaction: Name) -> Rule {
         self.rule(transaction)
     }
-}
-
-/// Certificates, as PEM.
-#[derive(Clone)]
-pub struct Tls {
-    /// The server's certificate and those above it.
-    pub certificates: Vec<u8>,
-    /// Its key.
-    pub key: Vec<u8>,
-    /// Who signs clients' certificates; nobody is asked for one without.
-    pub client_roots: Option<Vec<u8>>,
-    /// A client without a certificate is not let in.
-    pub client_required: bool,
 }
 
 /// How a server runs.

@@ -163,6 +163,10 @@ impl Manager for Memory {
         }
     }
 
+    fn knows(&self, user: Name) -> bool {
+        self.users.is_empty() || self.users.contains_key(&user)
+    }
+
     fn allows_anonymous(&self) -> bool {
         self.users.is_empty()
     }

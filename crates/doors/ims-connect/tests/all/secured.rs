@@ -22,6 +22,11 @@ const CLIENT_KEY: &[u8] = include_bytes!("../certificates/client.key");
 type Secured = StreamOwned<ClientConnection, TcpStream>;
 
 fn start(client_required: bool) -> Server {
+    start_with("TELLER", client_required)
+}
+
+/// With one user.
+fn start_with(user: &str, client_required: bool) -> Server {
     let tls = Tls {
         certificates: SERVER.to_vec(),
         key: SERVER_KEY.to_vec(),
@@ -29,7 +34,7 @@ fn start(client_required: bool) -> Server {
         client_required,
     };
     let mut manager = Memory::default();
-    manager.users.insert(name("TELLER"), b"SECRET".to_vec());
+    manager.users.insert(name(user), b"SECRET".to_vec());
     let options = Options { tls: Some(tls), ..options() };
     Server::start(options, Arc::new(manager)).expect("it starts")
 }
@@ -72,6 +77,17 @@ fn a_certificate_stands_for_its_user() {
     for _ in 0..50 {
         assert_eq!(text(&client.ask(&named)), "ECHO");
     }
+}
+
+#[test]
+fn a_certificate_of_somebody_who_is_no_user_stands_for_nobody() {
+    let server = start_with("OTHER", false);
+    let mut client = connect(&server, true);
+    assert_eq!(status(&client.ask(&request("C1", b"ECHO"))), (0x08, 0x28));
+    let mut named = request("C1", b"ECHO");
+    named.irm.user = name("TELLER");
+    let mut client = connect(&server, true);
+    assert_eq!(status(&client.ask(&named)), (0x08, 0x28));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(crate) fn show<S: Store>(manager: &QueueManager<S>, ask: &Ask) -> Result<Res
     let wanted = ask.query.get("id").map(str::to_ascii_lowercase);
     let mut found = Vec::new();
     for one in manager.subscriptions("*") {
-        let id: String = one.id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = base::hex::lower(&one.id);
         if !is_meant(ask, "subscriptionName", &one.name)
             || wanted.as_ref().is_some_and(|wanted| *wanted != id)
         {

@@ -4,8 +4,9 @@ use queue_manager::MessageDescriptor;
 use queue_manager::descriptor::value::format;
 use queue_manager::objects::Kind;
 use serde_json::json;
+use store_suite::model::ModelStore;
 
-use crate::common::{CSRF, QUEUE, TEXT, opened};
+use crate::common::{CSRF, QUEUE, TEXT, manager_on, opened, opened_with};
 
 const V3: &str = "/ibmmq/rest/v3/messaging/qmgr/QM1/queue/Q1";
 
@@ -267,4 +268,21 @@ fn a_body_that_is_too_long_is_refused_and_the_others_are_served() {
         assert_eq!(door.put(&message, &[], &long[..100_000]).status, 201);
         assert_eq!(door.take(&message).body.len(), 100_000, "shares come back");
     }
+}
+
+#[test]
+fn a_message_for_which_there_is_no_room_stays_where_it_is() {
+    let manager = manager_on(&ModelStore::new());
+    let door = opened_with(manager, None, |options| options.bodies_bytes_max = 64 << 10);
+    let text = |format| MessageDescriptor { format, ..MessageDescriptor::default() };
+    door.put_by_call(text(format::STRING), &vec![b'x'; 200 << 10]);
+    let message = format!("{QUEUE}/message");
+    for _ in 0..3 {
+        assert_eq!(door.take(&message).status, 503);
+        assert_eq!(door.get(&message).status, 503);
+    }
+    // It is not locked, and nothing of it is taken from the room.
+    assert_eq!(door.depth("Q1"), 1);
+    door.put(&message, &[], "short");
+    assert_eq!(door.depth("Q1"), 2);
 }

@@ -19,6 +19,7 @@ mod maps;
 mod redo;
 mod repair;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ use crate::frees::Frees;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::pools::KernelPools;
-use crate::protection::{FIRST_EDITION, Protection};
+use crate::protection::{FIRST_EDITION, Opening, Protection};
 use crate::record::{CatalogRecord, KernelRecord};
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
@@ -189,6 +190,30 @@ impl Kernel {
         if raised != bound {
             self.control.bind(&raised)?;
         }
+        self.note_edition()
+    }
+
+    /// Binds what is open to others, for a start whose doors are: all of it the first time, and
+    /// from then on what is open of that which was bound. Answers whether anything changed.
+    ///
+    /// # Errors
+    /// If the control file has no room for it, or the disk refuses.
+    pub fn bind_openings(&self, mut openings: BTreeSet<Opening>) -> Result<bool, UowError> {
+        let bound = self.control.protection();
+        if let Some(bound) = &bound.openings {
+            openings.retain(|one| bound.contains(one));
+        }
+        let openings = Some(openings);
+        if bound.openings == openings {
+            return Ok(false);
+        }
+        self.control.bind(&Protection { openings, ..bound })?;
+        self.note_edition()?;
+        Ok(true)
+    }
+
+    /// Has the log know the edition of what is bound.
+    fn note_edition(&self) -> Result<(), UowError> {
         let edition = self.control.protection().edition;
         if edition > FIRST_EDITION {
             let protected = CatalogRecord::Protected { edition };

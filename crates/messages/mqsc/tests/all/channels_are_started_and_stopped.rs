@@ -2,12 +2,16 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mqsc::Console;
 use queue_manager::channel::{
-    ChannelError, ChannelState, ChannelType, Initiator, ListenerStatus, StopRequest,
+    BatchNumber, ChannelError, ChannelState, ChannelType, Initiator, ListenerStatus,
+    ReceiverOptions, Sequence, StopRequest,
 };
+use queue_manager::{Options, QueueManager};
 use seam::sync::Mutex;
+use store_suite::model::ModelStore;
 
 use crate::common::{done, manager, refused};
 
@@ -125,4 +129,64 @@ fn numbers_are_reset_and_shown() {
     let told = refused(&console, "RESOLVE CHANNEL(C) ACTION(COMMIT)");
     assert!(told.contains("no batch in doubt"), "{told}");
     assert!(refused(&console, "RESOLVE CHANNEL(C)").contains("ACTION"));
+}
+
+#[test]
+fn a_new_queue_manager_has_the_records_that_others_have() {
+    let store = ModelStore::new();
+    let manager = QueueManager::open(&store, Options::new("QM1")).unwrap();
+    let console = Console::new(&manager);
+    let shown = done(&console, "DISPLAY CHLAUTH(*)");
+    for words in [
+        "CHLAUTH(*) TYPE(BLOCKUSER)",
+        "USERLIST(*MQADMIN)",
+        "CHLAUTH(SYSTEM.*) TYPE(ADDRESSMAP)",
+        "USERSRC(NOACCESS)",
+        "CHLAUTH(SYSTEM.ADMIN.SVRCONN) TYPE(ADDRESSMAP)",
+    ] {
+        let squeezed = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed.contains(words), "{words}: {shown}");
+    }
+    // They are records like others, and stay away once they were removed.
+    done(&console, "SET CHLAUTH('*') TYPE(BLOCKUSER) USERLIST('eve') ACTION(ADD)");
+    assert!(done(&console, "DISPLAY CHLAUTH(*)").contains("*MQADMIN"));
+    done(&console, "SET CHLAUTH('*') TYPE(BLOCKUSER) ACTION(REMOVEALL)");
+    drop(console);
+    drop(manager);
+    let manager = QueueManager::open(&store, Options::new("QM1")).unwrap();
+    let shown = done(&Console::new(&manager), "DISPLAY CHLAUTH(*)");
+    assert!(!shown.contains("BLOCKUSER") && shown.contains("SYSTEM."), "{shown}");
+}
+
+#[test]
+fn a_reset_says_what_it_did_at_the_receiving_end() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEFINE CHANNEL(R) CHLTYPE(RCVR)");
+    let text = done(&console, "RESET CHANNEL(R) SEQNUM(8)");
+    assert!(text.trim_end().ends_with("Channel reset complete."), "{text}");
+    let options = || ReceiverOptions {
+        user: "holdfast".into(),
+        checks_context: false,
+        connection_name: String::new(),
+        uses_dead_letters: true,
+        sequence_max: 999_999_999,
+        retries: 0,
+        retry_wait: Duration::ZERO,
+    };
+    for partner in ["QM2", "QM3"] {
+        let mut receiver = manager.channels().receiver("R", partner, options()).unwrap();
+        receiver.take_over(BatchNumber(1), Sequence(4)).unwrap();
+    }
+    assert!(manager.channels().is_known_as("R", "QM2", Some("CN=two")).unwrap());
+    let text = done(&console, "RESET CHANNEL(R) SEQNUM(8)");
+    assert!(text.contains("The next message of QM2, QM3 has number 8."), "{text}");
+    assert!(text.contains("QM2 may come with another certificate."), "{text}");
+    for (_, state) in manager.channels().partners("R").unwrap() {
+        assert_eq!(state.sequence, Sequence(7));
+    }
+    // While one of them is there, nothing is reset.
+    let _there = manager.channels().receiver("R", "QM3", options()).unwrap();
+    assert!(refused(&console, "RESET CHANNEL(R) SEQNUM(1)").contains("in use"));
+    assert_eq!(manager.channels().partners("R").unwrap()[0].1.sequence, Sequence(7));
 }

@@ -8,6 +8,8 @@
 //! 4. Channels whose names begin with `SYSTEM.` are patterns of others: nobody comes in by them.
 //! 5. Whoever is given no user works as one who has no rights, once there are records of rights.
 //! 6. A record that warns only lets in whom it would refuse.
+//! 7. `*MQADMIN` blocks programs, and partners whom a record makes an administrator; a partner whom
+//!    the definition of its channel does was let in as one by who wrote that.
 
 use std::net::IpAddr;
 
@@ -65,7 +67,9 @@ pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Adm
         let registry = core.registry.lock();
         registry.of_space(Kind::ChannelAuthority).cloned().collect()
     };
-    let is_administrator = |user: &str| core.is_administrator(user);
+    // Where users are not known, nobody is told from others.
+    let knows = core.options.users.is_some();
+    let is_administrator = |user: &str| knows && core.is_administrator(user);
     decide(records.iter().map(AsRef::as_ref), caller, &own, &is_administrator)
 }
 
@@ -93,6 +97,8 @@ fn decide<'r>(
     let mut maps: Vec<&&Object> = records.iter().filter(|record| maps(record, caller)).collect();
     maps.sort_by_key(|record| rank(record));
     let mut user = own.to_owned();
+    let is_mapped = maps.first().is_some_and(|record| !record.is("USERSRC", "CHANNEL"));
+    let asserted = caller.partner.is_none() || is_mapped;
     if let Some(record) = maps.first() {
         match record.text_of("USERSRC") {
             "NOACCESS" => {
@@ -104,8 +110,8 @@ fn decide<'r>(
         }
     }
     for record in records.iter().filter(|record| record.is("TYPE", "BLOCKUSER")) {
-        let blocks =
-            |listed: &String| *listed == user || (listed == "*MQADMIN" && is_administrator(&user));
+        let administers = asserted && is_administrator(&user);
+        let blocks = |listed: &String| *listed == user || (listed == "*MQADMIN" && administers);
         if list(record, "USERLIST").iter().any(blocks) {
             refuse(record, format!("user {user} is blocked"), &mut warning)?;
         }
@@ -321,6 +327,17 @@ mod tests {
         let map = record(&[("CHLAUTH", "A"), ("ADDRESS", "*"), ("MCAUSER", "root")]);
         assert!(asked(&[users.clone(), map], caller("A", "10.0.0.6")).is_err());
         assert_eq!(asked(&[users], caller("A", "10.0.0.6")).unwrap(), "own");
+    }
+
+    #[test]
+    fn programs_are_no_administrators_and_partners_if_their_channel_says_so() {
+        let users = record(&[("CHLAUTH", "*"), ("TYPE", "BLOCKUSER"), ("USERLIST", "*MQADMIN")]);
+        let admin = |user: &str| user == "root";
+        let asked = |caller: &Caller<'_>| decide([&users].into_iter(), caller, "root", &admin);
+        let partner = caller("A", "10.0.0.6");
+        assert_eq!(asked(&partner).map(|admitted| admitted.user), Ok("root".into()));
+        assert!(asked(&Caller { partner: None, user: Some("root"), ..partner }).is_err());
+        assert!(asked(&Caller { partner: None, ..partner }).is_err());
     }
 
     #[test]

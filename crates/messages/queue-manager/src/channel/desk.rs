@@ -9,13 +9,53 @@ use super::receiver::{Receiver, ReceiverOptions};
 use super::sender::Sender;
 use crate::channel_state::{
     ChannelError, ChannelState, ChannelStatus, ChannelType, Doubt, Initiator, Instance,
-    ReceiverState, SenderState, Sequence, StopMode, StopRequest, fetch, keep, read_receiver,
+    ReceiverState, SenderState, Sequence, StopMode, StopRequest, Table, fetch, keep, read_receiver,
     read_sender, receiver_key, sender_key, stopped_key, subject_key, write_receiver, write_sender,
 };
 use crate::core::Core;
 use crate::core::event::Event;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object};
+
+/// What a reset did at a receiver's end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WasReset {
+    /// The queue managers whose next message has the number.
+    pub partners: Vec<String>,
+    /// Those that may come with another certificate.
+    pub certificates: Vec<String>,
+}
+
+/// Claims of a channel's receivers, until this is dropped.
+struct ReceiverClaims<'a> {
+    table: &'a Table,
+    channel: &'a str,
+    partners: &'a [String],
+}
+
+impl<'a> ReceiverClaims<'a> {
+    /// All of them, or none.
+    fn of(
+        table: &'a Table,
+        channel: &'a str,
+        partners: &'a [String],
+    ) -> Result<ReceiverClaims<'a>, ChannelError> {
+        let mut claims = ReceiverClaims { table, channel, partners: &[] };
+        for (at, partner) in partners.iter().enumerate() {
+            table.claim_receiver(channel, partner)?;
+            claims.partners = &partners[..=at];
+        }
+        Ok(claims)
+    }
+}
+
+impl Drop for ReceiverClaims<'_> {
+    fn drop(&mut self) {
+        for partner in self.partners {
+            self.table.release_receiver(self.channel, partner);
+        }
+    }
+}
 
 /// The channels of a queue manager.
 pub struct Channels<S: Store> {
@@ -337,11 +377,12 @@ impl<S: Store> Channels<S> {
     }
 
     /// Sets the sequence number of the next message. A sender's receiver takes it over when they
-    /// meet next. A receiver forgets by which certificates it knows its partners.
+    /// meet next. A receiver's is set for all its partners or for none, and it forgets by which
+    /// certificates it knows them. Answers what was done at a receiver.
     ///
     /// # Errors
     /// [`ChannelError::InUse`], [`ChannelError::InDoubt`]; if the store fails.
-    pub fn reset(&self, channel: &str, next: u64) -> Result<(), ChannelError> {
+    pub fn reset(&self, channel: &str, next: u64) -> Result<WasReset, ChannelError> {
         let (_, of_type) = self.definition(channel)?;
         let table = &self.core.channels;
         if table.is_claimed(channel) {
@@ -354,21 +395,26 @@ impl<S: Store> Channels<S> {
             table.claim_sender(channel)?;
             let done = self.reset_sender(channel, sequence);
             table.release_sender(channel, None);
-            return done;
+            return done.map(|()| WasReset::default());
         }
-        for (partner, _) in self.partners(channel)? {
-            table.claim_receiver(channel, &partner)?;
-            let done = self.receiver_state(channel, &partner).and_then(|state| {
-                let value = write_receiver(&ReceiverState { sequence, ..state });
-                Ok(keep(store, set, &receiver_key(channel, &partner), Some(&value))?)
-            });
-            table.release_receiver(channel, &partner);
-            done?;
+        let names = |kept: Vec<(String, Vec<u8>)>| -> Vec<String> {
+            kept.into_iter().map(|(name, _)| name).collect()
+        };
+        let partners = names(self.kept_under(&receiver_key(channel, ""))?);
+        let claims = ReceiverClaims::of(table, channel, &partners)?;
+        let certificates = names(self.kept_under(&subject_key(channel, ""))?);
+        let mut unit = store.begin(UnitOptions::default())?;
+        for partner in &partners {
+            let state = self.receiver_state(channel, partner)?;
+            let value = write_receiver(&ReceiverState { sequence, ..state });
+            unit.put(set, &receiver_key(channel, partner), &value)?;
         }
-        for (partner, _) in self.kept_under(&subject_key(channel, ""))? {
-            keep(store, set, &subject_key(channel, &partner), None)?;
+        for partner in &certificates {
+            let _ = unit.delete(set, &subject_key(channel, partner))?;
         }
-        Ok(())
+        unit.commit()?;
+        drop(claims);
+        Ok(WasReset { partners, certificates })
     }
 
     fn reset_sender(&self, channel: &str, sequence: Sequence) -> Result<(), ChannelError> {

@@ -39,6 +39,6 @@ pub use crate::channel_state::{
     ChannelType, Decision, Initiator, Instance, ListenerStatus, ReceiverState, SenderState,
     Sequence, StopMode, StopRequest,
 };
-pub use desk::Channels;
+pub use desk::{Channels, WasReset};
 pub use receiver::{Receiver, ReceiverOptions};
 pub use sender::{Ended, Outgoing, Sender, SenderOptions};

@@ -20,7 +20,7 @@ use crate::channel_state::{
     write_receiver,
 };
 use crate::connection::Connection;
-use crate::core::{Core, is_carried_out};
+use crate::core::Core;
 use crate::descriptor::{MessageDescriptor, value::appl_type};
 use crate::name::padded;
 use crate::options::value::put;
@@ -196,7 +196,8 @@ impl<S: Store> Receiver<S> {
             return Err(ChannelError::Call { channel, reason });
         }
         let resolved = self.core.resolve(message.queue, message.manager);
-        let commands = !self.may_command() && resolved.is_ok_and(|to| is_carried_out(&to));
+        let commands =
+            !self.may_command() && resolved.is_ok_and(|to| self.core.is_carried_out(&to));
         let connection = if inside { &mut self.batch } else { &mut self.outside };
         let Some(connection) = connection.as_mut().filter(|_| self.options.uses_dead_letters)
         else {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use store::Store;
 
 use super::session::{Open, OpenQueue, Opened, Session};
-use crate::core::{Resolved, Target, Wish, is_carried_out};
+use crate::core::{Resolved, Target, Wish};
 use crate::error::AdminError;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object};
@@ -123,8 +123,9 @@ pub(super) fn open_queue<S: Store>(
         _ => what.object_name,
     };
     authorize(session, user, (Kind::QueueLocal, &name.text()), options)?;
-    let commands = options & opening::OUTPUT != 0 && is_carried_out(&resolved);
-    require(!commands || session.client.options.may_command, Reason::NOT_AUTHORIZED)?;
+    let may = session.client.options.may_command && options & opening::NOT_CARRIED_OUT == 0;
+    let commands = !may && options & opening::OUTPUT != 0 && core.is_carried_out(&resolved);
+    require(!commands, Reason::NOT_AUTHORIZED)?;
     let selector = read_selector(&what.selection_string)?;
     let (resolved, made_it) = match &resolved.target {
         Target::Model(model) => {

@@ -68,6 +68,7 @@ pub(super) fn put1<S: Store>(
         (putting::SET_IDENTITY_CONTEXT, opening::SET_IDENTITY_CONTEXT),
         (putting::SET_ALL_CONTEXT, opening::SET_ALL_CONTEXT),
         (putting::ALTERNATE_USER_AUTHORITY, opening::ALTERNATE_USER_AUTHORITY),
+        (putting::NOT_CARRIED_OUT, opening::NOT_CARRIED_OUT),
     ];
     let asked = contexts.into_iter().filter(|(put, _)| options.options & put != 0);
     let open_options = asked.fold(opening::OUTPUT, |all, (_, open)| all | open);

@@ -27,9 +27,13 @@ pub const UNNAMED_USER: &str = "@channel";
 const CARRIED_OUT: [&str; 3] =
     ["SYSTEM.ADMIN.COMMAND.QUEUE", "SYSTEM.CHANNEL.INITQ", "SYSTEM.DEFAULT.INITIATION.QUEUE"];
 
-/// Whether what is put there is carried out.
-pub(crate) fn is_carried_out(to: &Resolved) -> bool {
-    matches!(&to.target, Target::Local(queue) if CARRIED_OUT.contains(&&*queue.name.text()))
+impl<S: Store> Core<S> {
+    /// Whether what is put there is carried out: it is one of those queues, or some queue names it
+    /// as its initiation queue, or has since the start.
+    pub(crate) fn is_carried_out(&self, to: &Resolved) -> bool {
+        let Target::Local(queue) = &to.target else { return false };
+        CARRIED_OUT.contains(&&*queue.name.text()) || self.registry.lock().initiates(queue.name)
+    }
 }
 
 /// What the records are told of users.

@@ -41,7 +41,6 @@ use seam::entropy::Entropy;
 use seam::sync::Mutex;
 use store::{SetId, Store, StoreError};
 
-pub(crate) use authority::is_carried_out;
 pub use authority::{UNNAMED_USER, Users};
 use event::{Counted, Event};
 pub(crate) use publish::{Publication, Subscribed, to_hex};

@@ -379,29 +379,14 @@ impl<S: Store> Core<S> {
 
 /// An identifier that is written in hexadecimal digits; what is none is no identifier.
 pub(crate) fn from_hex(text: &str) -> Identifier {
-    bytes_of(text).unwrap_or(NO_IDENTIFIER)
+    base::hex::array(text).unwrap_or(NO_IDENTIFIER)
 }
 
 fn token_from_hex(text: &str) -> [u8; 32] {
-    bytes_of(text).unwrap_or([0; 32])
-}
-
-fn bytes_of<const N: usize>(text: &str) -> Option<[u8; N]> {
-    if text.len() != 2 * N || !text.is_ascii() {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
+    base::hex::array(text).unwrap_or([0; 32])
 }
 
 /// Bytes in hexadecimal digits.
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02X}");
-        out
-    })
+    base::hex::upper(bytes)
 }

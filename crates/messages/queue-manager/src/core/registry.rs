@@ -7,7 +7,7 @@
 //! 1. What is in memory is in the store, except temporary dynamic queues.
 //! 2. Names of queues are unique over all kinds of queues.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -73,6 +73,8 @@ pub(crate) struct Registry {
     objects: BTreeMap<(Kind, String), Arc<Object>>,
     queues: BTreeMap<String, Arc<Queue>>,
     manager: Arc<ManagerSettings>,
+    /// Names that queues give, or gave, as those of their initiation queues.
+    initiation: BTreeSet<ObjectName>,
 }
 
 impl Registry {
@@ -86,6 +88,11 @@ impl Registry {
 
     pub(crate) fn queues(&self) -> impl Iterator<Item = &Arc<Queue>> {
         self.queues.values()
+    }
+
+    /// Whether a queue of that name is an initiation queue, or was one.
+    pub(crate) fn initiates(&self, name: ObjectName) -> bool {
+        self.initiation.contains(&name)
     }
 
     pub(crate) fn manager(&self) -> &Arc<ManagerSettings> {
@@ -102,6 +109,10 @@ impl Registry {
     fn insert(&mut self, object: Object, now_ms: u64) {
         if object.kind == Kind::QueueManager {
             self.manager = Arc::new(ManagerSettings::of(&object));
+        }
+        let initiation = object.text_of("INITQ");
+        if object.kind.is_queue() && !initiation.is_empty() {
+            self.initiation.insert(initiation.into());
         }
         if object.kind == Kind::QueueLocal {
             let settings = Settings::of(&object);
@@ -152,7 +163,12 @@ impl<S: Store> Core<S> {
         let now_ms = options.clock.utc_us() / 1_000;
         let own = Object::new(Kind::QueueManager, &options.name);
         let manager = Arc::new(ManagerSettings::of(&own));
-        let registry = Registry { objects: BTreeMap::new(), queues: BTreeMap::new(), manager };
+        let registry = Registry {
+            objects: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            manager,
+            initiation: BTreeSet::new(),
+        };
         let core = Core {
             store: store.clone(),
             name: ObjectName::from(options.name.as_str()),

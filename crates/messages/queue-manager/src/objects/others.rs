@@ -1,8 +1,8 @@
 //! The attribute tables of everything that is not a queue.
 
 use super::tables::{
-    ALTERATION, DISPOSITION, NO_YES, PUT_RESPONSE, SWITCH, Words, fixed, number, object, shown,
-    text, with_default, word,
+    ALTERATION, DISPOSITION, LONGEST, NO_YES, PUT_RESPONSE, SWITCH, Words, fixed, number, object,
+    shown, text, with_default, word,
 };
 use super::value::{Access, Attribute, ValueKind};
 
@@ -183,7 +183,7 @@ pub(super) const CHANNEL: &[Attribute] = &[
     text("PASSWORD", 12, 3518),
     number("MAXINST", (0, MOST), "999999999", 1618),
     number("MAXINSTC", (0, MOST), "999999999", 1619),
-    number("MAXMSGL", (0, 104_857_600), "4194304", 1510),
+    number("MAXMSGL", (0, LONGEST), "4194304", 1510),
     number("HBINT", (0, 999_999), "300", 1563),
     with_default(text("KAINT", 8, 1566), "AUTO"),
     number("DISCINT", (0, 999_999), "0", 1503),
@@ -322,10 +322,10 @@ pub(super) const QUEUE_MANAGER: &[Attribute] = &[
     object("DEFXMITQ", 2025),
     with_default(shown(object("COMMANDQ", 2003)), "SYSTEM.ADMIN.COMMAND.QUEUE"),
     number("CCSID", (1, 65_535), "1208", 2),
-    number("MAXMSGL", (32_768, 104_857_600), "104857600", 13),
+    number("MAXMSGL", (32_768, LONGEST), "104857600", 13),
     number("MAXHANDS", (1, MOST), "256", 11),
     number("MAXUMSGS", (1, MOST), "10000", 33),
-    number("MAXPROPL", (-1, 104_857_600), "-1", 192),
+    number("MAXPROPL", (-1, LONGEST), "-1", 192),
     number("TRIGINT", (0, MOST), "999999999", 25),
     shown(number("MAXPRTY", (0, 9), "9", 14)),
     shown(word("SYNCPT", SYNCPOINT, "AVAILABLE", 30)),

@@ -3,6 +3,8 @@
 use super::value::{Access, Attribute, ValueKind};
 
 const MOST: i64 = 999_999_999;
+/// Bytes of the longest message.
+pub(super) const LONGEST: i64 = crate::MESSAGE_BYTES_MAX as i64;
 
 pub(super) const fn number(
     name: &'static str,
@@ -105,7 +107,7 @@ macro_rules! local {
         &[
             DESCRIPTION, PUT, GET, PRIORITY, PERSISTENCE,
             number("MAXDEPTH", (0, MOST), "5000", 15),
-            number("MAXMSGL", (0, 104_857_600), "4194304", 13),
+            number("MAXMSGL", (0, LONGEST), "4194304", 13),
             word("MSGDLVSQ", SEQUENCE, "PRIORITY", 16),
             word("SHARE", SHARE, "SHARE", 23),
             word("DEFSOPT", OPEN_OPTION, "SHARED", 4),

@@ -151,13 +151,7 @@ fn write_element(out: &mut String, name: &str, value: &PropertyValue) {
     let (kind, text) = match value {
         PropertyValue::Null => (" xsi:nil='true'", String::new()),
         PropertyValue::Boolean(yes) => (" dt='boolean'", u8::from(*yes).to_string()),
-        PropertyValue::Bytes(bytes) => {
-            let mut hex = String::with_capacity(bytes.len() * 2);
-            bytes.iter().for_each(|byte| {
-                let _ = write!(hex, "{byte:02X}");
-            });
-            (" dt='bin.hex'", hex)
-        }
+        PropertyValue::Bytes(bytes) => (" dt='bin.hex'", base::hex::upper(bytes)),
         PropertyValue::Int8(number) => (" dt='i1'", number.to_string()),
         PropertyValue::Int16(number) => (" dt='i2'", number.to_string()),
         PropertyValue::Int32(number) => (" dt='i4'", number.to_string()),
@@ -259,7 +253,7 @@ fn typed(attributes: &str, text: &str) -> Option<PropertyValue> {
     let text_of = |text: &str| text.trim().to_owned();
     Some(match quoted.unwrap_or("string") {
         "boolean" => PropertyValue::Boolean(matches!(text.trim(), "1" | "true" | "TRUE")),
-        "bin.hex" => PropertyValue::Bytes(from_hex(&text_of(text))?),
+        "bin.hex" => PropertyValue::Bytes(base::hex::read(&text_of(text))?),
         "i1" => PropertyValue::Int8(text.trim().parse().ok()?),
         "i2" => PropertyValue::Int16(text.trim().parse().ok()?),
         "i4" | "int" => PropertyValue::Int32(text.trim().parse().ok()?),
@@ -268,13 +262,6 @@ fn typed(attributes: &str, text: &str) -> Option<PropertyValue> {
         "r8" => PropertyValue::Float64(text.trim().parse().ok()?),
         _ => PropertyValue::String(text.to_owned()),
     })
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Whether a condition holds for a message.
 
-use std::fmt::Write as _;
-
 use super::parser::{Arithmetic, Compare, Condition, Piece};
 use crate::message::Message;
 use crate::name::unpadded;
@@ -233,15 +231,15 @@ impl Source<'_> {
             "Format" => Known::Text(unpadded(&of.format)),
             "Priority" => integer(of.priority),
             "Persistence" => integer(of.persistence),
-            "MsgId" => Known::Text(hex(&of.msg_id)),
-            "CorrelId" => Known::Text(hex(&of.correl_id)),
+            "MsgId" => Known::Text(base::hex::lower(&of.msg_id)),
+            "CorrelId" => Known::Text(base::hex::lower(&of.correl_id)),
             "BackoutCount" => integer(of.backout_count),
             "ReplyToQ" => Known::Text(of.reply_to_q.text()),
             "ReplyToQMgr" => Known::Text(of.reply_to_q_mgr.text()),
             "UserIdentifier" => Known::Text(unpadded(&of.user_identifier)),
             "PutApplType" => integer(of.put_appl_type),
             "PutApplName" => Known::Text(unpadded(&of.put_appl_name)),
-            "GroupId" => Known::Text(hex(&of.group_id)),
+            "GroupId" => Known::Text(base::hex::lower(&of.group_id)),
             "MsgSeqNumber" => integer(of.msg_seq_number),
             "Offset" => integer(of.offset),
             "MsgFlags" => integer(of.msg_flags),
@@ -259,7 +257,7 @@ impl Source<'_> {
                     _ => Known::Unknown,
                 },
                 _ if *id == [0; 24] => Known::Unknown,
-                _ => Known::Text(format!("ID:{}", hex(id))),
+                _ => Known::Text(format!("ID:{}", base::hex::lower(id))),
             }
         };
         let property = |name: &str| {
@@ -297,11 +295,4 @@ fn of_property(value: &PropertyValue) -> Known {
         PropertyValue::Float64(number) => Known::Real(*number),
         PropertyValue::String(text) => Known::Text(text.clone()),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use queue_manager::objects::{Kind, Value};
-use queue_manager::options::value::open;
-use queue_manager::options::{ConnectOptions, ObjectDescriptor};
-use queue_manager::{Answer, Connection, Options, QueueManager, Reason, Users};
+use queue_manager::options::value::{open, put};
+use queue_manager::options::{ConnectOptions, ObjectDescriptor, PutOptions};
+use queue_manager::{Answer, Connection, MessageDescriptor, Options, QueueManager, Reason, Users};
 use store_suite::model::ModelStore;
 
 use crate::common::{Calls, reason};
@@ -120,4 +120,38 @@ fn who_comes_by_a_door_puts_nothing_where_it_is_carried_out() {
     let mut bob = connect(&manager, "bob").expect("he connects");
     assert!(bob.open_queue("ALIAS", open::OUTPUT).is_ok());
     assert!(manager.may_administer("bob") && !manager.may_administer("@channel"));
+}
+
+#[test]
+fn what_a_queue_names_as_its_initiation_queue_is_one_where_puts_are_carried_out() {
+    let manager = manager();
+    manager.define(Kind::QueueLocal, "APP.INITQ", &[], false, None).expect("it is defined");
+    let user =
+        ConnectOptions { user: "bob".into(), may_command: false, ..ConnectOptions::default() };
+    let mut guest = manager.connect(user).expect("he connects");
+    assert!(guest.open_queue("APP.INITQ", open::OUTPUT).is_ok());
+    let named = [("INITQ", Value::from("APP.INITQ"))];
+    manager.alter(Kind::QueueLocal, "APP.IN", &named).expect("it is altered");
+    assert_eq!(reason(guest.open_queue("APP.INITQ", open::OUTPUT)), Reason::NOT_AUTHORIZED);
+    // Messages that wait there may still start something.
+    let none = [("INITQ", Value::from(""))];
+    manager.alter(Kind::QueueLocal, "APP.IN", &none).expect("it is altered");
+    assert_eq!(reason(guest.open_queue("APP.INITQ", open::OUTPUT)), Reason::NOT_AUTHORIZED);
+}
+
+#[test]
+fn who_puts_what_others_have_made_can_have_nothing_of_it_carried_out() {
+    let manager = manager();
+    let mut owner = manager.connect(ConnectOptions::default()).expect("it connects");
+    let mut moves = |queue: &str, options: i32| {
+        let (mut md, mut options) = (MessageDescriptor::default(), PutOptions::new(options));
+        owner.put1(&mut ObjectDescriptor::queue(queue), &mut md, &mut options, b"TM  ")
+    };
+    let guarded = put::NO_SYNCPOINT | put::NOT_CARRIED_OUT;
+    let initiation = "SYSTEM.DEFAULT.INITIATION.QUEUE";
+    for queue in [initiation, "SYSTEM.ADMIN.COMMAND.QUEUE"] {
+        assert_eq!(reason(moves(queue, guarded)), Reason::NOT_AUTHORIZED);
+    }
+    assert!(moves("APP.IN", guarded).is_ok());
+    assert!(moves(initiation, put::NO_SYNCPOINT).is_ok());
 }

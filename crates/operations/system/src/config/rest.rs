@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
+use queue_manager::MESSAGE_BYTES_MAX;
 use serde::Deserialize;
 
 use super::template::{Text, amount, plain, quoted};
 use super::{Bytes, SystemConfig};
-
-/// The longest message of the queue manager.
-const MESSAGE_BYTES_MAX: u64 = 100 << 20;
 
 /// The section `[rest]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -44,7 +42,7 @@ impl Default for RestSettings {
             tls_clients: PathBuf::new(),
             administrators: Vec::new(),
             clear_passwords: false,
-            message_bytes_max: Bytes(MESSAGE_BYTES_MAX),
+            message_bytes_max: Bytes(MESSAGE_BYTES_MAX as u64),
             connections_max: 1_000,
         }
     }
@@ -66,7 +64,7 @@ impl SystemConfig {
         if !rest.administrators.iter().all(is_name) {
             return Err(("administrators", "a user has a name of up to 8 characters".into()));
         }
-        if !(1..=MESSAGE_BYTES_MAX).contains(&rest.message_bytes_max.0) {
+        if !(1..=MESSAGE_BYTES_MAX as u64).contains(&rest.message_bytes_max.0) {
             return Err(("message_bytes_max", "it is 1 B to 100 MiB".into()));
         }
         Ok(())

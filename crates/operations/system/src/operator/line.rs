@@ -62,22 +62,12 @@ pub fn read_proof(line: &[u8]) -> Result<Vec<u8>, String> {
 
 /// Bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    base::hex::lower(bytes)
 }
 
 /// And back.
 pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    let pairs = digits.chunks_exact(2);
-    if !pairs.remainder().is_empty() || digits.len() > DIGITS_MAX {
-        return None;
-    }
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    pairs.map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)).collect()
+    base::hex::read(text).filter(|_| text.len() <= DIGITS_MAX)
 }
 
 /// Challenges and proofs are not longer.

@@ -106,7 +106,7 @@ impl Verifier {
         match SystemConfig::read(disk, system.dir()) {
             Ok(config) if config.system == system.config().system => {
                 let bound = system.kernel().protection();
-                let lowered = bound.lowered_by(&config.asked(system.dir()));
+                let lowered = crate::protection::lowered(&bound, &config, system.dir());
                 self.protection(Some(&bound), &lowered);
             }
             Ok(config) => {

@@ -19,7 +19,13 @@ const NAME: &str = "#VSAM.#CICS.BANK/ACCOUNT";
 
 fn secured() -> Acceptor {
     let read = |name: &str| std::fs::read(certificate(name)).unwrap();
-    Acceptor::new(&read("server.pem"), &read("server.key"), None).unwrap()
+    let tls = tls::Tls {
+        certificates: read("server.pem"),
+        key: read("server.key"),
+        client_roots: None,
+        client_required: false,
+    };
+    Acceptor::new(&tls).unwrap()
 }
 
 /// An owner at a port, and where that is.

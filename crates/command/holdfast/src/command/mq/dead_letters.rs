@@ -2,7 +2,9 @@
 //!
 //! 1. A message leaves the queue in the unit of work that puts it elsewhere: killed at any moment,
 //!    it is in one place.
-//! 2. What no rule is for, or could be done with, stays; it is looked at again after the interval
+//! 2. Nothing is put where the system carries out what is put, or starts programs for it: anybody
+//!    may have made a dead letter for there. It stays, and the command says so.
+//! 3. What no rule is for, or could be done with, stays; it is looked at again after the interval
 //!    that the table names.
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use clap::Args;
 use mqi::structures::Dlh;
 use mqi::table::{Structure as _, text};
 use mqsc::dead_letters::{Action, Letter, Rule, Rules, Waiting};
+use queue_manager::Reason;
 use queue_manager::name::unpadded;
 use queue_manager::options::value::{get, open, put};
 
@@ -214,14 +217,21 @@ impl Handler<'_> {
     /// Moves the message that was looked at; `false` if it cannot be put there.
     fn move_to(&mut self, rule: &Rule, to: (&str, &str), message: &Message) -> Result<bool> {
         self.take()?;
-        let mut options = put::SYNCPOINT | put::SET_ALL_CONTEXT;
+        let mut options = put::SYNCPOINT | put::SET_ALL_CONTEXT | put::NOT_CARRIED_OUT;
         if rule.as_context {
             options |= put::ALTERNATE_USER_AUTHORITY;
         }
         let moved = self.program.put(to, message, options);
         self.program.end_unit(moved.is_ok())?;
         if let Err(reason) = moved {
-            warn(format!("a dead letter cannot be put on {}: {reason}", to.0));
+            let why = match reason {
+                // This one is an administrator, who may put everywhere else.
+                Reason::NOT_AUTHORIZED => {
+                    "what is put there may be carried out, and anybody may have made it".to_owned()
+                }
+                reason => reason.to_string(),
+            };
+            warn(format!("a dead letter cannot be put on {}: {why}", to.0));
         }
         Ok(moved.is_ok())
     }

@@ -8,12 +8,9 @@ use mqi::structures::{Gmo, Md, Od, Pmo};
 use mqi::table::{Structure as _, text};
 use mqi::wire::{Object, Posting, Wanted};
 use queue_manager::name::unpadded;
-use queue_manager::{Completion, ObjectName, Outcome, Reason};
+use queue_manager::{Completion, MESSAGE_BYTES_MAX, ObjectName, Outcome, Reason};
 
 use crate::failure::{Failure, Result};
-
-/// Bytes of the longest message.
-const MESSAGE_BYTES_MAX: usize = 100 << 20;
 
 /// A message that was got or looked at.
 pub(super) struct Message {

@@ -26,9 +26,7 @@ use std::sync::{Arc, Weak};
 use codec::CodePage;
 use control::{Checkpoint, DatabaseState, PoolState, RegionId};
 use http_door::{Listening, Site};
-use ims_connect::server::{
-    MessageMap, MessageMaps, Options as DoorOptions, Server as ImsConnect, Tls,
-};
+use ims_connect::server::{MessageMap, MessageMaps, Options as DoorOptions, Server as ImsConnect};
 use ims_connect::wire::Rule;
 use ims_connect::{Exit, LibraryExit};
 use operations::Databases;
@@ -45,7 +43,7 @@ use uow::Kernel;
 
 use self::pages::{Counted, StatusPages};
 use self::regions::{Hall, Regions};
-use super::listen::{self, pem};
+use super::listen;
 use super::web;
 use crate::failure::{Failure, Result};
 use crate::job::Terms;
@@ -232,15 +230,7 @@ impl Online {
 fn door_options(dir: &Path, settings: &OnlineSettings) -> Result<DoorOptions> {
     let place = "ims_connect in the section [online]";
     let addresses = listen::addresses(&settings.ims_connect, place)?;
-    let read = |path: &Path| (!path.as_os_str().is_empty()).then(|| pem(&dir.join(path), "online"));
-    let tls = match (read(&settings.tls_certificate), read(&settings.tls_key)) {
-        (Some(certificates), Some(key)) => {
-            let client_roots = read(&settings.tls_clients).transpose()?;
-            let client_required = client_roots.is_some();
-            Some(Tls { certificates: certificates?, key: key?, client_roots, client_required })
-        }
-        _ => None,
-    };
+    let tls = listen::online_certificates(dir, settings)?;
     let page = CodePage::named(&settings.client_page).filter(|page| page.is_ebcdic());
     let page = page.ok_or_else(|| {
         let what = format!("{} is no EBCDIC code page", settings.client_page);
