@@ -67,7 +67,7 @@ impl Elsewhere {
     ) -> Result<T, HandlerError> {
         let connected = match link {
             Some(link) => link,
-            none => none.insert(self.handlers.connect(&self.file)?),
+            None => link.insert(self.handlers.connect(&self.file)?),
         };
         let answer = work(&mut **connected);
         if matches!(answer, Err(HandlerError::Lost(_) | HandlerError::Nonsense(_))) {
