@@ -27,7 +27,7 @@ use crate::entry::ObjectNumber;
 use crate::handler::{Change, Row};
 
 /// The set of all unsent changes of a system.
-pub(crate) const SET: &str = "HOLDFAST.UNSENT";
+pub const SET: &str = "HOLDFAST.UNSENT";
 
 const VERSION: u8 = 1;
 const PUT: u8 = 0;

@@ -81,6 +81,7 @@ pub use entry::{DataSet, Definition, Entry, Kind, ObjectNumber, State, Statistic
 pub use error::{CatalogError, OpenError};
 pub use feedback::{Component, Condition, Failure, Feedback, LogicalReason, Rba, RecordNumber};
 pub use freeze::{Frozen, Take};
+pub use forward::SET as UNSENT_SET;
 pub use generations::GenerationList;
 pub use name::{DataSetName, Filter, NameError};
 pub use open::{File, OpenMode, OpenOptions};
