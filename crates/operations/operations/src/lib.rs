@@ -12,6 +12,7 @@
 //!   database_report    how a database is, and whether it is consistent
 //!   moving             a database that goes to another system
 //!   clusters           the catalog, control statements, which data sets a cluster is
+//!   redirections       clusters whose records, or changes, go elsewhere
 //!   transactions       the transaction manager, commands, resources, users
 //!   pset               page sets of the queue manager, and what sealing them costs
 //!   selection          which data sets are meant
@@ -41,6 +42,7 @@ mod point_in_time;
 pub mod pset;
 pub mod recon_report;
 pub mod recover;
+pub mod redirections;
 pub mod reinitialize;
 pub mod selection;
 pub mod transactions;

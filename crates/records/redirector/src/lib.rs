@@ -29,4 +29,4 @@ pub mod sender;
 pub mod system;
 
 pub use registry::Registry;
-pub use sender::{SendError, Sender, Sent, send};
+pub use sender::{SendError, Sender, Sent, send, send_rest};

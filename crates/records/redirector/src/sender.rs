@@ -117,6 +117,31 @@ pub fn send<S: Store>(
     Ok(sent)
 }
 
+/// Sends what there is to send of all clusters, at the end of the work of a process; `complain`
+/// hears what stays behind.
+pub fn send_rest<S: Store>(
+    store: &S,
+    catalog: &dyn Fn() -> Option<Catalog<S>>,
+    complain: Complain,
+) {
+    let Ok(Some(_)) = store.set(vsam::UNSENT_SET) else { return };
+    let Some(catalog) = catalog() else { return };
+    let redirected = match catalog.redirected() {
+        Ok(redirected) => redirected,
+        Err(error) => return complain(&error.to_string()),
+    };
+    for entry in redirected.iter().filter(|entry| is_sent_on(entry)) {
+        if let Err(error) = send(&catalog, entry, &mut |_| true) {
+            complain(&format!("{error}; they are kept, and sent later"));
+        }
+    }
+}
+
+/// Whether changes of a cluster are sent on.
+fn is_sent_on(entry: &Entry) -> bool {
+    entry.redirection.as_ref().is_some_and(|redirection| redirection.owner == RecordOwner::Vsam)
+}
+
 /// Hears what goes wrong, once until it goes well again.
 pub type Complain = fn(&str);
 
@@ -153,15 +178,19 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Starts it.
+    /// Starts it. The catalog is opened when something was redirected.
     ///
     /// # Errors
     /// If there is no other thread.
-    pub fn start<S: Store>(catalog: Catalog<S>, complain: Complain) -> io::Result<Sender> {
+    pub fn start<S: Store>(
+        store: S,
+        catalog: Box<dyn Fn() -> Option<Catalog<S>> + Send>,
+        complain: Complain,
+    ) -> io::Result<Sender> {
         let signal = Arc::new(Signal::default());
         let its = Arc::clone(&signal);
         let body = move || {
-            let mut rounds = Rounds { catalog, complain, waits: BTreeMap::new() };
+            let mut rounds = Rounds { store, catalog, complain, waits: BTreeMap::new() };
             loop {
                 let time = if rounds.round(&its) { PERIOD } else { IDLE };
                 if its.wait(time) {
@@ -201,7 +230,8 @@ struct Waits {
 }
 
 struct Rounds<S: Store> {
-    catalog: Catalog<S>,
+    store: S,
+    catalog: Box<dyn Fn() -> Option<Catalog<S>> + Send>,
     complain: Complain,
     waits: BTreeMap<ObjectNumber, Waits>,
 }
@@ -209,17 +239,14 @@ struct Rounds<S: Store> {
 impl<S: Store> Rounds<S> {
     /// Sends what there is; whether anything is redirected.
     fn round(&mut self, signal: &Signal) -> bool {
-        match self.catalog.store().set(vsam::UNSENT_SET) {
-            Ok(Some(_)) => {}
-            _ => return false,
-        }
-        let Ok(redirected) = self.catalog.redirected() else { return true };
+        let Ok(Some(_)) = self.store.set(vsam::UNSENT_SET) else { return false };
+        let Some(catalog) = (self.catalog)() else { return false };
+        let Ok(redirected) = catalog.redirected() else { return true };
         for entry in &redirected {
-            let owner = entry.redirection.as_ref().map(|redirection| redirection.owner);
-            if owner != Some(RecordOwner::Vsam) || self.is_waiting(entry.number) {
+            if !is_sent_on(entry) || self.is_waiting(entry.number) {
                 continue;
             }
-            match send(&self.catalog, entry, &mut |_| !signal.stops()) {
+            match send(&catalog, entry, &mut |_| !signal.stops()) {
                 Ok(_) => {
                     self.waits.remove(&entry.number);
                 }

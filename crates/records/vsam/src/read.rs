@@ -319,8 +319,9 @@ impl<S: Store> File<S> {
             true => cursor.seek(At::Back),
         }
         if let Route::Elsewhere(there) = &self.route {
-            let equal = (search.by == Match::Equal).then_some((key, absent));
-            return self.find_elsewhere(there, position, equal, (step_back, backward));
+            let equal = (search.by == Match::Equal).then_some(key);
+            let there = (there.as_ref(), position);
+            return self.find_elsewhere(there, equal, absent, (step_back, backward));
         }
         let entry = match step_back {
             false => unit.next(cursor, Read::Unlocked),

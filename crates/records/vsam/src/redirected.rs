@@ -93,19 +93,18 @@ impl<S: Store> File<S> {
     }
 
     /// Finds a record with a step from where the cursor stands, backward if `step_back`, and has
-    /// it be the next one. `equal`: how its key has to begin, and the reason if it does not.
+    /// it be the next one. `equal`: how its key has to begin; `absent`: the reason if none does.
     pub(crate) fn find_elsewhere(
         &self,
-        elsewhere: &Elsewhere,
-        position: &mut Position<S>,
-        equal: Option<(&[u8], LogicalReason)>,
+        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        equal: Option<&[u8]>,
+        absent: LogicalReason,
         (step_back, backward): (bool, bool),
     ) -> Result<Feedback, Failure> {
         position.ahead.forget();
         let changes = elsewhere.changes();
         let row = elsewhere.rows(position.cursor.position(), step_back, 1)?.pop_front();
-        let row = row.filter(|row| equal.is_none_or(|(key, _)| row.key.starts_with(key)));
-        let absent = equal.map_or(LogicalReason::NotFound, |(_, absent)| absent);
+        let row = row.filter(|row| equal.is_none_or(|key| row.key.starts_with(key)));
         let row = row.ok_or_else(|| Failure::logical(absent))?;
         position.base_key.clone_from(&row.key);
         match backward {

@@ -64,6 +64,7 @@ pub(super) fn run(context: &mut Context, args: &IdcamsArgs) -> Result<ExitCode> 
     with(context, &args.system, |context, _, databases| {
         let catalog = Catalog::open(databases.store.clone(), context.seam.clock.clone());
         let catalog = catalog.map_err(failed)?;
+        catalog.set_handlers(operations::redirections::handlers());
         let dds: Vec<Dd> = dds.into_iter().map(|given| given.dd).collect();
         printed(context, &args.system.system, sysprint.as_deref(), |machine, out| {
             let done = execute(&catalog, &statements, &dds, machine, out).map_err(failed)?;

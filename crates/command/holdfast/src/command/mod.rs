@@ -40,6 +40,7 @@ mod protect;
 mod recon;
 mod records;
 mod recover;
+mod redirect;
 mod regions;
 mod repair;
 mod rest;
@@ -114,6 +115,7 @@ enum Command {
     Drive(drive::DriveArgs),
     Stop(stop::StopArgs),
     Idcams(idcams::IdcamsArgs),
+    Redirect(redirect::RedirectArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
     Index(index::IndexArgs),
@@ -196,6 +198,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Drive(args) => drive::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
         Command::Idcams(args) => idcams::run(context, &args),
+        Command::Redirect(args) => redirect::run(context, &args),
         Command::Load(args) => load::run(context, &args),
         Command::Unload(args) => unload::run(context, &args),
         Command::Index(args) => index::run(context, &args),

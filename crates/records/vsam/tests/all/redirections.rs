@@ -585,7 +585,7 @@ fn a_batch_on_its_way_is_the_same_after_a_crash() {
         let batch = system.catalog.unsent().unwrap().next_batch(entry.number).unwrap().unwrap();
         assert_eq!(batch.changes.len(), 2);
         system.crash();
-        std::mem::forget((unit, position, file));
+        drop((unit, position, file));
         batch
     };
     let system = common::run_in(&folder);
