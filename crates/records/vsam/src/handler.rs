@@ -47,7 +47,7 @@ impl Edge<'_> {
     /// Whether a key is among the rows from here on in a direction.
     ///
     /// ```
-    /// use holdfast_vsam::handler::Edge;
+    /// use vsam::handler::Edge;
     /// assert!(Edge::With(b"b").admits(b"b", false) && !Edge::Beyond(b"b").admits(b"b", false));
     /// assert!(Edge::Beyond(b"b").admits(b"a", true) && Edge::End.admits(b"a", true));
     /// ```
@@ -132,8 +132,8 @@ pub struct Described {
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use holdfast_vsam::handler::{Change, Changed, Edge, Handler, HandlerError, Row};
-/// use holdfast_vsam::SourceId;
+/// use vsam::handler::{Change, Changed, Edge, Handler, HandlerError, Row};
+/// use vsam::SourceId;
 ///
 /// #[derive(Default)]
 /// struct Table {

@@ -10,7 +10,7 @@ use operations::messages::Messages;
 use operations::selection::register;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
-use schedule::NoPools;
+use schedule::{Catalogs, NoPools};
 use seal::Passphrase;
 use seam::Seam;
 use system::{AnySystem, Home as _};
