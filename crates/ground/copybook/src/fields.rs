@@ -198,7 +198,9 @@ impl Fields {
                     return None;
                 }
                 let pairs = hex.as_bytes().chunks(2).map(|pair| {
-                    std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())
+                    std::str::from_utf8(pair)
+                        .ok()
+                        .and_then(|pair| u8::from_str_radix(pair, 16).ok())
                 });
                 let all: Option<Vec<u8>> = pairs.collect();
                 bytes.copy_from_slice(&all?);

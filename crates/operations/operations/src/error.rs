@@ -77,6 +77,14 @@ pub enum OperationsError {
     /// Changes that are sent on.
     #[error(transparent)]
     Send(#[from] SendError),
+    /// A record map that does not go with its cluster, or is not there.
+    #[error("the record map of {name}: {what}")]
+    RecordMap {
+        /// The cluster.
+        name: String,
+        /// What is wrong.
+        what: String,
+    },
     /// The handler of a cluster does not take it.
     #[error("{name} cannot be redirected: {error}")]
     Handler {
@@ -180,6 +188,7 @@ impl OperationsError {
             OperationsError::UserName(_) => USER_NAME.to_string(),
             OperationsError::NoCatalog => NO_CATALOG.to_string(),
             OperationsError::Handler { .. } => NO_HANDLER.to_string(),
+            OperationsError::RecordMap { .. } => RECORD_MAP.to_string(),
             OperationsError::NoBaseCopy => NO_COPY.to_string(),
             OperationsError::Future { .. } => BAD_POINT.to_string(),
             other => other.layer().map_or(FAILED, Coded::code).to_string(),
@@ -197,6 +206,9 @@ impl OperationsError {
             OperationsError::UserName(_) => "Give a name of up to 8 letters and digits.".into(),
             OperationsError::NoCatalog => {
                 "Wait until it has ended, or start the system with `holdfast start`.".into()
+            }
+            OperationsError::RecordMap { .. } => {
+                "Give a COBOL description of its records: holdfast recmap define.".into()
             }
             OperationsError::Handler { .. } => {
                 "Correct the address, or see that the handler can be reached.".into()
@@ -274,6 +286,8 @@ impl OperationsError {
 
 /// Data sets of one database at different times.
 const TORN_APART: Code = Code("HFV014");
+/// A record map does not go with its cluster.
+const RECORD_MAP: Code = Code("HFRD004");
 /// A handler of a redirected cluster does not take it.
 const NO_HANDLER: Code = Code("HFRD003");
 /// Statements for a process that has no catalog for programs.

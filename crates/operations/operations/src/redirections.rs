@@ -255,10 +255,7 @@ fn chosen(catalog: &Catalog<AnyStore>, file: Option<&str>) -> Result<Vec<Entry>>
 }
 
 /// What the handler says of itself.
-fn received(
-    catalog: &Catalog<AnyStore>,
-    entry: &Entry,
-) -> std::result::Result<u64, HandlerError> {
+fn received(catalog: &Catalog<AnyStore>, entry: &Entry) -> std::result::Result<u64, HandlerError> {
     let none = || HandlerError::Refused("nobody here knows handlers".into());
     let (Some(described), Some(handlers)) = (Described::of(entry), catalog.handlers()) else {
         return Err(none());

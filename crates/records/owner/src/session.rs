@@ -159,9 +159,7 @@ impl<S: Store> Session<S> {
         let set = match self.store.set(RECEIVED_SET)? {
             Some(set) => set,
             None => match self.store.create_set(RECEIVED_SET, &SetAttributes::default()) {
-                Err(StoreError::SetExists(_)) => {
-                    self.store.set(RECEIVED_SET)?.ok_or_else(wrong)?
-                }
+                Err(StoreError::SetExists(_)) => self.store.set(RECEIVED_SET)?.ok_or_else(wrong)?,
                 made => made?,
             },
         };

@@ -332,9 +332,8 @@ impl Handler for Rows {
             }
             Err(error) => {
                 if !matches!(error, HandlerError::Lost(_)) {
-                    let back = self.session.run(async |client| {
-                        client.batch_execute("ROLLBACK").await
-                    });
+                    let back =
+                        self.session.run(async |client| client.batch_execute("ROLLBACK").await);
                     back.map_err(failure)?;
                 }
                 Err(error)

@@ -85,10 +85,8 @@ impl Table {
             // Not unique: bytes of different keys may be the same number.
             let names: Vec<String> = of_key.iter().map(|name| quoted(name)).collect();
             let index = quoted(&short(&self.name));
-            text += &format!(
-                "CREATE INDEX IF NOT EXISTS {index} ON {table} ({}); ",
-                names.join(", ")
-            );
+            text +=
+                &format!("CREATE INDEX IF NOT EXISTS {index} ON {table} ({}); ", names.join(", "));
         }
         // Names of data sets have no quotes.
         text += &format!("COMMENT ON TABLE {table} IS 'records of {cluster}'; COMMIT");
@@ -129,8 +127,7 @@ impl Table {
         let fields = each(columns, |at, name, kind| {
             format!(", {} = {}", quoted(name), cast(&format!("${}", at + 3), kind))
         });
-        let text =
-            format!("UPDATE {} SET hf_record = $2{fields} WHERE hf_key = $1", self.full());
+        let text = format!("UPDATE {} SET hf_record = $2{fields} WHERE hf_key = $1", self.full());
         (text, types_of_one(columns))
     }
 
@@ -151,9 +148,8 @@ impl Table {
         let arrays = each(columns, |at, _, _| format!(", ${}", at + 3));
         let taken = each(columns, |at, _, _| format!(", c{at}"));
         let values = each(columns, |at, _, kind| format!(", {}", cast(&format!("c{at}"), kind)));
-        let fields = each(columns, |_, name, _| {
-            format!(", {} = EXCLUDED.{}", quoted(name), quoted(name))
-        });
+        let fields =
+            each(columns, |_, name, _| format!(", {} = EXCLUDED.{}", quoted(name), quoted(name)));
         let text = format!(
             "INSERT INTO {} (hf_key, hf_record{}) SELECT k, r{values} \
              FROM unnest($1, $2{arrays}) AS given (k, r{taken}) \

@@ -50,8 +50,9 @@ impl Columns {
         };
         let page = match &file.redirection.page {
             None => CodePage::Ascii,
-            Some(name) => CodePage::named(name)
-                .ok_or_else(|| refused(format!("{name} is no code page")))?,
+            Some(name) => {
+                CodePage::named(name).ok_or_else(|| refused(format!("{name} is no code page")))?
+            }
         };
         let wrong = |error: copybook::CopybookError| refused(format!("its record map: {error}"));
         let book = Copybook::parse("RECORDMAP", text.as_bytes(), &|_| None).map_err(wrong)?;
@@ -84,9 +85,11 @@ impl Columns {
     pub fn within(&self, offset: usize, bytes: usize) -> Vec<&str> {
         let end = offset + bytes;
         let fields = self.fields.iter().flat_map(Fields::all);
-        let inside = self.names.iter().zip(fields).filter(|(_, field)| {
-            field.offset >= offset && field.offset + field.bytes <= end
-        });
+        let inside = self
+            .names
+            .iter()
+            .zip(fields)
+            .filter(|(_, field)| field.offset >= offset && field.offset + field.bytes <= end);
         inside.map(|(name, _)| name.as_str()).collect()
     }
 

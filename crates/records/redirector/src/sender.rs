@@ -98,8 +98,7 @@ pub fn send<S: Store>(
     let described = Described::of(entry).ok_or_else(none)?;
     let handlers = catalog.handlers().ok_or_else(none)?;
     let (unsent, mut sent, mut link) = (catalog.unsent()?, Sent::default(), None);
-    let failed =
-        |error| SendError::Handler { name: entry.name.to_string(), error };
+    let failed = |error| SendError::Handler { name: entry.name.to_string(), error };
     while let Some(batch) = unsent.next_batch(entry.number)? {
         let link: &mut Box<dyn Handler> = match &mut link {
             Some(link) => link,

@@ -23,12 +23,7 @@ use crate::rows::LOCK_WAIT;
 
 impl<S: Store> File<S> {
     /// Locks the name of a record to the end of the unit of work.
-    fn lock_row(
-        &self,
-        unit: &mut S::Unit,
-        key: &[u8],
-        mode: LockMode,
-    ) -> Result<(), Failure> {
+    fn lock_row(&self, unit: &mut S::Unit, key: &[u8], mode: LockMode) -> Result<(), Failure> {
         let name = LockName { space: self.set.0, name: key };
         let granted = unit.lock(name, mode, Wait::AtMost(LOCK_WAIT));
         match granted.map_err(|error| Failure::of_store(error, Component::Base))?.is_held() {

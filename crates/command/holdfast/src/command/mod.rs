@@ -24,6 +24,7 @@ mod keys;
 mod listen;
 mod load;
 mod log;
+mod look;
 mod manual;
 mod map;
 mod message_channels;
@@ -37,6 +38,7 @@ mod partition;
 mod pgp;
 mod pool;
 mod protect;
+mod recmap;
 mod recon;
 mod records;
 mod recover;
@@ -115,6 +117,8 @@ enum Command {
     Drive(drive::DriveArgs),
     Stop(stop::StopArgs),
     Idcams(idcams::IdcamsArgs),
+    Recmap(recmap::RecmapArgs),
+    Look(look::LookArgs),
     Redirect(redirect::RedirectArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
@@ -198,6 +202,8 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Drive(args) => drive::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
         Command::Idcams(args) => idcams::run(context, &args),
+        Command::Recmap(args) => recmap::run(context, &args),
+        Command::Look(args) => look::run(context, &args),
         Command::Redirect(args) => redirect::run(context, &args),
         Command::Load(args) => load::run(context, &args),
         Command::Unload(args) => unload::run(context, &args),

@@ -30,8 +30,20 @@ fn fields(page: CodePage) -> Fields {
 
 fn values() -> Vec<Option<String>> {
     let all = [
-        "A1", "Müll", "-12345.67", "-32768", "-1.250", "-42", "-207", "17000", "2", "-0.1", "1",
-        "one", "2", "two",
+        "A1",
+        "Müll",
+        "-12345.67",
+        "-32768",
+        "-1.250",
+        "-42",
+        "-207",
+        "17000",
+        "2",
+        "-0.1",
+        "1",
+        "one",
+        "2",
+        "two",
     ];
     let mut all: Vec<Option<String>> = all.iter().map(|text| Some((*text).to_owned())).collect();
     all.resize(16, None);

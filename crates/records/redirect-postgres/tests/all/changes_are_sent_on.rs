@@ -18,8 +18,7 @@ fn change<S: Store>(catalog: &Catalog<S>, named: &str, changes: &[(u32, i64)]) {
         within(catalog, |unit| {
             let (key, mut old) = (format!("{number:04}"), Vec::new());
             let search = Search::equal(Target::Key(key.as_bytes()));
-            let is_there =
-                file.get(unit, &mut position, &search, Intent::Update, &mut old).is_ok();
+            let is_there = file.get(unit, &mut position, &search, Intent::Update, &mut old).is_ok();
             let new = account(&key, "Eva", *cents);
             match (is_there, *cents < 0) {
                 (true, true) => file.erase(unit, &mut position).map(drop).unwrap(),
@@ -133,9 +132,7 @@ fn a_file_is_sent_anew_and_what_lacks_batches_is_told() {
     assert_eq!(there(&entry), here(&catalog, "A.HERE"));
     // Its memory of batches is older than what was sent.
     let source = entry.redirection.as_ref().unwrap().source;
-    server.psql(&format!(
-        "UPDATE holdfast_received SET number = 0 WHERE source = '\\x{source}'"
-    ));
+    server.psql(&format!("UPDATE holdfast_received SET number = 0 WHERE source = '\\x{source}'"));
     change(&catalog, "A.HERE", &[(1, 1)]);
     let error = send(&catalog, &entry, &mut |_| true).unwrap_err();
     let is_gap = matches!(error, SendError::Handler { error: HandlerError::Gap { .. }, .. });

@@ -94,10 +94,7 @@ fn compare(attributes: &ClusterAttributes, asks: &[Ask]) -> Result<(), TestCaseE
     within(&catalog, |unit| {
         let found = here.file.point(unit, &mut here.position, &first).is_ok();
         while found
-            && here
-                .file
-                .get_next(unit, &mut here.position, Intent::Look, &mut here.record)
-                .is_ok()
+            && here.file.get_next(unit, &mut here.position, Intent::Look, &mut here.record).is_ok()
         {
             all.push(here.record.clone());
         }

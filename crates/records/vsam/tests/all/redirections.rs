@@ -13,7 +13,9 @@ use vsam::{
     RecordNumber, RecordOwner, Redirection, Search, SourceId, Target,
 };
 
-use crate::common::{self, Folder, KEY, begin, catalog, define, index, keyed, name, record, within};
+use crate::common::{
+    self, Folder, KEY, begin, catalog, define, index, keyed, name, record, within,
+};
 
 /// Tables of handlers in memory, and what is wrong with them.
 #[derive(Default)]
@@ -75,10 +77,8 @@ impl Handler for Link {
             rows.extend_from_slice(forged);
             return Ok(());
         }
-        let row = |(key, record): (&Vec<u8>, &Vec<u8>)| Row {
-            key: key.clone(),
-            record: record.clone(),
-        };
+        let row =
+            |(key, record): (&Vec<u8>, &Vec<u8>)| Row { key: key.clone(), record: record.clone() };
         let those = tables.rows.iter().filter(|(key, _)| from.admits(key, backward));
         match backward {
             false => rows.extend(those.take(most as usize).map(row)),
@@ -319,9 +319,7 @@ impl<S: Store> Side<S> {
             Ask::EraseOf(key) if organization.is_relative() => {
                 file.erase_number(unit, position, RecordNumber(u32::from(key)))
             }
-            Ask::EraseOf(key) => {
-                file.erase_keyed(unit, position, format!("K{key:03}").as_bytes())
-            }
+            Ask::EraseOf(key) => file.erase_keyed(unit, position, format!("K{key:03}").as_bytes()),
             Ask::Area(small) => {
                 position.set_area(Some(if small { 21 } else { 100 }));
                 Ok(Feedback::default())
