@@ -107,6 +107,7 @@ fn a_system_that_is_killed_before_it_sends_sends_afterwards() {
     let mut link = crate::place::handlers().connect(&described).unwrap();
     link.apply(described.redirection.source, batch.number, &batch.changes).unwrap();
     system.crash();
+    drop(unsent);
     drop(system);
     let system = run_in(&folder);
     system.catalog.set_handlers(crate::place::handlers());

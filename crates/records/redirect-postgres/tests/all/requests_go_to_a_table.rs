@@ -27,9 +27,13 @@ impl<S: Store> Side<S> {
     }
 
     fn ask(&mut self, unit: &mut S::Unit, (what, which, with): Ask) -> String {
-        let answer = self.request(unit, what, which, with);
-        let said = answer.map_err(|failure| failure.to_string());
-        format!("{said:?} {:?}", self.record)
+        match self.request(unit, what, which, with) {
+            Ok(feedback) => format!("{feedback:?} {:?}", self.record),
+            Err(failure) => {
+                self.record.clear();
+                failure.to_string()
+            }
+        }
     }
 
     fn request(

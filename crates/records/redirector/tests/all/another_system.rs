@@ -192,8 +192,13 @@ impl Side {
             }
             _ => file.erase(unit, position),
         };
-        let said = answer.map_err(|failure| failure.to_string());
-        format!("{said:?} {read:?}")
+        match answer {
+            Ok(feedback) => format!("{feedback:?} {read:?}"),
+            Err(failure) => {
+                read.clear();
+                failure.to_string()
+            }
+        }
     }
 }
 
