@@ -596,3 +596,67 @@ fn a_batch_on_its_way_is_the_same_after_a_crash() {
     common::fill(&system.catalog, "A.HERE", &[record("3", "A", "X")]);
     assert_eq!(unsent.next_batch(entry.number).unwrap().unwrap().number, batch.number + 1);
 }
+
+/// Programs change the same few records at once, some of them in vain, while batches are sent.
+fn race<S: Store>(catalog: &Catalog<S>) {
+    const PROGRAMS: u32 = 3;
+    const UNITS: u32 = 150;
+    keyed(catalog, "A.HERE");
+    let tables = redirect(catalog, "A.HERE", RecordOwner::Vsam);
+    let entry = catalog.get(&name("A.HERE")).unwrap().unwrap();
+    let left = std::sync::atomic::AtomicU32::new(PROGRAMS);
+    let relaxed = std::sync::atomic::Ordering::SeqCst;
+    let send = || {
+        let unsent = catalog.unsent().unwrap();
+        let mut link = tables.connect(&Described::of(&entry).unwrap()).unwrap();
+        while let Some(batch) = unsent.next_batch(entry.number).unwrap() {
+            let source = redirection(RecordOwner::Vsam).source;
+            link.apply(source, batch.number, &batch.changes).unwrap();
+            unsent.settle(entry.number, &batch).unwrap();
+        }
+        unsent.count(entry.number).unwrap()
+    };
+    std::thread::scope(|scope| {
+        for program in 0..PROGRAMS {
+            let left = &left;
+            scope.spawn(move || {
+                let options = OpenOptions { record_level: true, ..OpenOptions::default() };
+                let file = catalog.open_file(&name("A.HERE"), OpenMode::InputOutput, &options);
+                let (file, mut old) = (file.unwrap(), Vec::new());
+                let mut position = file.position().unwrap();
+                for number in 0..UNITS {
+                    let mut unit = catalog.store().begin(vsam::unit_options()).unwrap();
+                    let which = (number * 7 + program * 3) % 5;
+                    let key = format!("{which:04}");
+                    let new = record(&key, &format!("{program}{number:03}"), "X");
+                    let search = Search::equal(Target::Key(key.as_bytes()));
+                    let found =
+                        file.get(&mut unit, &mut position, &search, Intent::Update, &mut old);
+                    let done = match (found, number % 4) {
+                        (Ok(_), 0) => file.erase(&mut unit, &mut position).map(drop),
+                        (Ok(_), _) => file.rewrite(&mut unit, &mut position, &new).map(drop),
+                        (Err(_), _) => file.put(&mut unit, &mut position, &new).map(drop),
+                    };
+                    match done.is_ok() && number % 7 > 0 {
+                        true => drop(unit.commit()),
+                        false => unit.backout().unwrap(),
+                    }
+                }
+                left.fetch_sub(1, relaxed);
+            });
+        }
+        while left.load(relaxed) > 0 {
+            send();
+        }
+    });
+    while send() > 0 {}
+    let there: Vec<Vec<u8>> = tables.0.lock().rows.values().cloned().collect();
+    assert_eq!(there, Side::new(catalog, "A.HERE").all());
+}
+
+#[test]
+fn programs_that_change_the_same_records_at_once_are_followed_in_order() {
+    race(&catalog());
+    let folder = Folder::new("race");
+    race(&common::run_in(&folder).catalog);
+}
