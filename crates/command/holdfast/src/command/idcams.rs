@@ -70,6 +70,17 @@ pub(super) fn listing(
     executed(context, system, Vec::new(), statement, None)
 }
 
+/// Executes statements that copy files, which DD names of `--dd` stand for.
+pub(super) fn copying(
+    context: &mut Context,
+    system: &SystemArgs,
+    dds: &[String],
+    statements: &str,
+    sysprint: Option<PathBuf>,
+) -> Result<ExitCode> {
+    executed(context, system, dds_of(dds)?, statements, sysprint)
+}
+
 fn executed(
     context: &mut Context,
     args: &SystemArgs,

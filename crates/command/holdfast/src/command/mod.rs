@@ -7,6 +7,7 @@ mod backout;
 mod batch;
 mod bench;
 mod convert;
+mod copy;
 mod db;
 mod demo;
 mod dltest;
@@ -117,6 +118,7 @@ enum Command {
     Drive(drive::DriveArgs),
     Stop(stop::StopArgs),
     Idcams(idcams::IdcamsArgs),
+    Copy(copy::CopyArgs),
     Recmap(recmap::RecmapArgs),
     Look(look::LookArgs),
     Redirect(redirect::RedirectArgs),
@@ -202,6 +204,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Drive(args) => drive::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
         Command::Idcams(args) => idcams::run(context, &args),
+        Command::Copy(args) => copy::run(context, &args),
         Command::Recmap(args) => recmap::run(context, &args),
         Command::Look(args) => look::run(context, &args),
         Command::Redirect(args) => redirect::run(context, &args),
