@@ -204,6 +204,10 @@ fn add(
     };
     let planned = Entry { redirection: Some(redirection.clone()), ..entry };
     let owner = redirection.owner;
+    if copies && owner == RecordOwner::Handler {
+        let what = "records are sent to a handler while they are here: with owner vsam";
+        return Err(refused(file, HandlerError::Refused(what.into())));
+    }
     if let Some(described) = Described::of(&planned) {
         let handlers = handlers();
         handlers.prepare(&described).map_err(|error| refused(file, error))?;

@@ -82,6 +82,11 @@ impl Handlers for Databases {
     }
 
     fn prepare(&self, file: &Described) -> Result<(), HandlerError> {
+        // Who made the tables beforehand may have kept the right to make any.
+        let there = self.connect(file);
+        if there.is_ok_and(|mut rows| rows.received(file.redirection.source).is_ok()) {
+            return Ok(());
+        }
         let (columns, table) = (Columns::of(file)?, Table::parse(&file.redirection.object)?);
         let mut session =
             Session::open(&file.redirection.to, self.answer_within).map_err(failure)?;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::postgres::Server;
 use crate::common::shop::SHOP;
-use crate::common::{Ended, SECRET, command, on, start, system_of};
+use crate::common::{Ended, Folder, SECRET, command, on, start, system_of};
 
 fn idcams(dir: &Path, statements: &str) -> Ended {
     let mut command = command(Some(SECRET));
@@ -119,51 +119,62 @@ fn a_program_finds_its_file_wherever_it_is() {
     assert!(listed.out.contains("OWNER--------------REDIR"), "{}", listed.out);
     redirect(&dir, &["remove", "BANK.ACCT"]).done();
 
-    // The records are here, and changes are sent on when the step has ended.
+    records_are_here(&folder, &dir, &server);
+    run(&dir, &program, "dli").done();
+    assert_eq!(rows(), "0001|ANNA|100.01\n0002|EVA|-12.34");
+    a_system_runs(&dir, &program);
+    assert_eq!(rows(), "0001|ANNA|100.02\n0002|EVA|-12.34");
+    drop(server);
+    nobody_is_there(&dir, &program);
+}
+
+/// The records are here, and changes are sent on when a step has ended.
+fn records_are_here(folder: &Folder, dir: &Path, server: &Server) {
+    let url = server.url();
     server.psql("DELETE FROM accounts");
     let line = "0001ANNA  \u{0}\u{0}\u{10}\u{0}\u{c}";
     fs::write(folder.join("in"), line).unwrap();
     let given = "  REPRO INFILE(IN) OUTDATASET(BANK.ACCT)\n";
     let mut load = command(Some(SECRET));
-    load.arg("idcams").arg("-s").arg(&dir).arg("--dd");
+    load.arg("idcams").arg("-s").arg(dir).arg("--dd");
     load.arg(format!("IN={},fb=15", folder.join("in").display()));
     load.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = load.spawn().unwrap();
     child.stdin.take().unwrap().write_all(given.as_bytes()).unwrap();
     Ended::of(&child.finish_in_time().unwrap()).done();
     let to = ["add", "BANK.ACCT", "--owner", "vsam", "--to", &url, "--table", "accounts", "--copy"];
-    let added = redirect(&dir, &to).done();
+    let added = redirect(dir, &to).done();
     assert!(added.out.contains("changes sent: 1"), "{}", added.out);
-    run(&dir, &program, "dli").done();
-    assert_eq!(rows(), "0001|ANNA|100.01\n0002|EVA|-12.34");
+}
 
-    // While a system runs, they are sent on as they are committed.
-    let mut started = start(&dir);
-    let ended = run(&dir, &program, "bmp");
-    let mut status = redirect(&dir, &["status", "BANK.ACCT", "--json"]);
+/// While a system runs, changes are sent on as they are committed.
+fn a_system_runs(dir: &Path, program: &Path) {
+    let mut started = start(dir);
+    let ended = run(dir, program, "bmp");
+    let mut status = redirect(dir, &["status", "BANK.ACCT", "--json"]);
     while status.code == 0 && status.json()["clusters"][0]["unsent"] != 0 {
-        status = redirect(&dir, &["status", "BANK.ACCT", "--json"]);
+        status = redirect(dir, &["status", "BANK.ACCT", "--json"]);
     }
-    on(SECRET, &["stop", "-s"], &dir, &[]).done();
+    on(SECRET, &["stop", "-s"], dir, &[]).done();
     started.wait_in_time().unwrap();
     assert!(ended.out.contains("WRITE 22"), "{}{}", ended.out, ended.err);
     let status = status.done().json();
     assert_eq!(status["clusters"][0]["batch"], status["clusters"][0]["received"]);
-    assert_eq!(rows(), "0001|ANNA|100.02\n0002|EVA|-12.34");
+}
 
-    // Nobody is there: nothing is lost, and it is told.
-    drop(server);
-    let ended = run(&dir, &program, "dli").done();
+/// Nothing is lost, and it is told.
+fn nobody_is_there(dir: &Path, program: &Path) {
+    let ended = run(dir, program, "dli").done();
     assert!(ended.err.contains("they are kept, and sent later"), "{}", ended.err);
-    let status = redirect(&dir, &["status"]);
+    let status = redirect(dir, &["status"]);
     assert!(status.code == 1 && status.out.contains("cannot be reached"), "{}", status.out);
-    let listed = redirect(&dir, &["list", "--json"]).done().json();
+    let listed = redirect(dir, &["list", "--json"]).done().json();
     assert_eq!(listed["clusters"][0]["unsent"], 1);
-    let resent = redirect(&dir, &["resend", "BANK.ACCT"]);
+    let resent = redirect(dir, &["resend", "BANK.ACCT"]);
     assert!(resent.code == 1 && resent.err.contains("HFRD001"), "{}", resent.err);
-    let kept = redirect(&dir, &["remove", "BANK.ACCT"]);
+    let kept = redirect(dir, &["remove", "BANK.ACCT"]);
     assert!(kept.code == 1 && kept.err.contains("HFVS015"), "{}", kept.err);
-    redirect(&dir, &["remove", "BANK.ACCT", "--discard"]).done();
+    redirect(dir, &["remove", "BANK.ACCT", "--discard"]).done();
 }
 
 #[test]

@@ -187,7 +187,8 @@ fn ask() -> impl Strategy<Value = Ask> {
     prop_oneof![
         4 => (key.clone(), any::<u8>()).prop_map(|(key, rest)| Ask::Put(key, rest)),
         2 => (key.clone(), any::<bool>()).prop_map(|(key, update)| Ask::Get(key, update)),
-        2 => (key.clone(), 0_u8..8, any::<bool>()).prop_map(|(k, by, back)| Ask::Point(k, by, back)),
+        2 => (key.clone(), 0_u8..8, any::<bool>())
+            .prop_map(|(key, by, back)| Ask::Point(key, by, back)),
         6 => (any::<bool>(), any::<bool>()).prop_map(|(back, update)| Ask::Next(back, update)),
         2 => any::<u8>().prop_map(Ask::Rewrite),
         1 => (key.clone(), any::<u8>()).prop_map(|(key, rest)| Ask::RewriteOf(key, rest)),
