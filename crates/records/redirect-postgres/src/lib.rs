@@ -25,11 +25,12 @@ use std::time::Duration;
 
 use redirector::columns::{Columns, Values};
 use store_postgres::{Session, SessionError};
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row as Answer, Statement};
 use vsam::SourceId;
 use vsam::handler::{Change, Changed, Described, Edge, Handler, HandlerError, Handlers, Row};
 
+use crate::sql::Spelled;
 use crate::table::Table;
 
 /// What addresses begin with.
@@ -103,9 +104,6 @@ struct Rows {
     columns: Columns,
     statements: HashMap<String, Statement>,
 }
-
-/// A statement and the types of what is given to it.
-pub(crate) type Spelled = (String, Vec<Type>);
 
 impl Rows {
     fn prepared(&mut self, (text, types): Spelled) -> Result<Statement, HandlerError> {

@@ -1,6 +1,10 @@
 //! Names and types, spelled.
 
 use copybook::ValueKind;
+use tokio_postgres::types::Type;
+
+/// A statement and the types of what is given to it.
+pub(crate) type Spelled = (String, Vec<Type>);
 
 /// The most digits behind the point that a declared type takes here.
 const SCALE_MAX: u32 = 1000;

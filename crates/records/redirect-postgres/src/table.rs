@@ -9,8 +9,7 @@ use redirector::columns::Columns;
 use tokio_postgres::types::Type;
 use vsam::handler::{Edge, HandlerError};
 
-use crate::Spelled;
-use crate::sql::{cast, column_type, quoted};
+use crate::sql::{Spelled, cast, column_type, quoted};
 
 /// The longest name that the server keeps.
 const NAME_BYTES_MAX: usize = 63;
