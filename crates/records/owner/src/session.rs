@@ -108,10 +108,8 @@ impl<S: Store> Session<S> {
                 return;
             }
             Some(&(RECEIVED | MARK)) => {
-                let (status, number) = match self.batch_of(request) {
-                    Ok(number) => (FileStatus::DONE, number),
-                    Err(error) => (status_of(&error), 0),
-                };
+                let answer = self.batch_of(request);
+                let (status, number) = answer.unwrap_or_else(|error| (status_of(&error), 0));
                 plain_answer(status, number, out);
                 return;
             }
@@ -152,8 +150,8 @@ impl<S: Store> Session<S> {
         }
     }
 
-    /// Answers the number of the last batch of a source, or notes the next one.
-    fn batch_of(&mut self, request: &[u8]) -> Result<u64, StoreError> {
+    /// Answers the number of the last batch of a source, or notes the next one, if it is that.
+    fn batch_of(&mut self, request: &[u8]) -> Result<(FileStatus, u64), StoreError> {
         let wrong = || StoreError::Unsupported("such a request about batches");
         let (source, number) = request[1..].split_at_checked(16).ok_or_else(wrong)?;
         let set = match self.store.set(RECEIVED_SET)? {
@@ -163,16 +161,26 @@ impl<S: Store> Session<S> {
                 made => made?,
             },
         };
+        let (last, mut value) =
+            (|value: Vec<u8>| value.try_into().map_or(0, u64::from_le_bytes), Vec::new());
         if request[0] == MARK {
             let Own::Open(unit) = &mut self.own else { return Err(wrong()) };
-            let number: [u8; 8] = number.try_into().map_err(|_| wrong())?;
+            let number = number.try_into().map_err(|_| wrong())?;
+            unit.get(set, source, Read::Update, &mut value)?;
+            let (has, next) = (last(value), u64::from_le_bytes(number));
+            if has >= next {
+                return Ok((FileStatus::KEY_EXISTS, has));
+            }
+            if has + 1 != next {
+                return Ok((FileStatus::SEQUENCE, has));
+            }
             unit.put(set, source, &number)?;
-            return Ok(0);
+            return Ok((FileStatus::DONE, next));
         }
-        let (mut unit, mut value) = (self.begin()?, Vec::new());
+        let mut unit = self.begin()?;
         unit.get(set, source, Read::Shared, &mut value)?;
         unit.commit()?;
-        Ok(value.try_into().map_or(0, u64::from_le_bytes))
+        Ok((FileStatus::DONE, last(value)))
     }
 
     fn begin(&self) -> Result<S::Unit, StoreError> {

@@ -4,7 +4,7 @@
 //! | request | bytes behind its number | answers |
 //! |---|---|---|
 //! | RECEIVED | the source, 16 | the number of its last batch; 0 if there was none |
-//! | MARK | the source, 16; the number of a batch, 8, the least first | nothing; in the program's unit of work |
+//! | MARK | the source, 16; the number of a batch, 8, the least first | the number of the last batch: status 00 if this is the next and is noted in the program's unit of work, 22 if it was noted before, 21 if others are missing |
 //!
 //! Invariants:
 //! 1. None of these numbers begins a request of [`file_handler::wire`].

@@ -165,14 +165,18 @@ impl Remote {
 
     /// A request of the unit of work, or about batches.
     fn unit(&mut self, request: &[u8]) -> Result<u64, HandlerError> {
+        match self.told(request)? {
+            (FileStatus::DONE, number) => Ok(number),
+            (status, _) => Err(refused(format!("its unit of work ends with status {status:?}"))),
+        }
+    }
+
+    fn told(&mut self, request: &[u8]) -> Result<(FileStatus, u64), HandlerError> {
         self.request.clear();
         self.request.extend_from_slice(request);
         self.carry()?;
         let answer = Answer::read(&self.answer).ok_or_else(strange)?;
-        match answer.status {
-            FileStatus::DONE => Ok(answer.number),
-            status => Err(refused(format!("its unit of work ends with status {status:?}"))),
-        }
+        Ok((answer.status, answer.number))
     }
 
     fn rpl(
@@ -412,8 +416,14 @@ impl Handler for Rows {
             self.clear()?;
         }
         self.remote.unit(&[BEGIN])?;
-        let marked = self.remote.unit(&mark(&source.0, number));
-        let done = marked.and_then(|_| changes.iter().try_for_each(|one| self.apply_one(one)));
+        let done = match self.remote.told(&mark(&source.0, number)) {
+            Ok((FileStatus::DONE, _)) => changes.iter().try_for_each(|one| self.apply_one(one)),
+            // Somebody else has sent it meanwhile.
+            Ok((FileStatus::KEY_EXISTS, _)) => Ok(()),
+            Ok((FileStatus::SEQUENCE, has)) => Err(HandlerError::Gap { has, sent: number }),
+            Ok((status, _)) => Err(refused(format!("a batch ends with status {status:?}"))),
+            Err(error) => Err(error),
+        };
         let end = if done.is_ok() { COMMIT } else { BACKOUT };
         let ended = self.remote.unit(&[end]);
         done.and(ended.map(drop))
