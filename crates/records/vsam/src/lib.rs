@@ -89,4 +89,4 @@ pub use position::{Access, Direction, Intent, Match, Position, Search, Target};
 pub use redirection::{RecordOwner, Redirection, SourceId};
 pub use rows::{LOCK_WAIT, SET as CATALOG_SET, unit_options};
 pub use snap::{Snapped, Synonyms};
-pub use unsent::{Batch, Unsent};
+pub use unsent::{Batch, Turn, Unsent};

@@ -8,19 +8,22 @@
 //! 1. Only what is durable is sent.
 //! 2. A batch is what was written down of it before it was sent the first time, so that it is the
 //!    same when it is sent again. It goes away, with its changes, when the handler has it.
-//! 3. No batch has a change of a record, and an older one of that record is left behind: what was
+//! 3. One sends changes of a cluster at a time ([`Unsent::turn`]).
+//! 4. No batch has a change of a record, and an older one of that record is left behind: what was
 //!    taken is compared with all that stands in front of it once more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use store::{Cursor as _, KeyRange, Read, SetId, Store, StoreError, Unit as _};
+use store::{
+    Cursor as _, KeyRange, LockMode, LockName, Read, SetId, Store, StoreError, Unit as _, Wait,
+};
 
 use crate::catalog::Catalog;
 use crate::entry::ObjectNumber;
 use crate::error::CatalogError;
 use crate::forward::{Forward, Kept, SET, change_key, decode, number_of, prefix, unsent_set};
 use crate::handler::{Change, Row};
-use crate::rows::unit_options;
+use crate::rows::{LOCK_WAIT, unit_options};
 
 const VERSION: u8 = 1;
 /// Changes and bytes of a batch, at most.
@@ -89,7 +92,25 @@ impl<S: Store> Catalog<S> {
     }
 }
 
+/// The right to send changes of a cluster, until it is dropped.
+pub struct Turn<S: Store> {
+    _unit: S::Unit,
+}
+
 impl<S: Store> Unsent<S> {
+    /// The right to send changes of a cluster: one has it at a time. `None` if somebody else has
+    /// it for long.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn turn(&self, cluster: ObjectNumber) -> Result<Option<Turn<S>>, CatalogError> {
+        let mut unit = self.store.begin(unit_options())?;
+        let name = batch_key(cluster);
+        let name = LockName { space: self.set.0, name: &name };
+        let granted = unit.lock(name, LockMode::Exclusive, Wait::AtMost(LOCK_WAIT))?;
+        Ok(granted.is_held().then_some(Turn { _unit: unit }))
+    }
+
     /// How many changes of a cluster were not sent, those of units of work that go on among them.
     ///
     /// # Errors
