@@ -257,6 +257,11 @@ impl Fields {
         }
         for (field, value) in self.all.iter().zip(values) {
             let Some(value) = value else { continue };
+            // Of a table that is shorter now.
+            let varies = self.tail.as_ref().is_some_and(|tail| field.offset >= tail.offset);
+            if varies && field.offset + field.bytes > record.len() {
+                continue;
+            }
             let same = over.is_some() && self.value(field, &record).as_ref() == Some(value);
             if !same && !self.set(field, value, &mut record) {
                 return Err(field);
