@@ -30,6 +30,7 @@ mod openpgp_async;
 mod openpgp_tools;
 mod pool;
 mod recover;
+mod redirect;
 mod rekey;
 mod restart;
 mod scan;
@@ -85,6 +86,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     cobol::BENCHMARK,
     vsam::BENCHMARK,
     extfh::BENCHMARK,
+    redirect::BENCHMARK,
     fullfunction::BENCHMARK,
     ims_connect::BENCHMARK,
     msgqueue::BENCHMARK,

@@ -2,10 +2,12 @@
 
 use codec::CodePage;
 use codec::transcode::Transcoder;
-use copybook::{Bundle, Copybook, Direction, Findings};
+use copybook::{Bundle, Copybook, Direction, Fields, Findings, Item};
 
 /// Members that copy themselves would else take long.
 const MEMBER_BYTES_MAX: usize = 200;
+/// Records of which values are looked at.
+const RECORD_BYTES_MAX: usize = 1 << 16;
 
 /// Bytes are a description, which may copy itself; a map; and a bundle. What is described lies
 /// within its record, and what is found convertible comes back.
@@ -22,6 +24,7 @@ pub fn fuzz(bytes: &[u8]) {
                 let inner = item.offset + item.bytes_max();
                 assert!(inner <= end, "{} ends at {inner} in {end} bytes", item.title());
             });
+            values(record, bytes);
         }
     }
     let described = |name: &str| match name {
@@ -38,6 +41,22 @@ pub fn fuzz(bytes: &[u8]) {
         let known = |_: &str| Some(b"       01 A. 05 K PIC X. 05 N PIC S9(4).".to_vec());
         if let Ok(bundle) = Bundle::gather(text, &known) {
             convert(&bundle, bytes);
+        }
+    }
+}
+
+/// Bytes come back over themselves, whatever values they have.
+fn values(record: &Item, data: &[u8]) {
+    for page in [CodePage::Ascii, CodePage::Cp037] {
+        let Ok(fields) = Fields::of(record, page) else { continue };
+        if fields.bytes_max() > RECORD_BYTES_MAX {
+            continue;
+        }
+        let values = fields.values(data);
+        let again = fields.record(&values, Some(data)).map_err(|field| &field.name);
+        assert_eq!(again.as_deref(), Ok(data));
+        if let Ok(made) = fields.record(&values, None) {
+            assert_eq!(fields.record(&fields.values(&made), None).map_err(|f| &f.name), Ok(made));
         }
     }
 }

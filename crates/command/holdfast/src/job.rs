@@ -496,14 +496,29 @@ impl Pools for KernelPools {
 /// A PSB that is scheduled for the only program that uses the system.
 pub(crate) struct Alone {
     schedule: Scheduled,
+    catalogs: Arc<Catalogs<AnyStore>>,
     system: Option<AnySystem>,
     /// Say on standard error what was called.
     tells: bool,
 }
 
 impl Alone {
-    pub(crate) fn new(schedule: Scheduled, system: AnySystem, tells: bool) -> Alone {
-        Alone { schedule, system: Some(system), tells }
+    pub(crate) fn new(
+        schedule: Scheduled,
+        system: AnySystem,
+        (catalogs, tells): (Arc<Catalogs<AnyStore>>, bool),
+    ) -> Alone {
+        Alone { schedule, catalogs, system: Some(system), tells }
+    }
+
+    /// Sends on what the program has changed in redirected clusters.
+    fn send_on(&self) {
+        if let Some(AnySystem::Kernel(system)) = &self.system {
+            let store = AnyStore::Kernel(system.store().clone());
+            let clock = &system.kernel().seam().clock;
+            let catalog = || self.catalogs.get(&store, clock).ok();
+            redirector::send_rest(&store, &catalog, |what| warn(what));
+        }
     }
 }
 
@@ -526,6 +541,7 @@ impl Server for Alone {
 
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
         let ended = self.schedule.end(ending);
+        self.send_on();
         if self.tells && self.schedule.tally().all() > 0 {
             eprintln!("calls: {}", self.schedule.tally());
         }

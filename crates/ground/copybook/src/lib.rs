@@ -14,6 +14,7 @@
 //! | places and lengths, SYNCHRONIZED, REDEFINES | `record` |
 //! | which description a segment has, and when | `map` |
 //! | which byte is converted how | `plan` |
+//! | what values the fields of a record have | `fields` |
 //!
 //! Invariants:
 //! 1. No text and no bytes make anything here panic; time and memory are bounded by the text's
@@ -25,6 +26,7 @@
 mod copy;
 mod entry;
 mod error;
+mod fields;
 mod map;
 mod picture;
 mod plan;
@@ -34,6 +36,7 @@ mod source;
 pub use copy::Members;
 pub use entry::{Literal, Occurs, SignClause, Value};
 pub use error::{CopybookError, Place};
+pub use fields::{FIELDS_MAX, Field, Fields, ValueKind};
 pub use map::{Bundle, Map, Mapped};
 pub use picture::{Category, Picture};
 pub use plan::{Direction, Findings, Plan, Trouble, What, convert_bytes};

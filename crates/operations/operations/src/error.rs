@@ -13,11 +13,13 @@ use idcams::IdcamsError;
 use queue_manager::AdminError;
 use recon::ReconError;
 use recovery::RecoveryError;
+use redirector::SendError;
 use store::StoreError;
 use system::SystemError;
 use system::operator::Refusal;
 use uow::UowError;
 use vsam::CatalogError;
+use vsam::handler::HandlerError;
 
 use crate::moment::utc;
 use crate::move_error::MoveError;
@@ -72,6 +74,25 @@ pub enum OperationsError {
     /// The catalog of clusters.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
+    /// Changes that are sent on.
+    #[error(transparent)]
+    Send(#[from] SendError),
+    /// A record map that does not go with its cluster, or is not there.
+    #[error("the record map of {name}: {what}")]
+    RecordMap {
+        /// The cluster.
+        name: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The handler of a cluster does not take it.
+    #[error("{name} cannot be redirected: {error}")]
+    Handler {
+        /// The cluster.
+        name: String,
+        /// Why not.
+        error: HandlerError,
+    },
     /// Control statements.
     #[error(transparent)]
     Idcams(#[from] IdcamsError),
@@ -166,6 +187,8 @@ impl OperationsError {
             OperationsError::TornApart { .. } => TORN_APART.to_string(),
             OperationsError::UserName(_) => USER_NAME.to_string(),
             OperationsError::NoCatalog => NO_CATALOG.to_string(),
+            OperationsError::Handler { .. } => NO_HANDLER.to_string(),
+            OperationsError::RecordMap { .. } => RECORD_MAP.to_string(),
             OperationsError::NoBaseCopy => NO_COPY.to_string(),
             OperationsError::Future { .. } => BAD_POINT.to_string(),
             other => other.layer().map_or(FAILED, Coded::code).to_string(),
@@ -183,6 +206,12 @@ impl OperationsError {
             OperationsError::UserName(_) => "Give a name of up to 8 letters and digits.".into(),
             OperationsError::NoCatalog => {
                 "Wait until it has ended, or start the system with `holdfast start`.".into()
+            }
+            OperationsError::RecordMap { .. } => {
+                "Give a COBOL description of its records: holdfast recmap define.".into()
+            }
+            OperationsError::Handler { .. } => {
+                "Correct the address, or see that the handler can be reached.".into()
             }
             OperationsError::NoDd(_) => {
                 "Write it as in --dd IN=accounts.txt,text or --dd IN=BANK.ACCT.".into()
@@ -248,6 +277,7 @@ impl OperationsError {
             OperationsError::Control(error) => error,
             OperationsError::Messages(error) => error,
             OperationsError::Catalog(error) => error,
+            OperationsError::Send(error) => error,
             OperationsError::Idcams(error) => error,
             _ => return None,
         })
@@ -256,6 +286,10 @@ impl OperationsError {
 
 /// Data sets of one database at different times.
 const TORN_APART: Code = Code("HFV014");
+/// A record map does not go with its cluster.
+const RECORD_MAP: Code = Code("HFRD004");
+/// A handler of a redirected cluster does not take it.
+const NO_HANDLER: Code = Code("HFRD003");
 /// Statements for a process that has no catalog for programs.
 const NO_CATALOG: Code = Code("HFY041");
 /// A user's name that is none.

@@ -12,6 +12,8 @@
 //!   database_report    how a database is, and whether it is consistent
 //!   moving             a database that goes to another system
 //!   clusters           the catalog, control statements, which data sets a cluster is
+//!   record_maps        what the fields of clusters' records are
+//!   redirections       clusters whose records, or changes, go elsewhere
 //!   transactions       the transaction manager, commands, resources, users
 //!   pset               page sets of the queue manager, and what sealing them costs
 //!   selection          which data sets are meant
@@ -40,7 +42,9 @@ mod pipe;
 mod point_in_time;
 pub mod pset;
 pub mod recon_report;
+pub mod record_maps;
 pub mod recover;
+pub mod redirections;
 pub mod reinitialize;
 pub mod selection;
 pub mod transactions;

@@ -24,7 +24,9 @@ use crate::messages::{self, MqscRequest};
 use crate::moving::{self, SendRequest};
 use crate::pset::{self, PsetRequest};
 use crate::recon_report::ChangeRequest;
+use crate::record_maps::{self, RecordMapRequest};
 use crate::recover::RecoverRequest;
+use crate::redirections::{self, RedirectRequest};
 use crate::selection::expand;
 use crate::transactions::{CommandRequest, DefineRequest, UserRequest};
 use crate::{
@@ -91,6 +93,12 @@ pub enum Operation {
     /// Executes control statements of access method services.
     #[serde(rename = "idcams")]
     Idcams(IdcamsRequest),
+    /// Keeps or shows what fields records have.
+    #[serde(rename = "recmap")]
+    RecordMap(RecordMapRequest),
+    /// Redirects clusters, or says how that goes.
+    #[serde(rename = "redirect")]
+    Redirect(RedirectRequest),
     /// Says what page sets of the queue manager have had read and written.
     #[serde(rename = "mq pset")]
     Pset(PsetRequest),
@@ -134,6 +142,10 @@ pub enum Answer {
     Mqsc(mqsc::session::Answer),
     /// Of [`Operation::Idcams`].
     Idcams(clusters::Executed),
+    /// Of [`Operation::RecordMap`].
+    RecordMap(Vec<record_maps::RecordMap>),
+    /// Of [`Operation::Redirect`].
+    Redirect(redirections::Redirected),
     /// Of [`Operation::Pset`].
     Pset(pset::Pset),
 }
@@ -179,6 +191,10 @@ impl Operation {
             Operation::User(asked) => Answer::User(transactions::user(system, asked)?),
             Operation::Mqsc(asked) => Answer::Mqsc(messages::mqsc(system, asked)?),
             Operation::Idcams(asked) => Answer::Idcams(clusters::idcams(system, asked, talk)?),
+            Operation::RecordMap(asked) => Answer::RecordMap(record_maps::perform(system, asked)?),
+            Operation::Redirect(asked) => {
+                Answer::Redirect(redirections::perform(system, asked, talk)?)
+            }
             Operation::Pset(_) => Answer::Pset(pset::report(system)?),
         })
     }
@@ -231,6 +247,8 @@ const VERBS: &[Verb] = &[
     verb("user"),
     verb("mqsc"),
     verb("idcams"),
+    verb("recmap"),
+    verb("redirect"),
     verb("mq pset"),
 ];
 

@@ -14,30 +14,44 @@ use region::Abend;
 use seam::clock::Clock;
 use seam::sync::Mutex;
 use store::Store;
+use vsam::handler::Handlers;
 use vsam::{Catalog, CatalogError};
 
 use crate::error::{because, ended, refused};
 
 /// The catalog of a system, once somebody needs it.
-pub struct Catalogs<S: Store>(Mutex<Option<Catalog<S>>>);
+pub struct Catalogs<S: Store> {
+    known: Mutex<Option<Catalog<S>>>,
+    /// By whom the handlers of redirected clusters are reached.
+    handlers: Option<Arc<dyn Handlers>>,
+}
 
 impl<S: Store> Default for Catalogs<S> {
     fn default() -> Catalogs<S> {
-        Catalogs(Mutex::new(None))
+        Catalogs { known: Mutex::new(None), handlers: None }
     }
 }
 
 impl<S: Store> Catalogs<S> {
+    /// The same for programs whose clusters may be redirected.
+    #[must_use]
+    pub fn with(handlers: Arc<dyn Handlers>) -> Catalogs<S> {
+        Catalogs { known: Mutex::new(None), handlers: Some(handlers) }
+    }
+
     /// The catalog, the same one every time.
     ///
     /// # Errors
     /// If it cannot be opened.
     pub fn get(&self, store: &S, clock: &Arc<dyn Clock>) -> Result<Catalog<S>, CatalogError> {
-        let mut known = self.0.lock();
+        let mut known = self.known.lock();
         if let Some(catalog) = &*known {
             return Ok(catalog.clone());
         }
         let catalog = Catalog::open(store.clone(), Arc::clone(clock))?;
+        if let Some(handlers) = &self.handlers {
+            catalog.set_handlers(Arc::clone(handlers));
+        }
         Ok(known.insert(catalog).clone())
     }
 }

@@ -373,7 +373,7 @@ fn of_open(error: &OpenError) -> Refused {
         OpenError::Catalog(CatalogError::Store(StoreError::NoSpace(_))) => {
             LogicalReason::NoSpace.number()
         }
-        OpenError::Catalog(CatalogError::Store(_)) => {
+        OpenError::Catalog(CatalogError::Store(_)) | OpenError::Handler { .. } => {
             return AcbAnswer { return_code: PHYSICAL, reason: 4, ..AcbAnswer::default() };
         }
         _ => 188,

@@ -8,7 +8,8 @@
 //! | 16 not found, 112 length of a generic key, 192 record number | 23; 24 at a WRITE |
 //! | 20 held by another, 64 no string | 93 |
 //! | 28 no space | 34; 24 of keyed and relative files |
-//! | 32 address, 144 no base record | 90 |
+//! | 32 address, 144 no base record; a handler that is lost | 90 |
+//! | OPEN of a cluster whose handler is lost | 93 |
 //! | 88 no position | 46 |
 //! | 92 not read for update | 43 |
 //! | 100, 108 length | 44 |
@@ -24,7 +25,7 @@ use crate::status::FileStatus;
 pub(crate) fn of_open(error: &OpenError) -> FileStatus {
     use vsam::CatalogError;
     match error {
-        OpenError::Shared(_) => FileStatus::RESOURCE,
+        OpenError::Shared(_) | OpenError::Handler { .. } => FileStatus::RESOURCE,
         OpenError::Mode { .. } | OpenError::NotEmpty(_) => FileStatus::MODE,
         OpenError::NotBuilt(_) => FileStatus::INVALID,
         OpenError::Catalog(CatalogError::NotFound(_)) => FileStatus::NO_FILE,
@@ -40,6 +41,9 @@ pub(crate) fn of_open(error: &OpenError) -> FileStatus {
 /// The status of a failure; `boundary`: at a WRITE to a keyed or relative file.
 pub(crate) fn of_failure(failure: &Failure, boundary: bool) -> FileStatus {
     use LogicalReason as Reason;
+    if let Failure::Handler(_) = failure {
+        return FileStatus::UNREACHABLE;
+    }
     let Some(reason) = failure.reason() else { return FileStatus::ERROR };
     match reason {
         Reason::EndOfData => FileStatus::END,

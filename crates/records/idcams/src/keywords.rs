@@ -406,10 +406,11 @@ static PRINT: Table = Table {
             flag("CHARACTER", &["CHAR"]),
             flag("HEX", &[]),
             flag("DUMP", &[]),
+            flag("FIELDS", &[]),
             one("CODEPAGE", &[]),
         ],
     ],
-    exclusive: &[IN, FROM, TO, &["CHARACTER", "HEX", "DUMP"]],
+    exclusive: &[IN, FROM, TO, &["CHARACTER", "HEX", "DUMP", "FIELDS"]],
     required: &[IN],
 };
 

@@ -333,6 +333,15 @@ impl Lines<'_> {
         }
     }
 
+    /// Where the records, or the changes, of a cluster go.
+    fn redirection(&mut self, entry: &Entry) {
+        let Some(redirection) = &entry.redirection else { return };
+        let (owner, there) = (pair("OWNER", redirection.owner), pair("THERE", &redirection.object));
+        self.add("       REDIRECTION");
+        self.add(format!("         {owner}   {there}"));
+        self.add(format!("         TO {}", redirection.to));
+    }
+
     fn data(&mut self, entry: &Entry, name: &DataSetName, statistics: &Statistics) {
         self.count("DATA");
         self.add(format!("   DATA ------- {name}"));
@@ -353,6 +362,7 @@ impl Lines<'_> {
                 }
                 _ => {}
             }
+            self.redirection(entry);
             self.statistics(entry, statistics);
         }
         self.space(entry);

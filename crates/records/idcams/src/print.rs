@@ -5,6 +5,7 @@
 //! | DUMP, or nothing | 32 bytes a line, in hexadecimal digits and in characters |
 //! | HEX | 60 bytes a line, in hexadecimal digits |
 //! | CHARACTER | 120 characters a line; what cannot be shown is a point |
+//! | FIELDS | a line for each field of the cluster's record map: name, place, value |
 //!
 //! Characters are those of CODEPAGE, or ASCII. In front of each record stands its key, its number,
 //! its address, or which one of the file it is.
@@ -15,6 +16,7 @@
 use std::io;
 
 use codec::CodePage;
+use copybook::{Copybook, Fields};
 use store::{Store, Unit, UnitOptions};
 use vsam::Feedback;
 
@@ -32,6 +34,8 @@ use crate::sysprint::Sysprint;
 const DUMP_BYTES: usize = 32;
 const HEX_BYTES: usize = 60;
 const CHARACTERS: usize = 120;
+/// Columns of a field's value.
+const VALUE_COLUMNS: usize = 80;
 /// How often progress is told, and the unit of work renewed.
 const RENEW_RECORDS: u64 = 1000;
 
@@ -40,6 +44,7 @@ enum Look {
     Dump,
     Hex,
     Characters,
+    Fields,
 }
 
 pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> Done {
@@ -48,16 +53,21 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let look = match (parameters.has("HEX"), parameters.has("CHARACTER")) {
         (true, _) => Look::Hex,
         (_, true) => Look::Characters,
+        _ if parameters.has("FIELDS") => Look::Fields,
         _ => Look::Dump,
     };
     let page = page_of(parameters)?;
+    let fields = match look {
+        Look::Fields => Some(fields_of(session, &input, page.unwrap_or(CodePage::Ascii))?),
+        _ => None,
+    };
     let mut source = Source::open(session, &input, Form::Lines, 0)?;
     let range = Range::of(parameters, source.ways, page)?;
     let elsewhere = parameters.value("OUTFILE").map(|dd| session.dd(dd, None)).transpose()?;
     let mut file = elsewhere.map(|located| opened(session, &located)).transpose()?;
     let mut unit = session.catalog.store().begin(UnitOptions::READ_ONLY)?;
     let mut done = source.begin(&mut unit, range);
-    let shown = Shown { look, page: page.unwrap_or(CodePage::Ascii) };
+    let shown = Shown { look, page: page.unwrap_or(CodePage::Ascii), fields };
     let mut count = 0;
     if done.is_ok() {
         let machine = &mut *session.machine;
@@ -103,9 +113,33 @@ pub(crate) fn opened<S: Store>(
     }
 }
 
+/// The fields of the record map that the catalog keeps of a cluster.
+fn fields_of<S: Store>(
+    session: &Session<'_, S>,
+    input: &Located,
+    page: CodePage,
+) -> Result<Fields, Refusal> {
+    let is_index = matches!(input, Located::Entry(entry) if entry.alternate_index().is_some());
+    let cluster = input.cluster(&session.catalog)?.filter(|_| !is_index);
+    let map = cluster.and_then(|cluster| cluster.record_map);
+    let Some(text) = map else {
+        let text = format!("FIELDS needs a record map: ALTER {} RECORDMAP('file')", input.name());
+        return Err(Refusal::severe("IDC3213I", text));
+    };
+    let misfit = |error: copybook::CopybookError| {
+        Refusal::severe("IDC3203I", format!("the record map of {}: {error}", input.name()))
+    };
+    let book = Copybook::parse("RECORDMAP", text.as_bytes(), &|_| None).map_err(misfit)?;
+    let Some(record) = book.records.first() else {
+        return Err(Refusal::severe("IDC3203I", "the record map describes no record"));
+    };
+    Fields::of(record, page).map_err(misfit)
+}
+
 struct Shown {
     look: Look,
     page: CodePage,
+    fields: Option<Fields>,
 }
 
 impl Shown {
@@ -141,7 +175,7 @@ impl Shown {
     ) -> String {
         let key = source.ways.key.and_then(|field| field.of(record));
         match (key, feedback.number, feedback.rba) {
-            (Some(key), ..) if self.look == Look::Characters => {
+            (Some(key), ..) if matches!(self.look, Look::Characters | Look::Fields) => {
                 format!("KEY OF RECORD - {}", self.text(key))
             }
             (Some(key), ..) => format!("KEY OF RECORD - {}", hex(key)),
@@ -157,6 +191,7 @@ impl Shown {
             Look::Characters => {
                 record.chunks(CHARACTERS).for_each(|piece| out.line(&self.text(piece)));
             }
+            Look::Fields => self.values(out, record),
             Look::Dump => {
                 for (at, piece) in record.chunks(DUMP_BYTES).enumerate() {
                     let words: Vec<String> = piece.chunks(4).map(hex).collect();
@@ -164,6 +199,31 @@ impl Shown {
                     let (words, text) = (words.join(" "), self.text(piece));
                     out.line(&format!("{at:06X}  {words:<71}  *{text}*"));
                 }
+            }
+        }
+    }
+
+    /// A line for each field that the record reaches; bytes that are none of its kind are shown
+    /// as they are.
+    fn values(&self, out: &mut Sysprint<'_>, record: &[u8]) {
+        let Some(fields) = &self.fields else { return };
+        let those = fields.all().iter().filter(|field| field.offset < record.len());
+        for field in those {
+            let bytes = record.get(field.offset..).unwrap_or_default();
+            let bytes = &bytes[..field.bytes.min(bytes.len())];
+            let value = match fields.value(field, record) {
+                Some(value) => value.replace(|letter: char| letter.is_control(), "."),
+                None => format!("X'{}' IS NO VALUE", hex(bytes)),
+            };
+            let place = format!("{:06X}  {:<30}", field.offset, field.name);
+            // A line of a listing has 120 columns.
+            let letters: Vec<char> = value.chars().collect();
+            let mut pieces = letters.chunks(VALUE_COLUMNS);
+            let first: String = pieces.next().unwrap_or_default().iter().collect();
+            out.line(format!("{place}  {first}").trim_end());
+            for piece in pieces {
+                let piece: String = piece.iter().collect();
+                out.line(format!("{:40}{piece}", "").trim_end());
             }
         }
     }

@@ -6,6 +6,7 @@
 //! | a read otherwise | its own; it stays open while a record is held for update |
 //! | a change otherwise | that of the read that holds the record, or its own; committed at once |
 //! | a WRITE of a load | one for several, committed after a second at the latest |
+//! | RECEIVED; MARK | its own; the program's, which has to be begun |
 //!
 //! Invariants:
 //! 1. A record that was read for update stays locked until the next request through the same file
@@ -20,11 +21,11 @@ use std::sync::Arc;
 use file_handler::nature::{Holder, Nature, nature};
 use file_handler::wire::{self, Request, plain_answer};
 use file_handler::{Clusters, FileStatus, acb_wire};
-use store::{CommitSink, Committed, Store, StoreError, Unit as _};
+use store::{CommitSink, Committed, Read, SetAttributes, Store, StoreError, Unit as _};
 use vsam::Catalog;
 
 use crate::name::Files;
-use crate::unit::{BACKOUT, BEGIN, COMMIT};
+use crate::unit::{BACKOUT, BEGIN, COMMIT, MARK, RECEIVED, RECEIVED_SET};
 
 /// WRITEs of a load that are committed together.
 const LOAD_WRITES: u32 = 256;
@@ -106,6 +107,12 @@ impl<S: Store> Session<S> {
                 plain_answer(status, 0, out);
                 return;
             }
+            Some(&(RECEIVED | MARK)) => {
+                let answer = self.batch_of(request);
+                let (status, number) = answer.unwrap_or_else(|error| (status_of(&error), 0));
+                plain_answer(status, number, out);
+                return;
+            }
             _ => match nature(request) {
                 None => return wire::refuse(request, FileStatus::LOGIC, out),
                 Some(nature) => self.request(nature, request, out),
@@ -141,6 +148,39 @@ impl<S: Store> Session<S> {
                 Err(FileStatus::LOGIC)
             }
         }
+    }
+
+    /// Answers the number of the last batch of a source, or notes the next one, if it is that.
+    fn batch_of(&mut self, request: &[u8]) -> Result<(FileStatus, u64), StoreError> {
+        let wrong = || StoreError::Unsupported("such a request about batches");
+        let (source, number) = request[1..].split_at_checked(16).ok_or_else(wrong)?;
+        let set = match self.store.set(RECEIVED_SET)? {
+            Some(set) => set,
+            None => match self.store.create_set(RECEIVED_SET, &SetAttributes::default()) {
+                Err(StoreError::SetExists(_)) => self.store.set(RECEIVED_SET)?.ok_or_else(wrong)?,
+                made => made?,
+            },
+        };
+        let (last, mut value) =
+            (|value: Vec<u8>| value.try_into().map_or(0, u64::from_le_bytes), Vec::new());
+        if request[0] == MARK {
+            let Own::Open(unit) = &mut self.own else { return Err(wrong()) };
+            let number = number.try_into().map_err(|_| wrong())?;
+            unit.get(set, source, Read::Update, &mut value)?;
+            let (has, next) = (last(value), u64::from_le_bytes(number));
+            if has >= next {
+                return Ok((FileStatus::KEY_EXISTS, has));
+            }
+            if has + 1 != next {
+                return Ok((FileStatus::SEQUENCE, has));
+            }
+            unit.put(set, source, &number)?;
+            return Ok((FileStatus::DONE, next));
+        }
+        let mut unit = self.begin()?;
+        unit.get(set, source, Read::Shared, &mut value)?;
+        unit.commit()?;
+        Ok((FileStatus::DONE, last(value)))
     }
 
     fn begin(&self) -> Result<S::Unit, StoreError> {

@@ -10,7 +10,7 @@
 //! 2. Alternate indexes and paths stand in the catalog of their base.
 //! 3. One handle and its clones serve a process: share options hold among those.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use seam::clock::Clock;
 use store::{Read, SetAttributes, SetId, Store, StoreError, UnitOptions};
@@ -20,6 +20,7 @@ use crate::entry::{
 };
 use crate::error::CatalogError;
 use crate::generations::GenerationList;
+use crate::handler::Handlers;
 use crate::name::{DataSetName, Filter};
 use crate::pending;
 use crate::rows::{Rows, SET, unit_options};
@@ -46,6 +47,7 @@ pub(crate) struct Shared<S: Store> {
     pub(crate) set: SetId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) registry: Registry,
+    pub(crate) handlers: OnceLock<Arc<dyn Handlers>>,
 }
 
 impl<S: Store> Catalog<S> {
@@ -65,7 +67,8 @@ impl<S: Store> Catalog<S> {
             },
         };
         pending::settle(&store, set)?;
-        let shared = Shared { store, set, clock, registry: Registry::default() };
+        let (registry, handlers) = (Registry::default(), OnceLock::new());
+        let shared = Shared { store, set, clock, registry, handlers };
         Ok(Catalog { shared: Arc::new(shared), scope: None })
     }
 

@@ -8,6 +8,7 @@ use crate::entry::{Definition, Entry, Kind, ObjectNumber, State, catalog_prefix}
 use crate::error::CatalogError;
 use crate::name::DataSetName;
 use crate::pending;
+use crate::redirect;
 use crate::rows::Rows;
 
 /// What DELETE is told.
@@ -72,6 +73,9 @@ impl<S: Store> Catalog<S> {
     ) -> Result<Vec<Entry>, CatalogError> {
         let _alone = self.alone(entry)?;
         let all = self.look(|rows| over(rows, catalog, entry))?;
+        if let Some(redirected) = all.iter().find(|entry| entry.redirection.is_some()) {
+            return Err(CatalogError::Redirected(redirected.name.clone()));
+        }
         for other in &all {
             self.check_expiry(other, options)?;
         }
@@ -191,6 +195,7 @@ impl<S: Store> Catalog<S> {
             ));
         }
         let wrong = |error| CatalogError::Attributes { name: entry.name.clone(), error };
+        redirect::refusal(&entry, &altered.definition).map_or(Ok(()), Err).map_err(wrong)?;
         match &mut altered.definition {
             Definition::Cluster(attributes) => attributes.settle().map_err(wrong)?,
             Definition::AlternateIndex(attributes) => {

@@ -194,6 +194,7 @@ impl<S: Store> Catalog<S> {
             data,
             state,
             related: Vec::new(),
+            redirection: None,
         })
     }
 

@@ -21,6 +21,7 @@ use crate::attributes::{
     PathAttributes,
 };
 use crate::name::DataSetName;
+use crate::redirection::Redirection;
 
 const VERSION: u8 = 1;
 
@@ -155,6 +156,9 @@ pub struct Entry {
     /// oldest. In the order in which they were defined.
     #[serde(default)]
     pub related: Vec<DataSetName>,
+    /// Where a cluster's records, or changes, go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirection: Option<Redirection>,
 }
 
 impl Entry {
@@ -290,6 +294,7 @@ mod tests {
             data: Some(DataSet { set: "BANK.ACCOUNT".into(), id: Some(3) }),
             state: State::Ready,
             related: vec![DataSetName::parse("BANK.PATH").unwrap()],
+            redirection: None,
         };
         assert_eq!(Entry::decode(&entry.encode()), Ok(entry.clone()));
         let names: Vec<String> = entry.components().iter().map(ToString::to_string).collect();

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::attributes::AttributeError;
 use crate::entry::Kind;
+use crate::handler::HandlerError;
 use crate::name::{DataSetName, NameError};
 
 /// Why the catalog refused something. Nothing was changed.
@@ -88,6 +89,17 @@ pub enum CatalogError {
         /// What is wrong.
         what: String,
     },
+    /// The cluster is redirected.
+    #[error("{0} is redirected")]
+    Redirected(DataSetName),
+    /// Changes of a redirected cluster were not sent on yet.
+    #[error("{left} changes of {name} were not sent on yet")]
+    Unsent {
+        /// The cluster.
+        name: DataSetName,
+        /// How many.
+        left: u64,
+    },
     /// The store has failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -109,6 +121,8 @@ impl Coded for CatalogError {
             CatalogError::DuplicateKey { .. } => Code("HFVS011"),
             CatalogError::Damaged { .. } => Code("HFVS012"),
             CatalogError::GroupFull(_) => Code("HFVS013"),
+            CatalogError::Redirected(_) => Code("HFVS014"),
+            CatalogError::Unsent { .. } => Code("HFVS015"),
             CatalogError::Store(error) => error.code(),
         }
     }
@@ -132,6 +146,10 @@ impl Coded for CatalogError {
                 "Correct the records, or define the index with NONUNIQUEKEY."
             }
             CatalogError::Damaged { .. } => "Recover the data set of the catalog, then try again.",
+            CatalogError::Redirected(_) => "End its redirection first: holdfast redirect remove.",
+            CatalogError::Unsent { .. } => {
+                "Send them (holdfast redirect resend), or give them up with --discard."
+            }
             CatalogError::Store(error) => return error.remedy(),
         }
         .into()
@@ -159,6 +177,16 @@ pub enum OpenError {
     /// The alternate index has not been built.
     #[error("alternate index {0} has not been built over its records")]
     NotBuilt(DataSetName),
+    /// The cluster is redirected, and its handler does not let it be opened.
+    #[error("{name} is redirected to {to}: {error}")]
+    Handler {
+        /// The cluster.
+        name: DataSetName,
+        /// Where to.
+        to: String,
+        /// Why not.
+        error: HandlerError,
+    },
     /// The catalog refused something.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -177,6 +205,7 @@ impl Coded for OpenError {
             OpenError::Mode { .. } => Code("HFVS102"),
             OpenError::NotEmpty(_) => Code("HFVS103"),
             OpenError::NotBuilt(_) => Code("HFVS104"),
+            OpenError::Handler { .. } => Code("HFVS105"),
             OpenError::Catalog(error) => error.code(),
         }
     }
@@ -187,6 +216,9 @@ impl Coded for OpenError {
             OpenError::Mode { .. } => "Open it in another mode.",
             OpenError::NotEmpty(_) => "Delete and define it again, or define it with REUSE.",
             OpenError::NotBuilt(_) => "Build it (BLDINDEX), then open it.",
+            OpenError::Handler { .. } => {
+                "See what holdfast redirect status says of it, then open it again."
+            }
             OpenError::Catalog(error) => return error.remedy(),
         }
         .into()

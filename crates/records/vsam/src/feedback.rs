@@ -7,6 +7,8 @@
 
 use store::StoreError;
 
+use crate::handler::HandlerError;
+
 /// Why a request was refused. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[repr(u8)]
@@ -159,6 +161,10 @@ pub enum Failure {
         /// With [`LogicalReason::AreaTooSmall`], how long the record is; otherwise 0.
         bytes: u32,
     },
+    /// The handler of a redirected cluster has failed. What it was asked for may have been done,
+    /// whole; the unit of work goes on.
+    #[error("{0}")]
+    Handler(HandlerError),
     /// The store has failed. Whether the unit of work goes on says
     /// [`StoreError::dooms_unit`].
     #[error(transparent)]

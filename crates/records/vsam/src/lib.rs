@@ -20,6 +20,7 @@
 //! | how alternate indexes follow their base; how one is built | `upgrade`, `build` |
 //! | an index's own records; bulk loads | `raw`, `load` |
 //! | what a request answers | `feedback` |
+//! | clusters whose records or changes go elsewhere | `redirection`, `redirect`, `elsewhere`, `redirected`, [`handler`]; what is sent on: `forward`, `unsent` |
 //! | copies of many clusters while they are in use | `snap`; their records at one moment: `freeze` |
 //!
 //! Invariants:
@@ -35,17 +36,21 @@
 //! It is not: a codec of VSAM's own control intervals; those are the store's. Control statements
 //! are read by `idcams`, programs' files are served by `file-handler`.
 
+mod ahead;
 pub mod attributes;
 mod blocks;
 mod build;
 mod catalog;
 mod change;
 mod define;
+mod elsewhere;
 mod entry;
 mod error;
 pub mod feedback;
+mod forward;
 mod freeze;
 mod generations;
+pub mod handler;
 mod layout;
 mod load;
 mod name;
@@ -54,9 +59,13 @@ mod pending;
 mod position;
 mod raw;
 mod read;
+mod redirect;
+mod redirected;
+mod redirection;
 mod rows;
 mod share;
 mod snap;
+mod unsent;
 mod upgrade;
 mod write;
 
@@ -71,10 +80,13 @@ pub use define::Defined;
 pub use entry::{DataSet, Definition, Entry, Kind, ObjectNumber, State, Statistics};
 pub use error::{CatalogError, OpenError};
 pub use feedback::{Component, Condition, Failure, Feedback, LogicalReason, Rba, RecordNumber};
+pub use forward::SET as UNSENT_SET;
 pub use freeze::{Frozen, Take};
 pub use generations::GenerationList;
 pub use name::{DataSetName, Filter, NameError};
 pub use open::{File, OpenMode, OpenOptions};
 pub use position::{Access, Direction, Intent, Match, Position, Search, Target};
+pub use redirection::{RecordOwner, Redirection, SourceId};
 pub use rows::{LOCK_WAIT, SET as CATALOG_SET, unit_options};
 pub use snap::{Snapped, Synonyms};
+pub use unsent::{Batch, Turn, Unsent};

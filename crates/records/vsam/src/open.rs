@@ -12,16 +12,21 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use seam::sync::Mutex;
 use store::{SetId, Store, StoreError};
 
+use crate::ahead::Ahead;
 use crate::attributes::{ClusterAttributes, Organization};
 use crate::catalog::{Catalog, Shared, wrong_kind};
+use crate::elsewhere::Elsewhere;
 use crate::entry::{Definition, Entry, Kind, State};
 use crate::error::{CatalogError, OpenError};
 use crate::feedback::{Failure, LogicalReason};
+use crate::forward::Forward;
+use crate::handler::{Described, HandlerError};
 use crate::layout::Shape;
 use crate::load::Load;
 use crate::name::DataSetName;
 use crate::pending;
 use crate::position::{Buffers, Position, Strings};
+use crate::redirection::RecordOwner;
 use crate::share::{Arrivals, Ticket, Use};
 use crate::upgrade::{Index, UpgradeSet};
 
@@ -72,6 +77,8 @@ pub struct File<S: Store> {
     pub(crate) shape: Shape,
     pub(crate) route: Route,
     pub(crate) upgrade: UpgradeSet,
+    /// Changes are sent on.
+    pub(crate) forward: Option<Forward>,
     pub(crate) mode: OpenMode,
     pub(crate) number: u64,
     index: Option<Entry>,
@@ -90,6 +97,8 @@ pub(crate) enum Route {
     Path(Index),
     /// An alternate index whose own records are read.
     Index(Index),
+    /// A handler, which has the records.
+    Elsewhere(Box<Elsewhere>),
 }
 
 /// Files get numbers, so that a position is known to be of another file.
@@ -124,6 +133,10 @@ impl<S: Store> Catalog<S> {
         check_mode(name, &sphere, mode)?;
         let ticket = self.admit(name, &sphere.base, &attributes, mode, options)?;
         let set = self.data_of(&sphere.base)?;
+        if let Some(described) = handled(&sphere.base) {
+            let elsewhere = self.elsewhere(described, &sphere, (mode, options))?;
+            return self.connect(sphere, attributes, set, (mode, options), (ticket, elsewhere));
+        }
         if mode == OpenMode::Output || (options.reset && mode.writes()) {
             self.make_empty(&sphere, &attributes, set, mode, options)?;
         }
@@ -142,7 +155,39 @@ impl<S: Store> Catalog<S> {
             return Err(OpenError::Catalog(CatalogError::InUse(sphere.base.name)));
         }
         let attributes = sphere.base.cluster().cloned().unwrap_or(attributes);
-        self.connect(sphere, attributes, set, (mode, options), ticket)
+        self.connect(sphere, attributes, set, (mode, options), (ticket, None))
+    }
+
+    /// Connects to the handler that has the records, and has it empty them where they are to be
+    /// loaded.
+    fn elsewhere(
+        &self,
+        described: Described,
+        sphere: &Sphere,
+        (mode, options): (OpenMode, &OpenOptions),
+    ) -> Result<Option<Box<Elsewhere>>, OpenError> {
+        let (name, to) = (described.name.clone(), described.redirection.to.clone());
+        if sphere.index.is_some() {
+            let what = "its records are at a handler, and no alternate index knows them";
+            return Err(OpenError::Mode { name, what });
+        }
+        let failed = |error| OpenError::Handler { name: name.clone(), to: to.clone(), error };
+        let none = || HandlerError::Refused("nobody here knows handlers".into());
+        let handlers = self.handlers().ok_or_else(none).map_err(failed)?;
+        let reuse = described.attributes.reuse;
+        let elsewhere = Elsewhere::open(handlers, described).map_err(failed)?;
+        if mode == OpenMode::Output || (options.reset && mode.writes()) {
+            if reuse {
+                elsewhere.clear().map_err(failed)?;
+            } else if options.reset {
+                let what = "it was not defined with REUSE, so it is not emptied";
+                return Err(OpenError::Mode { name, what });
+            } else if !elsewhere.is_empty().map_err(failed)? {
+                return Err(OpenError::NotEmpty(name));
+            }
+            self.shared.registry.sphere(sphere.base.number).forget_address();
+        }
+        Ok(Some(Box::new(elsewhere)))
     }
 
     /// What a name leads to.
@@ -251,10 +296,11 @@ impl<S: Store> Catalog<S> {
         attributes: ClusterAttributes,
         set: SetId,
         (mode, options): (OpenMode, &OpenOptions),
-        ticket: Ticket,
+        (ticket, elsewhere): (Ticket, Option<Box<Elsewhere>>),
     ) -> Result<File<S>, OpenError> {
+        let is_elsewhere = elsewhere.is_some();
         let route = match &sphere.index {
-            None => Route::Base,
+            None => elsewhere.map_or(Route::Base, Route::Elsewhere),
             Some(index) if index.state != State::Ready => {
                 return Err(OpenError::NotBuilt(index.name.clone()));
             }
@@ -263,14 +309,18 @@ impl<S: Store> Catalog<S> {
         };
         let mut upgrade = Vec::new();
         let upgrades = |index: &Entry| index.alternate_index().is_some_and(|index| index.upgrade);
-        for index in sphere.indexes.iter().filter(|index| sphere.upgrades && upgrades(index)) {
+        let follow = sphere.upgrades && !is_elsewhere;
+        for index in sphere.indexes.iter().filter(|index| follow && upgrades(index)) {
             if index.state == State::Ready {
                 upgrade.push(self.index_of(index)?);
             }
         }
         let most = options.strings.unwrap_or(u32::MAX);
         let (mut load, mut to_build) = (None, Vec::new());
-        if options.bulk && mode == OpenMode::Output {
+        let sent_on = pending::sent_on(self.store(), &sphere.base)?;
+        let forward = sent_on.map(|set| Forward { set, cluster: sphere.base.number });
+        let is_bulk = options.bulk && forward.is_none() && !is_elsewhere;
+        if is_bulk && mode == OpenMode::Output {
             to_build = sphere.indexes.into_iter().filter(upgrades).collect();
             upgrade.clear();
             for index in &to_build {
@@ -286,6 +336,7 @@ impl<S: Store> Catalog<S> {
             set,
             route,
             upgrade: UpgradeSet::new(upgrade),
+            forward,
             mode,
             number: FILES.fetch_add(1, Relaxed),
             index: sphere.index,
@@ -304,6 +355,12 @@ impl<S: Store> Catalog<S> {
         let (key, unique) = (attributes.key, attributes.unique);
         Ok(Index { set: self.data_of(entry)?, key, unique, arrivals })
     }
+}
+
+/// A cluster whose records a handler has.
+fn handled(base: &Entry) -> Option<Described> {
+    let owner = base.redirection.as_ref()?.owner;
+    if owner == RecordOwner::Handler { Described::of(base) } else { None }
 }
 
 fn check_mode(name: &DataSetName, sphere: &Sphere, mode: OpenMode) -> Result<(), OpenError> {
@@ -358,7 +415,7 @@ impl<S: Store> File<S> {
             return Err(Failure::logical(LogicalReason::NotOpenForThis));
         };
         let (walked, peeks) = match &self.route {
-            Route::Base => (self.set, false),
+            Route::Base | Route::Elsewhere(_) => (self.set, false),
             Route::Path(index) => (index.set, !index.unique),
             Route::Index(index) => (index.set, true),
         };
@@ -381,6 +438,7 @@ impl<S: Store> File<S> {
             area_bytes: None,
             access: None,
             buffers: Buffers::default(),
+            ahead: Ahead::default(),
             counts: crate::share::Counts::default(),
             sphere: Arc::clone(ticket.sphere()),
             string: Arc::clone(&self.strings),

@@ -11,6 +11,8 @@ use store::{Read, SetId, Store, StoreError, run};
 
 use crate::entry::{DataSet, ENTRIES, Entry, ObjectNumber, State};
 use crate::error::CatalogError;
+use crate::forward::{Forward, Kept, unsent_set};
+use crate::redirection::RecordOwner;
 use crate::rows::{Rows, unit_options};
 
 /// Changes the catalog in a unit of work.
@@ -104,8 +106,22 @@ pub(crate) fn empty<S: Store>(
             statistics.records = 0;
             rows.put_statistics(entry.number, &statistics)?;
         }
+        // Nobody changes a record before this is committed.
+        if let Some(set) = sent_on(store, cluster)? {
+            let forward = Forward { set, cluster: cluster.number };
+            forward.keep(store, rows.unit, Kept::Clear)?;
+        }
         Ok(())
     })
+}
+
+/// The set that changes of a cluster are kept in, if they are sent on.
+pub(crate) fn sent_on<S: Store>(store: &S, cluster: &Entry) -> Result<Option<SetId>, StoreError> {
+    let owner = cluster.redirection.as_ref().map(|redirection| redirection.owner);
+    match owner {
+        Some(RecordOwner::Vsam) => unsent_set(store).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// The alternate indexes of a cluster.

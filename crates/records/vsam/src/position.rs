@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use store::{Cursor as _, Position as At, Store};
 
+use crate::ahead::Ahead;
 use crate::feedback::{Rba, RecordNumber};
 use crate::share::{Counts, Sphere};
 use crate::upgrade::Scratch;
@@ -125,6 +126,8 @@ pub struct Position<S: Store> {
     pub(crate) area_bytes: Option<u32>,
     pub(crate) access: Option<Access>,
     pub(crate) buffers: Buffers,
+    /// Rows of a handler that were read ahead.
+    pub(crate) ahead: Ahead,
     pub(crate) counts: Counts,
     pub(crate) sphere: Arc<Sphere>,
     pub(crate) string: Arc<Strings>,
@@ -190,6 +193,7 @@ impl<S: Store> Position<S> {
     /// Stands where it stood when a mark was made through the same file: sequential requests go on
     /// from there, in either direction. What was read for update is not any more.
     pub fn go_back(&mut self, mark: &[u8]) {
+        self.ahead.forget();
         self.cursor.seek(At::On(mark));
         (self.placed, self.held) = (true, false);
     }

@@ -109,7 +109,7 @@ impl<S: Store> File<S> {
         self.check_read(position, intent)?;
         self.check_search(search)?;
         position.lose();
-        if search.by == Match::Equal && matches!(self.route, Route::Base) {
+        if search.by == Match::Equal && matches!(self.route, Route::Base | Route::Elsewhere(_)) {
             match search.target {
                 Target::Key(key) => return self.direct(unit, position, key, intent, record),
                 Target::Number(RecordNumber(number)) => {
@@ -190,7 +190,7 @@ impl<S: Store> File<S> {
     /// Whether records can be addressed like that here.
     pub(crate) fn check_access(&self, position: &Position<S>) -> Result<(), Failure> {
         use Access::{Addressed, Keyed};
-        let of_base = matches!(self.route, Route::Base);
+        let of_base = matches!(self.route, Route::Base | Route::Elsewhere(_));
         match (self.attributes.organization, position.access) {
             (Organization::Linear, Some(Keyed)) => no(LogicalReason::KeyedAccess),
             (Organization::Linear, _) => no(LogicalReason::BadOptions),
@@ -210,8 +210,10 @@ impl<S: Store> File<S> {
     fn check_search(&self, search: &Search<'_>) -> Result<(), Failure> {
         let key_bytes = match (&self.route, self.attributes.organization) {
             (Route::Path(index) | Route::Index(index), _) => Some(index.key.bytes as usize),
-            (Route::Base, Organization::Keyed) => Some(self.shape.key_bytes()),
-            (Route::Base, _) => None,
+            (Route::Base | Route::Elsewhere(_), Organization::Keyed) => {
+                Some(self.shape.key_bytes())
+            }
+            (Route::Base | Route::Elsewhere(_), _) => None,
         };
         match (search.target, key_bytes) {
             (Target::First | Target::Last, _) => Ok(()),
@@ -252,6 +254,9 @@ impl<S: Store> File<S> {
         intent: Intent,
         record: &mut Vec<u8>,
     ) -> Result<Feedback, Failure> {
+        if let Route::Elsewhere(there) = &self.route {
+            return self.direct_elsewhere(unit, (there, position), key, intent, record);
+        }
         if !unit.get(self.set, key, read_of(intent), record).map_err(of_base)? {
             return no(LogicalReason::NotFound);
         }
@@ -313,6 +318,11 @@ impl<S: Store> File<S> {
             true if successor(key, &mut buffers.bound) => cursor.seek(At::Before(&buffers.bound)),
             true => cursor.seek(At::Back),
         }
+        if let Route::Elsewhere(there) = &self.route {
+            let equal = (search.by == Match::Equal).then_some(key);
+            let there = (there.as_ref(), position);
+            return self.find_elsewhere(there, equal, absent, (step_back, backward));
+        }
         let entry = match step_back {
             false => unit.next(cursor, Read::Unlocked),
             true => unit.previous(cursor, Read::Unlocked),
@@ -349,6 +359,9 @@ impl<S: Store> File<S> {
     ) -> Result<Feedback, Failure> {
         match &self.route {
             Route::Base => self.step_base(unit, position, direction, intent, record),
+            Route::Elsewhere(there) => {
+                self.step_elsewhere(unit, (there, position), direction, intent, record)
+            }
             Route::Path(index) => {
                 self.step_path(unit, position, index, (direction, intent), record)
             }
@@ -495,7 +508,7 @@ impl<S: Store> File<S> {
 
 /// Whether the record is too long for the caller's area.
 #[inline]
-fn too_small<S: Store>(position: &Position<S>, record: &[u8]) -> Option<Failure> {
+pub(crate) fn too_small<S: Store>(position: &Position<S>, record: &[u8]) -> Option<Failure> {
     let area = position.area_bytes?;
     let bytes = record.len() as u32;
     (bytes > area).then_some(Failure::Logical {
@@ -506,7 +519,7 @@ fn too_small<S: Store>(position: &Position<S>, record: &[u8]) -> Option<Failure>
 }
 
 /// Places the cursor so that the next step returns the same again.
-fn step_back<S: Store>(position: &mut Position<S>, direction: Direction) {
+pub(crate) fn step_back<S: Store>(position: &mut Position<S>, direction: Direction) {
     let Position { cursor, buffers, .. } = position;
     let Some(key) = cursor.key() else { return };
     buffers.bound.clear();

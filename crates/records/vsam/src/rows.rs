@@ -87,6 +87,7 @@ impl<S: Store> Rows<'_, S> {
                 data: None,
                 state: State::Ready,
                 related: Vec::new(),
+                redirection: None,
                 ..entry.clone()
             };
             self.add(catalog, &component)?;

@@ -183,6 +183,7 @@ impl<S: Store> Catalog<S> {
             definition,
             data,
             state: State::Defining,
+            redirection: None,
             name,
         };
         Ok(Pair { source, copy, records: 0 })

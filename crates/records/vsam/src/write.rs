@@ -10,6 +10,7 @@ use store::{Cursor as _, Outcome, Position as At, Read, Savepoint, Store, StoreE
 
 use crate::attributes::Organization;
 use crate::feedback::{Component, Condition, Failure, Feedback, LogicalReason, RecordNumber};
+use crate::forward::Kept;
 use crate::layout::u64_of;
 use crate::open::{File, OpenMode, Route};
 use crate::position::{Access, Position};
@@ -291,6 +292,10 @@ impl<S: Store> File<S> {
 
     /// Where the last record of an entry-sequenced cluster ends.
     fn end_address(&self, unit: &mut S::Unit) -> Result<u64, Failure> {
+        if let Route::Elsewhere(there) = &self.route {
+            let last = there.rows(At::Back, true, 1)?.pop_front();
+            return Ok(last.map_or(0, |row| u64_of(&row.key) + row.record.len() as u64));
+        }
         let mut cursor = self.catalog.store().cursor(self.set)?;
         cursor.seek(At::Back);
         let Some(last) = unit.previous(&mut cursor, Read::Unlocked).map_err(of_base)? else {
@@ -302,6 +307,9 @@ impl<S: Store> File<S> {
     }
 
     fn last_key(&self, unit: &mut S::Unit) -> Result<Option<Vec<u8>>, Failure> {
+        if let Route::Elsewhere(there) = &self.route {
+            return Ok(there.rows(At::Back, true, 1)?.pop_front().map(|row| row.key));
+        }
         let mut cursor = self.catalog.store().cursor(self.set)?;
         cursor.seek(At::Back);
         let last = unit.previous(&mut cursor, Read::Unlocked).map_err(of_base)?;
@@ -337,6 +345,9 @@ impl<S: Store> File<S> {
         key: &[u8],
         record: &[u8],
     ) -> Result<Feedback, Failure> {
+        if let Route::Elsewhere(there) = &self.route {
+            return self.insert_elsewhere(unit, (there, position), key, record);
+        }
         let Position { scratch, buffers, counts, sphere, .. } = position;
         let store = self.catalog.store();
         buffers.arrivals.clear();
@@ -357,6 +368,7 @@ impl<S: Store> File<S> {
         if let Some(back) = back {
             let new = Indexed { record, arrivals: &buffers.arrivals };
             let changed = self.upgrade.change(unit, scratch, key, None, Some(new));
+            let changed = self.send_on(unit, changed, Kept::Put { key, record });
             self.conclude(unit, back, changed, &mut feedback)?;
         }
         counts.inserted += 1;
@@ -373,6 +385,9 @@ impl<S: Store> File<S> {
         record: &[u8],
         at_cursor: bool,
     ) -> Result<Feedback, Failure> {
+        if let Route::Elsewhere(there) = &self.route {
+            return self.replace_elsewhere(unit, (there, position), key, record);
+        }
         let Position { cursor, scratch, buffers, counts, sphere, .. } = position;
         buffers.arrivals.clear();
         let is_entry = self.attributes.organization == Organization::EntrySequenced;
@@ -404,6 +419,7 @@ impl<S: Store> File<S> {
         if let Some(back) = back {
             let new = Indexed { record, arrivals: &buffers.arrivals };
             let changed = self.upgrade.change(unit, scratch, key, Some(old), Some(new));
+            let changed = self.send_on(unit, changed, Kept::Put { key, record });
             self.conclude(unit, back, changed, &mut feedback)?;
         }
         counts.updated += 1;
@@ -417,6 +433,9 @@ impl<S: Store> File<S> {
         position: &mut Position<S>,
         key: &[u8],
     ) -> Result<Feedback, Failure> {
+        if let Route::Elsewhere(there) = &self.route {
+            return self.remove_elsewhere(unit, (there, position), key);
+        }
         let Position { scratch, buffers, counts, sphere, .. } = position;
         let back = self.point_of_return(unit)?;
         if back.is_some() {
@@ -434,15 +453,32 @@ impl<S: Store> File<S> {
         if let Some(back) = back {
             let old = Indexed { record: &buffers.old, arrivals: &buffers.old_arrivals };
             let changed = self.upgrade.change(unit, scratch, key, Some(old), None);
+            let changed = self.send_on(unit, changed, Kept::Delete { key });
             self.conclude(unit, back, changed, &mut feedback)?;
         }
         counts.deleted += 1;
         Ok(feedback)
     }
 
-    /// Where a change of base and indexes can be taken back to; `None` if there are no indexes.
+    /// Keeps a change that was made, if it is sent on.
+    fn send_on(
+        &self,
+        unit: &mut S::Unit,
+        changed: Result<Condition, Failure>,
+        change: Kept<'_>,
+    ) -> Result<Condition, Failure> {
+        let condition = changed?;
+        if let Some(forward) = &self.forward {
+            let kept = forward.keep(self.catalog.store(), unit, change);
+            kept.map_err(|error| Failure::of_store(error, Component::Base))?;
+        }
+        Ok(condition)
+    }
+
+    /// Where a change that takes several calls can be taken back to; `None` if it is one: there
+    /// are no indexes, and nothing is sent on.
     fn point_of_return(&self, unit: &mut S::Unit) -> Result<Option<Back>, Failure> {
-        if self.upgrade.is_empty() {
+        if self.upgrade.is_empty() && self.forward.is_none() {
             return Ok(None);
         }
         match unit.savepoint() {

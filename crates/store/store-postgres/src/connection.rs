@@ -34,12 +34,90 @@ pub(crate) struct Counters {
 
 type Link = Pin<Box<dyn Future<Output = std::result::Result<(), Error>> + Send>>;
 
-/// A session.
-pub(crate) struct Connection {
+/// What drives a session: whoever waits for an answer.
+pub(crate) struct Wire {
     runtime: Runtime,
-    client: Client,
     /// Gone when the connection has ended: with it go the places where answers are waited for.
     link: Option<Link>,
+}
+
+impl Wire {
+    /// Waits for what was asked over the session; `None` if it takes longer than `within`.
+    pub(crate) fn drive<T>(
+        &mut self,
+        within: Duration,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let link = &mut self.link;
+        let answer = self.runtime.block_on(async {
+            let mut work = pin!(work);
+            let both = poll_fn(|context| {
+                if let Poll::Ready(answer) = work.as_mut().poll(context) {
+                    return Poll::Ready(answer);
+                }
+                let ended =
+                    link.as_mut().is_some_and(|link| link.as_mut().poll(context).is_ready());
+                if ended {
+                    // Whoever still waits learns now that nothing will come.
+                    *link = None;
+                    context.waker().wake_by_ref();
+                }
+                // What was sent a moment ago may have its answer in the same packet.
+                Poll::Pending
+            });
+            tokio::time::timeout(within, both).await
+        });
+        answer.ok()
+    }
+}
+
+/// Connects to a host, if it leads.
+async fn connect_to(
+    mut host: Config,
+    protection: &Protection,
+    answer_within: Duration,
+) -> std::result::Result<(Client, Link), Error> {
+    host.application_name("holdfast");
+    host.connect_timeout(answer_within);
+    host.keepalives_idle(Duration::from_secs(30));
+    host.tcp_user_timeout(answer_within);
+    Ok(match protection {
+        Protection::None => {
+            let (client, link) = host.connect(NoTls).await?;
+            (client, Box::pin(link))
+        }
+        Protection::Tls(tls) => {
+            let (client, link) = host.connect(tls.clone()).await?;
+            (client, Box::pin(link))
+        }
+    })
+}
+
+/// Connects.
+pub(crate) fn connect(
+    address: &Address,
+    answer_within: Duration,
+) -> std::result::Result<(Wire, Client), Fault> {
+    let lost = |error: std::io::Error| Fault::Lost(error.to_string());
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(lost)?;
+    // All hosts at once: one that is frozen takes a connection and never answers, and whoever
+    // tried it first would never come to the next.
+    let tried = address
+        .hosts
+        .iter()
+        .map(|host| Box::pin(connect_to(host.clone(), &address.protection, answer_within)));
+    let connecting = futures_util::future::select_ok(tried);
+    let ((client, link), _others) = runtime
+        .block_on(async { tokio::time::timeout(answer_within, connecting).await })
+        .map_err(|_| Fault::Lost(format!("no connection within {answer_within:?}")))??;
+    Ok((Wire { runtime, link: Some(link) }, client))
+}
+
+/// A session.
+pub(crate) struct Connection {
+    wire: Wire,
+    client: Client,
     broken: bool,
     answer_within: Duration,
     statements: Option<Arc<Statements>>,
@@ -91,28 +169,6 @@ const FORWARD: &str =
 const BACKWARD: &str =
     "SELECT k, v, stamp FROM entries WHERE k >= $1 AND k < $2 ORDER BY k DESC LIMIT $3";
 
-/// Connects to a host, if it leads.
-async fn connect(
-    mut host: Config,
-    protection: &Protection,
-    answer_within: Duration,
-) -> std::result::Result<(Client, Link), Error> {
-    host.application_name("holdfast");
-    host.connect_timeout(answer_within);
-    host.keepalives_idle(Duration::from_secs(30));
-    host.tcp_user_timeout(answer_within);
-    Ok(match protection {
-        Protection::None => {
-            let (client, link) = host.connect(NoTls).await?;
-            (client, Box::pin(link))
-        }
-        Protection::Tls(tls) => {
-            let (client, link) = host.connect(tls.clone()).await?;
-            (client, Box::pin(link))
-        }
-    })
-}
-
 impl Connection {
     /// Connects, with `schema` as the place of all names.
     pub(crate) fn open(
@@ -121,24 +177,11 @@ impl Connection {
         answer_within: Duration,
         counters: &Counters,
     ) -> std::result::Result<Connection, Fault> {
-        let lost = |error: std::io::Error| Fault::Lost(error.to_string());
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(lost)?;
-        // All hosts at once: one that is frozen takes a connection and never answers, and whoever
-        // tried it first would never come to the next.
-        let tried = address
-            .hosts
-            .iter()
-            .map(|host| Box::pin(connect(host.clone(), &address.protection, answer_within)));
-        let connecting = futures_util::future::select_ok(tried);
-        let ((client, link), _others) = runtime
-            .block_on(async { tokio::time::timeout(answer_within, connecting).await })
-            .map_err(|_| Fault::Lost(format!("no connection within {answer_within:?}")))??;
+        let (wire, client) = connect(address, answer_within)?;
         counters.connections.fetch_add(1, Relaxed);
         let mut connection = Connection {
-            runtime,
+            wire,
             client,
-            link: Some(link),
             broken: false,
             answer_within,
             statements: None,
@@ -244,27 +287,9 @@ impl Connection {
         work: impl AsyncFnOnce(&Client) -> T,
     ) -> std::result::Result<T, Fault> {
         counters.round_trips.fetch_add(1, Relaxed);
-        let (client, link) = (&self.client, &mut self.link);
         let within = self.answer_within + Duration::from_secs(2);
-        let answer = self.runtime.block_on(async {
-            let mut work = pin!(work(client));
-            let both = poll_fn(|context| {
-                if let Poll::Ready(answer) = work.as_mut().poll(context) {
-                    return Poll::Ready(answer);
-                }
-                let ended =
-                    link.as_mut().is_some_and(|link| link.as_mut().poll(context).is_ready());
-                if ended {
-                    // Whoever still waits learns now that nothing will come.
-                    *link = None;
-                    context.waker().wake_by_ref();
-                }
-                // What was sent a moment ago may have its answer in the same packet.
-                Poll::Pending
-            });
-            tokio::time::timeout(within, both).await
-        });
-        answer.map_err(|_| {
+        let answer = self.wire.drive(within, work(&self.client));
+        answer.ok_or_else(|| {
             self.broken = true;
             Fault::Lost(format!("the engine did not answer within {within:?}"))
         })

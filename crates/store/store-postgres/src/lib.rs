@@ -97,6 +97,7 @@ mod pool;
 mod schema;
 mod sealer;
 mod seen;
+mod session;
 mod sets;
 mod shared;
 mod state;
@@ -119,6 +120,7 @@ pub use cursor::EngineCursor;
 pub use error::EngineError;
 pub use options::{EngineOptions, Sealing};
 pub use sealer::SEAL_BYTES;
+pub use session::{Session, SessionError};
 pub use systems::LivingSystem;
 pub use unit::EngineUnit;
 

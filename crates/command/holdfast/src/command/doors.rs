@@ -36,7 +36,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn of(system: &AnySystem) -> Shared {
-        let catalogs = Arc::default();
+        let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));
         let queues = match system {
             AnySystem::Kernel(system) => {
                 clusters::attach(system, &catalogs);

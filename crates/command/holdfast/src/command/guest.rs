@@ -10,7 +10,7 @@ use operations::messages::Messages;
 use operations::selection::register;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
-use schedule::NoPools;
+use schedule::{Catalogs, NoPools};
 use seal::Passphrase;
 use seam::Seam;
 use system::{AnySystem, Home as _};
@@ -80,7 +80,8 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
     let system = AnySystem::open(seam, &job.system, passphrase, any_options())?;
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
-    let terms = Terms { compat, ..Terms::default() };
+    let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));
+    let terms = Terms { compat, catalogs: Arc::clone(&catalogs), ..Terms::default() };
     let scheduled = system.alone().map_err(Failure::from).and_then(|alone| {
         let databases = Databases::for_programs(&system)?;
         let scheduled = match &system {
@@ -102,7 +103,7 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
         Ok(scheduled.by_right_of(alone))
     });
     match scheduled {
-        Ok(schedule) => Ok(Alone::new(schedule, system, tells)),
+        Ok(schedule) => Ok(Alone::new(schedule, system, (catalogs, tells))),
         Err(failure) => {
             if let Err(error) = system.close() {
                 warn(format!("{error} ({})", error.code()));

@@ -58,15 +58,46 @@ pub(super) fn run(context: &mut Context, args: &IdcamsArgs) -> Result<ExitCode> 
     let mut dds = dds_of(&args.dds)?;
     let statements = statements(take(&mut dds, "SYSIN").as_deref())?;
     let sysprint = take(&mut dds, "SYSPRINT");
-    if let Some(code) = in_use(context, args, &dds, &statements, sysprint.as_deref())? {
+    executed(context, &args.system, dds, &statements, sysprint)
+}
+
+/// Executes a statement that lists something, as another command spells it.
+pub(super) fn listing(
+    context: &mut Context,
+    system: &SystemArgs,
+    statement: &str,
+) -> Result<ExitCode> {
+    executed(context, system, Vec::new(), statement, None)
+}
+
+/// Executes statements that copy files, which DD names of `--dd` stand for.
+pub(super) fn copying(
+    context: &mut Context,
+    system: &SystemArgs,
+    dds: &[String],
+    statements: &str,
+    sysprint: Option<PathBuf>,
+) -> Result<ExitCode> {
+    executed(context, system, dds_of(dds)?, statements, sysprint)
+}
+
+fn executed(
+    context: &mut Context,
+    args: &SystemArgs,
+    dds: Vec<Given>,
+    statements: &str,
+    sysprint: Option<PathBuf>,
+) -> Result<ExitCode> {
+    if let Some(code) = in_use(context, args, &dds, statements, sysprint.as_deref())? {
         return Ok(code);
     }
-    with(context, &args.system, |context, _, databases| {
+    with(context, args, |context, _, databases| {
         let catalog = Catalog::open(databases.store.clone(), context.seam.clock.clone());
         let catalog = catalog.map_err(failed)?;
+        catalog.set_handlers(operations::redirections::handlers());
         let dds: Vec<Dd> = dds.into_iter().map(|given| given.dd).collect();
-        printed(context, &args.system.system, sysprint.as_deref(), |machine, out| {
-            let done = execute(&catalog, &statements, &dds, machine, out).map_err(failed)?;
+        printed(context, &args.system, sysprint.as_deref(), |machine, out| {
+            let done = execute(&catalog, statements, &dds, machine, out).map_err(failed)?;
             Ok(Some(Executed::from(done)))
         })
         .map(|code| code.unwrap_or(ExitCode::FAILURE))
@@ -120,12 +151,12 @@ fn printed(
 /// Has the process that has the system open execute the statements; `None` if there is none.
 fn in_use(
     context: &mut Context,
-    args: &IdcamsArgs,
+    args: &SystemArgs,
     dds: &[Given],
     statements: &str,
     sysprint: Option<&Path>,
 ) -> Result<Option<ExitCode>> {
-    let (dir, passphrase) = (&args.system.system, &args.system.passphrase);
+    let (dir, passphrase) = (&args.system, &args.passphrase);
     let targets: Vec<PathBuf> = dds.iter().map(|given| given.dd.target.clone()).collect();
     let dds = dds.iter().map(|given| given.operand.clone()).collect();
     let request = Operation::Idcams(IdcamsRequest { dds }).request()?;

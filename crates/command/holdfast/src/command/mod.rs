@@ -7,6 +7,7 @@ mod backout;
 mod batch;
 mod bench;
 mod convert;
+mod copy;
 mod db;
 mod demo;
 mod dltest;
@@ -24,6 +25,7 @@ mod keys;
 mod listen;
 mod load;
 mod log;
+mod look;
 mod manual;
 mod map;
 mod message_channels;
@@ -37,9 +39,11 @@ mod partition;
 mod pgp;
 mod pool;
 mod protect;
+mod recmap;
 mod recon;
 mod records;
 mod recover;
+mod redirect;
 mod regions;
 mod repair;
 mod rest;
@@ -114,6 +118,10 @@ enum Command {
     Drive(drive::DriveArgs),
     Stop(stop::StopArgs),
     Idcams(idcams::IdcamsArgs),
+    Copy(copy::CopyArgs),
+    Recmap(recmap::RecmapArgs),
+    Look(look::LookArgs),
+    Redirect(redirect::RedirectArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
     Index(index::IndexArgs),
@@ -196,6 +204,10 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Drive(args) => drive::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),
         Command::Idcams(args) => idcams::run(context, &args),
+        Command::Copy(args) => copy::run(context, &args),
+        Command::Recmap(args) => recmap::run(context, &args),
+        Command::Look(args) => look::run(context, &args),
+        Command::Redirect(args) => redirect::run(context, &args),
         Command::Load(args) => load::run(context, &args),
         Command::Unload(args) => unload::run(context, &args),
         Command::Index(args) => index::run(context, &args),

@@ -13,6 +13,7 @@ use operations::transactions::{self, TransactionManager};
 use owner::place::{self, SOCKET};
 use owner::tls::Acceptor;
 use owner::{Admission, Applid, Files, Options, Places, Server, Service, Who};
+use redirector::Sender;
 use schedule::Catalogs;
 use seam::link::Link;
 use store_any::AnyStore;
@@ -30,6 +31,8 @@ pub(crate) struct RecordPrograms {
     server: Server<AnyStore>,
     /// By which programs find the system by its name.
     link: Option<Link>,
+    /// Who sends on what is changed in redirected clusters.
+    sender: Sender,
 }
 
 /// Who may use the files of a system.
@@ -67,6 +70,11 @@ impl RecordPrograms {
         let (store, clock) =
             (AnyStore::Kernel(system.store().clone()), Arc::clone(&system.kernel().seam().clock));
         let catalogs = Arc::clone(catalogs);
+        let sender = {
+            let (catalogs, store, clock) = (Arc::clone(&catalogs), store.clone(), clock.clone());
+            let (own, catalog) = (store.clone(), move || catalogs.get(&store, &clock).ok());
+            Sender::start(own, Box::new(catalog), |what| warn(what))?
+        };
         let names = settings.files.clone();
         let service = Service {
             files: Arc::new(Files { applid: applid.clone(), names }),
@@ -88,7 +96,7 @@ impl RecordPrograms {
         let server = Server::start(options, service);
         let server = server.map_err(|error| Failure::Error(Box::new(error)))?;
         let link = place::link(&Places::of_process(), &applid, &socket);
-        Ok(RecordPrograms { server, link })
+        Ok(RecordPrograms { server, link, sender })
     }
 
     /// Where programs of other machines come in.
@@ -100,6 +108,7 @@ impl RecordPrograms {
     pub(crate) fn close(mut self) {
         drop(self.link.take());
         self.server.close();
+        self.sender.close();
     }
 }
 

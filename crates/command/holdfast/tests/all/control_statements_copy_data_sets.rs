@@ -97,3 +97,50 @@ fn a_started_system_executes_statements_and_the_command_has_the_files() {
     let list = idcams(&dir, &[], "  LISTCAT ENTRIES(BANK.ACCT) ALL\n").done();
     assert!(list.out.contains("3000"), "{}", list.out);
 }
+
+#[test]
+fn a_folder_of_files_is_copied_as_a_control_file_says() {
+    let folder = Folder::new("folder-copied");
+    let dir = folder.join("system");
+    init(&dir, &[]);
+    let define = "  DEFINE CLUSTER (NAME(BANK.ONE) INDEXED KEYS(4 0) RECORDSIZE(8 8))\n  \
+                  DEFINE CLUSTER (NAME(BANK.TWO) INDEXED KEYS(4 0) RECORDSIZE(8 8))\n";
+    idcams(&dir, &[], define).done();
+    let (there, back) = (folder.join("there"), folder.join("back"));
+    fs::create_dir(&there).unwrap();
+    fs::create_dir(&back).unwrap();
+    fs::write(there.join("one.dat"), "0001abcd0002efgh").unwrap();
+    fs::write(there.join("two.dat"), [0xf0, 0xf0, 0xf0, 0xf9, 0xc1, 0xc2, 0xc3, 0x40]).unwrap();
+    fs::write(there.join("other"), "no").unwrap();
+    let control = folder.join("in.toml");
+    let rules = "[[copy]]\nfiles = \"o*.dat\"\ncluster = \"BANK.*\"\nform = \"fb=8\"\n\
+                 [[copy]]\nfiles = \"t*.dat\"\ncluster = \"BANK.*\"\nform = \"fb=8\"\n\
+                 ebcdic = \"037\"\n";
+    fs::write(&control, rules).unwrap();
+    let copy = |way: &str, folder: &Path, control: &Path| {
+        let words = [way, folder.to_str().unwrap(), control.to_str().unwrap()];
+        on(SECRET, &["copy", "-s"], &dir, &words)
+    };
+    // Without a record map nothing says what is text: that file is refused, the other is copied.
+    let half = copy("in", &there, &control);
+    assert!(half.code == 1 && half.out.contains("RECORDMAP"), "{}{}", half.out, half.err);
+    let book = folder.join("book.cpy");
+    fs::write(&book, "       01 R.\n          05 K PIC X(4).\n          05 V PIC X(4).\n").unwrap();
+    let mapped = ["BANK.TWO", book.to_str().unwrap()];
+    on(SECRET, &["recmap", "define", "-s"], &dir, &mapped).done();
+    let again = rules.replace("fb=8\"\n", "fb=8\"\nreplace = true\n");
+    fs::write(&control, again).unwrap();
+    copy("in", &there, &control).done();
+    let rules = "[[copy]]\nfiles = \"one.txt\"\ncluster = \"BANK.ONE\"\nform = \"text\"\n\
+                 [[copy]]\nfiles = \"two.txt\"\ncluster = \"BANK.TWO\"\nform = \"text\"\n";
+    fs::write(&control, rules).unwrap();
+    copy("out", &back, &control).done();
+    let text = |name: &str| fs::read_to_string(back.join(name)).unwrap();
+    assert_eq!(
+        (text("one.txt"), text("two.txt")),
+        ("0001abcd\n0002efgh\n".into(), "0009ABC\n".into())
+    );
+    fs::write(&control, rules.replace("one.txt", "none*")).unwrap();
+    let none = copy("in", &there, &control);
+    assert!(none.code == 1 && none.err.contains("no file of"), "{}", none.err);
+}

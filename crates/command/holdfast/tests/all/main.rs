@@ -33,6 +33,7 @@ mod an_engine_is_certified;
 mod an_unclean_stop_is_told_and_recovered;
 mod clients_of_amqp_use_a_system;
 mod clients_of_rest_use_a_system;
+mod clusters_are_redirected;
 mod clusters_are_used_from_everywhere;
 mod cobol_programs_run_from_their_sources;
 mod control_statements_copy_data_sets;

@@ -25,6 +25,7 @@ use system::operator::Talk;
 use vsam::{Catalog, DataSetName, Definition, Entry, Filter};
 
 use self::files::{Asked, Printed, statements_of};
+use crate::redirections::handlers;
 use crate::{OperationsError, Result};
 
 /// Control statements to be executed. The statements themselves are asked for.
@@ -93,7 +94,11 @@ pub fn catalog_of(system: &System) -> Result<Catalog<AnyStore>> {
     let clock = &system.kernel().seam().clock;
     Ok(match system.attached::<Catalogs<AnyStore>>() {
         Some(catalogs) => catalogs.get(&store, clock)?,
-        None => Catalog::open(store, Arc::clone(clock))?,
+        None => {
+            let catalog = Catalog::open(store, Arc::clone(clock))?;
+            catalog.set_handlers(handlers());
+            catalog
+        }
     })
 }
 

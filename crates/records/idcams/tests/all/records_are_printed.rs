@@ -48,3 +48,31 @@ fn a_listing_can_go_to_a_file() {
     assert!(!site.printed.contains("two"));
     assert!(String::from_utf8_lossy(&site.bytes("list.txt")).contains("\ntwo\n"));
 }
+
+#[test]
+fn records_are_shown_field_by_field() {
+    let mut site = model();
+    let book = "       01 R.\n          05 NUMB PIC X(4).\n          05 BALANCE PIC S9(3)V99 \
+                COMP-3.\n          05 REMARK PIC X(4).\n";
+    site.dd("IN=in.dat,fb=11").file("account.cpy", book);
+    site.file("in.dat", b"K001\x12\x34\x5dok  K002\0\0\0\x01\x02ab".as_slice());
+    site.run(
+        0,
+        " DEFINE CLUSTER (NAME(A.B) INDEXED KEYS(4 0) RECORDSIZE(11 11) -\n \
+         RECORDMAP('account.cpy'))\n REPRO IFILE(IN) ODS(A.B)\n",
+    );
+    site.says(
+        0,
+        " PRINT IDS(A.B) FIELDS\n",
+        &[
+            "KEY OF RECORD - K001",
+            "000000  NUMB                            K001",
+            "000004  BALANCE                         -123.45",
+            "000007  REMARK                          ok",
+            "000004  BALANCE                         X'000000' IS NO VALUE",
+            "000007  REMARK                          ..ab",
+        ],
+    );
+    site.run(0, " ALTER A.B NULLIFY(RECORDMAP)\n");
+    site.says(12, " PRINT IDS(A.B) FIELDS\n", &["FIELDS needs a record map"]);
+}

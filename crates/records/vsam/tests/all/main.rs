@@ -10,5 +10,6 @@ mod generations;
 mod indexes;
 mod model;
 mod programs;
+mod redirections;
 mod sequence;
 mod sharing;

@@ -1,0 +1,243 @@
+//! `holdfast copy`: folders of files into clusters, and out of them, as a control file says.
+//!
+//! Invariants:
+//! 1. What is to be copied is known, and every name in it possible, before the first record is.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+
+use super::{Context, idcams};
+use crate::failure::{Failure, Result};
+use crate::operate::SystemArgs;
+
+/// The longest control file.
+const CONTROL_BYTES_MAX: usize = 1 << 20;
+/// The most files of one command.
+const FILES_MAX: usize = 9_999;
+
+/// Copy a folder of files into clusters, or clusters into a folder
+///
+/// The control file is TOML: a [[copy]] for each kind of file. It becomes one REPRO of holdfast
+/// idcams for each file, in the order of the control file and of names; what they say is printed.
+/// A file that fails does not keep the others from being copied.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: holdfast copy -s /srv/bank in /transfer/today transfer.toml, with
+
+  [[copy]]
+  files = \"ACCT*.dat\"          # in the folder; out: the file's name
+  cluster = \"BANK.ACCT\"        # BANK.* is one for each file, by its name
+  form = \"fb=80\"               # text, vb; as the cluster has it if left out
+  replace = true               # or reuse = true: empty the cluster first
+  ebcdic = \"037\"               # the file is EBCDIC: converted by the record map")]
+pub(crate) struct CopyArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    /// Into clusters, or out of them
+    way: Way,
+    /// The folder
+    folder: PathBuf,
+    /// The control file
+    control: PathBuf,
+    /// Where what REPRO says goes, in place of standard output
+    #[arg(long, value_name = "PATH")]
+    sysprint: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// Into clusters
+    In,
+    /// Out of clusters
+    Out,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Control {
+    copy: Vec<Rule>,
+}
+
+/// A kind of files.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    files: String,
+    cluster: String,
+    form: Option<String>,
+    #[serde(default)]
+    replace: bool,
+    #[serde(default)]
+    reuse: bool,
+    ebcdic: Option<String>,
+}
+
+/// A file, and what becomes of it.
+struct Step {
+    path: PathBuf,
+    cluster: String,
+    rule: usize,
+}
+
+pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
+    let control = control_of(&args.control)?;
+    let mut steps = Vec::new();
+    for (at, rule) in control.copy.iter().enumerate() {
+        check(rule, args.way)?;
+        let found = match args.way {
+            Way::In => matching(&args.folder, &rule.files)?,
+            Way::Out => vec![rule.files.clone()],
+        };
+        if found.is_empty() {
+            let what = format!("no file of {} is called {}", args.folder.display(), rule.files);
+            return Err(Failure::other(what, "Correct files in the control file."));
+        }
+        for file in found {
+            let cluster = rule.cluster.replace('*', &qualifier(&file)?);
+            steps.push(Step { path: args.folder.join(&file), cluster, rule: at });
+        }
+    }
+    if steps.len() > FILES_MAX {
+        let what = format!("there are more than {FILES_MAX} files");
+        return Err(Failure::other(what, "Copy them in parts."));
+    }
+    let (mut dds, mut text) = (Vec::new(), String::new());
+    for (number, step) in steps.iter().enumerate() {
+        let (Some(rule), name) = (control.copy.get(step.rule), format!("F{:07}", number + 1))
+        else {
+            continue;
+        };
+        let form = rule.form.as_ref().map(|form| format!(",{form}")).unwrap_or_default();
+        // A name without a slash could be one of the catalog.
+        let path = std::path::absolute(&step.path).unwrap_or_else(|_| step.path.clone());
+        dds.push(format!("{name}={}{form}", path.display()));
+        text += &statement(rule, args.way, &name, &step.cluster);
+    }
+    idcams::copying(context, &args.system, &dds, &text, args.sysprint.clone())
+}
+
+fn statement(rule: &Rule, way: Way, dd: &str, cluster: &str) -> String {
+    let mut words = match way {
+        Way::In => vec![format!("INFILE({dd})"), format!("OUTDATASET({cluster})")],
+        Way::Out => vec![format!("INDATASET({cluster})"), format!("OUTFILE({dd})")],
+    };
+    if rule.replace {
+        words.push("REPLACE".into());
+    }
+    if rule.reuse {
+        words.push("REUSE".into());
+    }
+    if let Some(page) = &rule.ebcdic {
+        words.push(if way == Way::In { "FROMEBCDIC".into() } else { "TOEBCDIC".into() });
+        words.push(format!("CODEPAGE({page})"));
+    }
+    format!("  REPRO {}\n", words.join(" -\n    "))
+}
+
+/// Whether what stands in a rule can stand in a statement.
+fn check(rule: &Rule, way: Way) -> Result<()> {
+    let wrong = |what: String| Err(Failure::other(what, "Correct the control file."));
+    let name = |text: &str, more: &str| {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || more.contains(letter);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    if !name(&rule.cluster, ".-#@$()+*") || rule.cluster.matches('*').count() > 1 {
+        return wrong(format!("{} is no name of a cluster", rule.cluster));
+    }
+    if rule.ebcdic.as_ref().is_some_and(|page| !name(page, "-")) {
+        return wrong("ebcdic is to be a code page, such as \"037\"".into());
+    }
+    if rule.form.as_ref().is_some_and(|form| !name(form, "=")) {
+        return wrong("form is to be \"text\", \"vb\" or \"fb=\" and a length".into());
+    }
+    if rule.replace && rule.reuse {
+        return wrong("a cluster is emptied (reuse), or records are replaced: not both".into());
+    }
+    if rule.files.is_empty() || rule.files.contains(['/', '\n', ',']) {
+        return wrong(format!("{:?} is no name of files within the folder", rule.files));
+    }
+    if way == Way::Out && (rule.files.contains('*') || rule.cluster.contains('*')) {
+        return wrong("a cluster is copied to one file: no * can stand for it".into());
+    }
+    Ok(())
+}
+
+/// What stands for `*` in the name of a cluster: a file's name up to its first point.
+fn qualifier(file: &str) -> Result<String> {
+    let stem = file.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "#@$-".contains(letter);
+    if stem.is_empty() || stem.len() > 8 || !stem.chars().all(allowed) {
+        let what = format!("{file} gives no qualifier of a cluster's name");
+        return Err(Failure::other(what, "Name its cluster in the control file, without *."));
+    }
+    Ok(stem)
+}
+
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn control_of(path: &Path) -> Result<Control> {
+    let unusable = |what: String| {
+        let what = format!("the control file {}: {what}", path.display());
+        Failure::other(what, "Write it as in holdfast copy --help.")
+    };
+    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+    if bytes.len() > CONTROL_BYTES_MAX {
+        return Err(unusable("it is too long".into()));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| unusable("it is no text in UTF-8".into()))?;
+    toml::from_str(&text).map_err(|error| unusable(error.message().to_owned()))
+}
+
+/// The files of a folder whose names a pattern stands for, by name.
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn matching(folder: &Path, pattern: &str) -> Result<Vec<String>> {
+    let unusable = |error: std::io::Error| {
+        let what = format!("{} cannot be read: {error}", folder.display());
+        Failure::other(what, "Check the folder and its permissions.")
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unusable)? {
+        let entry = entry.map_err(unusable)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if stands_for(pattern, &name) && entry.path().is_file() {
+            found.push(name);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether a pattern, in which `*` is any letters, stands for a name.
+fn stands_for(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut last = None;
+    for part in parts {
+        // The part before this one may stand anywhere.
+        if let Some(before) = last.replace(part) {
+            let Some(at) = rest.find(before) else { return false };
+            rest = &rest[at + before.len()..];
+        }
+    }
+    last.map_or(rest.is_empty(), |last| rest.ends_with(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_for_names() {
+        for (pattern, name) in [("a*.dat", "a.dat"), ("*", "x"), ("a*b*c", "aXbYc"), ("x", "x")] {
+            assert!(stands_for(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("a*.dat", "b.dat"), ("x", "xy"), ("a*b*c", "aXcYb"), ("a*a", "a")]
+        {
+            assert!(!stands_for(pattern, name), "{pattern} {name}");
+        }
+    }
+}
