@@ -353,7 +353,11 @@ impl Handler {
             return Err(FileStatus::LOCKED);
         }
         match name::target(&*self.variables, &caller.name(fcd)) {
-            Target::DataSet(_) | Target::Several(_) => Err(FileStatus::MODE),
+            Target::Several(_) => Err(FileStatus::MODE),
+            Target::DataSet(data_set) => {
+                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
+                data_sets.empty(&data_set).map(|()| FileStatus::DONE)
+            }
             Target::Path(path, _) if fcd.organization() == Some(Organization::Indexed) => {
                 if machine::delete_indexed(&path)? {
                     return Ok(FileStatus::DONE);
@@ -502,7 +506,7 @@ impl Handler {
         if !allowed {
             return Err(FileStatus::NOT_OUTPUT);
         }
-        let bytes = fcd.record_bytes();
+        let bytes = caller.depending().unwrap_or(fcd.record_bytes());
         taken(bytes, record, fcd, caller)?;
         let place = Place { in_sequence, number: fcd.relative_key(), options: fcd.options() };
         let Found { status, number } = body.write(record, place)?;

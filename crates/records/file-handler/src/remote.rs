@@ -81,6 +81,10 @@ impl DataSets for Remote {
         };
         Ok((Box::new(File { line: Arc::clone(&self.line), number }), status))
     }
+
+    fn empty(&mut self, data_set: &str) -> Done<()> {
+        self.line.lock().ask(&Request::Empty(data_set)).map(drop)
+    }
 }
 
 struct File {

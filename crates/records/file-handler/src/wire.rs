@@ -4,8 +4,8 @@
 //!
 //! | offset | bytes | of a request |
 //! |---|---|---|
-//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead |
-//! | 1 | 4 | the file's number; not of an open |
+//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead, 10 empty |
+//! | 1 | 4 | the file's number; not of an open; of an empty the name of the data set |
 //! | | | start: relation 1, which; read next: 1 for previous; read, delete: which |
 //! | | | write: 1 in sequence, number 8, record; rewrite: which, record |
 //! | | | read ahead: 1 for previous, records to step back before 4, records 4 and bytes 4 at most |
@@ -44,6 +44,8 @@ const KEYS_MAX: usize = 254;
 const ANSWER: usize = 10;
 /// The kind of a read ahead.
 pub(crate) const AHEAD: u8 = 9;
+/// The kind of a request that empties.
+pub(crate) const EMPTY: u8 = 10;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,8 @@ pub enum Request<'a> {
     Delete(u32, Which<'a>),
     /// Reads several records at once.
     Ahead(u32, Batch),
+    /// Takes all records of a data set away.
+    Empty(&'a str),
 }
 
 /// What is read ahead.
@@ -123,6 +127,10 @@ impl Request<'_> {
         };
         match self {
             Request::Open(opening) => put_opening(opening, out),
+            Request::Empty(name) => {
+                out.push(EMPTY);
+                push_string16(out, name.as_bytes());
+            }
             Request::Close(file) => begin(out, 2, *file),
             Request::Start(file, relation, which) => {
                 begin(out, 3, *file);
@@ -171,6 +179,9 @@ impl<'a> Request<'a> {
         let kind = reader.u8()?;
         if kind == 1 {
             return Some(Request::Open(Box::new(read_opening(&mut reader)?)));
+        }
+        if kind == EMPTY {
+            return std::str::from_utf8(reader.string16()?).ok().map(Request::Empty);
         }
         let file = reader.u32()?;
         Some(match kind {
@@ -364,6 +375,7 @@ mod tests {
             Request::Write { file: 4, in_sequence: true, number: 5, record: b"record" },
             Request::Rewrite(5, Which::Current, b"another"),
             Request::Delete(6, key),
+            Request::Empty("BANK.ACCOUNT"),
             Request::Ahead(7, Batch { previous: true, back: 3, records: 9, bytes: 1 << 16 }),
         ];
         let mut bytes = Vec::new();
