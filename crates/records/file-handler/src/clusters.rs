@@ -7,7 +7,7 @@
 //!    cluster, which keeps the indexes of its upgrade set.
 
 use store::{Store, StoreError};
-use vsam::{Catalog, DataSetName, Definition, File, ObjectNumber, OpenError, OpenOptions};
+use vsam::{Catalog, CatalogError, DataSetName, Definition, File, ObjectNumber, OpenError, OpenOptions};
 
 use crate::acb_wire;
 use crate::acbs::Acbs;
@@ -31,7 +31,7 @@ pub struct Clusters<S: Store> {
     files: Vec<Option<Cluster<S>>>,
     acbs: Acbs<S>,
     record_level: bool,
-    generations: Generations,
+    generations: Generations<S>,
 }
 
 /// Shorthand: statuses go to the program, what dooms goes to the caller.
@@ -49,8 +49,45 @@ impl<S: Store> Clusters<S> {
     #[must_use]
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
         let acbs = Acbs::new(catalog.clone(), false);
-        let generations = Generations::default();
+        let generations = Generations::new(false);
         Clusters { catalog, files: Vec::new(), acbs, record_level: false, generations }
+    }
+
+    /// The same for a step, which says when it ends: new generations join their groups then.
+    #[must_use]
+    pub fn of_step(catalog: Catalog<S>) -> Clusters<S> {
+        Clusters { generations: Generations::new(true), ..Clusters::new(catalog) }
+    }
+
+    /// Whether the step has made generations.
+    #[must_use]
+    pub fn has_made_generations(&self) -> bool {
+        !self.generations.is_empty()
+    }
+
+    /// The step ends well: in this unit of work its new generations become members of their
+    /// groups.
+    ///
+    /// # Errors
+    /// What the catalog says; the unit of work is to be backed out.
+    pub fn join_generations(&mut self, unit: &mut S::Unit) -> Result<(), CatalogError> {
+        self.generations.join(unit)
+    }
+
+    /// That unit of work is committed: those that had to leave for them go.
+    ///
+    /// # Errors
+    /// What the catalog says.
+    pub fn generations_joined(&mut self) -> Result<(), CatalogError> {
+        self.generations.joined()
+    }
+
+    /// The step has failed: its new generations go.
+    ///
+    /// # Errors
+    /// What the catalog says.
+    pub fn give_up_generations(&mut self) -> Result<(), CatalogError> {
+        self.generations.give_up()
     }
 
     /// The same for programs that share by record locks with all others who do, whatever the share

@@ -4,16 +4,19 @@
 //! 1. Relative numbers count from the newest generation that there was when the step began to use
 //!    the group, whoever adds some meanwhile: what the step itself makes is `(+1)` to its end, and
 //!    `(0)` stays what it was.
-//! 2. A new generation is made by OPEN OUTPUT, as the program describes its records. It stays if
-//!    the step is backed out, and is empty then. None is made where an old one would go for it:
-//!    that could not be backed out.
+//! 2. A new generation is made by OPEN OUTPUT, as the program describes its records. Of a step it
+//!    joins its group when that ends well, in the unit of work that the end commits, and the oldest
+//!    one leaves then; if the step fails, it goes.
+//! 3. Who has no steps makes it a member at once, and none where an old one would go for it: that
+//!    could not be backed out.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use store::Store;
 use vsam::{
-    Catalog, CatalogError, ClusterAttributes, DataSetName, Definition, GenerationList, KeyField,
+    Catalog, CatalogError, ClusterAttributes, DataSetName, Deferred, Definition, GenerationList,
+    KeyField,
 };
 
 use crate::data_set::Opening;
@@ -23,12 +26,15 @@ use crate::name::relative;
 use crate::status::FileStatus;
 
 /// The groups of generations that a step uses.
-#[derive(Default)]
-pub(crate) struct Generations {
+pub(crate) struct Generations<S: Store> {
     /// What each had when the step began to use it.
     groups: BTreeMap<String, GenerationList>,
     /// What the step has made.
     made: BTreeSet<DataSetName>,
+    /// Those that join their groups at its end; `None` where there are no steps.
+    deferred: Option<Vec<Deferred<S>>>,
+    /// Those that leave when the end is committed.
+    leaving: Vec<DataSetName>,
 }
 
 /// Why there is no such data set.
@@ -51,9 +57,47 @@ impl Missing {
     }
 }
 
-impl Generations {
+impl<S: Store> Generations<S> {
+    /// Those that a step makes join at its end, or at once.
+    pub(crate) fn new(at_end: bool) -> Generations<S> {
+        Generations {
+            groups: BTreeMap::new(),
+            made: BTreeSet::new(),
+            deferred: at_end.then(Vec::new),
+            leaving: Vec::new(),
+        }
+    }
+
+    /// The step ends well: in this unit of work, what it has made becomes a member of its group.
+    pub(crate) fn join(&mut self, unit: &mut S::Unit) -> Result<(), CatalogError> {
+        for one in self.deferred.iter().flatten() {
+            let mut left = one.join(unit)?;
+            self.leaving.append(&mut left);
+        }
+        Ok(())
+    }
+
+    /// Whether the end of the step has something to do.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.deferred.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    /// That unit of work is committed.
+    pub(crate) fn joined(&mut self) -> Result<(), CatalogError> {
+        let leaving = std::mem::take(&mut self.leaving);
+        let deferred = self.deferred.as_mut().map(std::mem::take).unwrap_or_default();
+        deferred.into_iter().try_for_each(|one| one.joined(&leaving))
+    }
+
+    /// The step has failed.
+    pub(crate) fn give_up(&mut self) -> Result<(), CatalogError> {
+        let deferred = self.deferred.as_mut().map(std::mem::take).unwrap_or_default();
+        let gone: Vec<_> = deferred.into_iter().map(Deferred::give_up).collect();
+        gone.into_iter().collect()
+    }
+
     /// The data set that a program opens.
-    pub(crate) fn resolve<S: Store>(
+    pub(crate) fn resolve(
         &mut self,
         catalog: &Catalog<S>,
         opening: &Opening,
@@ -71,12 +115,20 @@ impl Generations {
         }
         let attributes = attributes(opening).ok_or(Missing::Name)?;
         let definition = Definition::Cluster(attributes);
-        catalog.define_within_limit(&name, definition).map_err(Missing::Catalog)?;
+        match &mut self.deferred {
+            Some(deferred) => {
+                let made = catalog.define_deferred(&name, definition).map_err(Missing::Catalog)?;
+                deferred.push(made);
+            }
+            None => {
+                catalog.define_within_limit(&name, definition).map_err(Missing::Catalog)?;
+            }
+        }
         self.made.insert(name.clone());
         Ok(name)
     }
 
-    fn group<S: Store>(
+    fn group(
         &mut self,
         catalog: &Catalog<S>,
         group: &str,

@@ -127,6 +127,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     job.compiled = prepared.kept_as().map(str::to_owned);
     let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
     library.warnings.iter().for_each(warn);
+    job.makes_no_calls = !prepared.makes_calls() && !library.makes_calls;
     let called = [prepared.files(), &library.files].concat();
     let unnamed = without_dd(&called, &dds);
     if !unnamed.is_empty() {
@@ -224,6 +225,7 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
         pcb_order: args.pcb_order,
         trace: args.trace.as_deref().map(absolute).transpose()?,
         compiled: None,
+        makes_no_calls: false,
         input: args.input.as_deref().map(str::to_ascii_uppercase),
         output: args.output.as_deref().map(str::to_ascii_uppercase),
     })

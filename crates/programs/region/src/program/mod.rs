@@ -108,6 +108,13 @@ impl Prepared {
         &self.facts.files
     }
 
+    /// Whether it may call for databases or messages by itself. Of other languages than COBOL
+    /// nobody knows.
+    #[must_use]
+    pub fn makes_calls(&self) -> bool {
+        self.language != Language::Cobol || self.facts.makes_calls()
+    }
+
     /// Whether it was compiled just now.
     #[must_use]
     pub fn is_fresh(&self) -> bool {

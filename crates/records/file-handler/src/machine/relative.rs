@@ -113,7 +113,6 @@ impl Relative {
         self.device.write_at(place, &bytes)?;
         self.slots.clear();
         self.first = 0;
-        self.is_cut &= number <= self.end;
         self.end = self.end.max(number);
         Ok(())
     }
@@ -192,6 +191,10 @@ impl Body for Relative {
         // libcob has four bytes with a sign for a number.
         if number == 0 || number > u64::from(u32::MAX >> 1) {
             return Err(FileStatus::KEY_BOUNDARY);
+        }
+        // A gap would make a whole slot of the cut one.
+        if self.is_cut && number > self.end {
+            return Err(FileStatus::ERROR);
         }
         if self.slot(number, Relation::Equal)?.is_some() {
             return Err(FileStatus::KEY_EXISTS);
