@@ -13,14 +13,14 @@ use crate::acb_wire;
 use crate::acbs::Acbs;
 use crate::ahead::Marks;
 use crate::body::Done;
-use crate::cluster::{Cluster, Outcome, Way, outcome_of};
+use crate::cluster::{Cluster, Outcome, Refusal, Way, outcome_of};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
-use crate::feedback::{of_failure, of_open};
+use crate::feedback::{of_failure, of_open, said_of};
 use crate::generations::Generations;
 use crate::nature::Holder;
 use crate::status::FileStatus;
-use crate::wire::{Request, answer, refuse};
+use crate::wire::{Request, answer, put_said, refuse};
 
 /// The most files that a program has open at once.
 const FILES_MAX: usize = 4096;
@@ -32,6 +32,8 @@ pub struct Clusters<S: Store> {
     acbs: Acbs<S>,
     record_level: bool,
     generations: Generations<S>,
+    /// What VSAM has said to a request that it refused.
+    said: [u8; 3],
 }
 
 /// Shorthand: statuses go to the program, what dooms goes to the caller.
@@ -50,7 +52,8 @@ impl<S: Store> Clusters<S> {
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
         let acbs = Acbs::new(catalog.clone(), false);
         let generations = Generations::new(false);
-        Clusters { catalog, files: Vec::new(), acbs, record_level: false, generations }
+        let (files, said) = (Vec::new(), [0; 3]);
+        Clusters { catalog, files, acbs, record_level: false, generations, said }
     }
 
     /// The same for a step, which says when it ends: new generations join their groups then.
@@ -146,6 +149,7 @@ impl<S: Store> Clusters<S> {
         if request.first().is_some_and(|kind| *kind >= acb_wire::FIRST) {
             return self.acbs.serve(unit, request, out);
         }
+        self.said = [0; 3];
         let outcome = match Request::read(request) {
             None => Err(FileStatus::LOGIC),
             Some(Request::Open(opening)) => self.open(unit, &opening)?,
@@ -159,7 +163,10 @@ impl<S: Store> Clusters<S> {
         };
         match outcome {
             Ok((status, number)) => answer(status, number, out),
-            Err(status) => refuse(request, status, out),
+            Err(status) => {
+                refuse(request, status, out);
+                put_said(self.said, out);
+            }
         }
         Ok(())
     }
@@ -382,6 +389,9 @@ impl<S: Store> Clusters<S> {
         };
         let keyed = cluster.organization != Organization::Sequential;
         let is_write = matches!(request, Request::Write { .. });
+        if let Err(Refusal::Failure(failure)) = &found {
+            self.said = said_of(failure);
+        }
         outcome_of(found, is_write && keyed)
     }
 }

@@ -20,7 +20,8 @@
 //! | offset | bytes | of an answer |
 //! |---|---|---|
 //! | 0 | 2 | file status |
-//! | 2 | 8 | the record's number, or the file's; 0 for none |
+//! | 2 | 8 | the record's number, or the file's; 0 for none; where a request is refused what VSAM has |
+//! | | | said to it: return code, function, feedback |
 //! | 10 | | the record |
 //!
 //! What answers a read ahead is any number of answers, each behind its length in 4 bytes; the last
@@ -328,6 +329,13 @@ pub(crate) fn answer(status: FileStatus, number: u64, out: &mut Vec<u8>) {
     }
     out[..2].copy_from_slice(&status.0);
     out[2..ANSWER].copy_from_slice(&number.to_le_bytes());
+}
+
+/// Puts what VSAM has said into an answer that refuses.
+pub(crate) fn put_said(said: [u8; 3], out: &mut [u8]) {
+    if let (ANSWER, Some(place)) = (out.len(), out.get_mut(2..5)) {
+        place.copy_from_slice(&said);
+    }
 }
 
 /// An answer without a record.

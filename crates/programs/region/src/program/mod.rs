@@ -25,6 +25,7 @@ mod kept;
 mod library;
 mod messages;
 mod shelf;
+mod statuses;
 mod storage;
 
 use std::path::{Path, PathBuf};
