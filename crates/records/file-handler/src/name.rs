@@ -6,6 +6,7 @@
 //! | `//#VSAM.#CICS.BANK/ACCOUNT` | a file that the system BANK owns |
 //! | `/data/account` | a file of the machine |
 //! | `//BANK.DAILY(0)`, `(-1)`, `(+1)` | a generation: the newest, the one before, a new one |
+//! | `/data/account,mod` | one that OPEN OUTPUT writes on, behind what it has |
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
 //! | `/data/one:/data/two` | a concatenation: one after the other, to be read |
 //!
@@ -127,6 +128,10 @@ fn one_target(variables: &dyn Variables, bytes: &[u8], forms: Forms) -> Target {
     if let Some(found) = std::str::from_utf8(bytes).ok().and_then(data_set) {
         return Target::DataSet(found.to_ascii_uppercase());
     }
+    let (bytes, forms) = match bytes.strip_suffix(b",mod") {
+        Some(path) => (path, Forms { goes_on: true, ..forms }),
+        None => (bytes, forms),
+    };
     let (bytes, forms) = match bytes.strip_suffix(b",rdw") {
         Some(path) => (path, Forms { variable: VariableForm::Rdw, ..forms }),
         None => (bytes, forms),
@@ -180,6 +185,7 @@ fn forms(variables: &dyn Variables) -> Forms {
     };
     let number = variables.get(OsStr::new("COB_VARSEQ_FORMAT")).unwrap_or_default();
     Forms {
+        goes_on: false,
         variable: VariableForm::of(&number.to_string_lossy()),
         lines: LineForm {
             keep_blanks: set("COB_LS_FIXED"),
