@@ -249,11 +249,11 @@
            MOVE "B0080" TO B-TXT. PERFORM SAMETXT.
            MOVE "D-RD-ALT  02" TO T-LINE.
            MOVE "K10" TO D-ALT. READ D KEY D-ALT. PERFORM CHK.
-           MOVE "D-NX-ALT  02" TO T-LINE.
+           MOVE "D-NX-ALT  00" TO T-LINE.
            READ D NEXT. MOVE D-KEY TO A-TXT. MOVE "B0050" TO B-TXT.
            PERFORM SAMETXT.
            PERFORM CHK.
-           MOVE "D-NX-ALT2 00" TO T-LINE.
+           MOVE "D-NX-ALT2 02" TO T-LINE.
            READ D NEXT. PERFORM CHK. MOVE D-KEY TO A-TXT.
            MOVE "B0110" TO B-TXT. PERFORM SAMETXT.
            MOVE "D-REW-INT 00" TO T-LINE.
