@@ -267,6 +267,15 @@ impl DataSets for Owners {
         if answer.status.is_done() { Ok(()) } else { Err(answer.status) }
     }
 
+    fn empty(&mut self, data_set: &str) -> Done<()> {
+        let Some(line) = self.reached(data_set)? else {
+            return self.local.as_mut().ok_or(FileStatus::NO_DD)?.empty(data_set);
+        };
+        let mut line = line.lock();
+        let life = line.life;
+        line.ask(life, &Request::Empty(data_set)).map(drop)
+    }
+
     fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)> {
         let Some(line) = self.reached(&opening.data_set)? else {
             return match &mut self.local {

@@ -63,11 +63,9 @@ impl Shop {
         Ended::of(&child.finish_in_time().unwrap())
     }
 
-    /// The records of a data set, one a line.
+    /// The records of a data set, and what is said of them.
     fn records(&self, name: &str) -> String {
-        let printed = self.idcams(&format!("  PRINT INDATASET({name}) CHARACTER\n"));
-        let lines = printed.out.lines().map(str::trim).filter(|line| line.starts_with("REC"));
-        lines.collect::<Vec<_>>().join(" ")
+        self.idcams(&format!("  PRINT INDATASET({name}) CHARACTER\n")).out
     }
 
     fn run(&self, program: &Path, dds: &[&str]) -> Ended {
@@ -205,12 +203,12 @@ fn the_second_item_of_file_status_says_what_vsam_has_said() {
     let ended = shop.run(&program, &["F1=//T.IXO"]).done();
     let said: Vec<&str> = ended.out.lines().take(6).collect();
     let expected = [
-        "OUT 00+0000+0000",
-        "WRITE 00+0000+0000",
-        "TWICE 22+0008+0008",
-        "READ 23+0008+0016",
+        "OUT 0000000000",
+        "WRITE 0000000000",
+        "TWICE 2200080008",
+        "READ 2300080016",
         "DELETE 00",
-        "GONE 35+0008+0148",
+        "GONE 3500080148",
     ];
     assert_eq!(said, expected, "{}", ended.err);
 }
@@ -289,7 +287,7 @@ fn a_generation_joins_its_group_when_its_step_ends_well() {
     let names = || {
         let listed = shop.idcams("  LISTCAT ALL\n").out;
         let all = ["G0001V00", "G0002V00", "G0003V00", "G0004V00"];
-        all.into_iter().filter(|name| listed.contains(&format!("T.DAILY.{name}"))).count()
+        all.into_iter().filter(|name| listed.contains(&format!("NONVSAM---T.DAILY.{name}"))).count()
     };
     assert_eq!(names(), 2, "the oldest one has rolled off");
     let failed = write("FAILS", "CALL 'CEE3ABD' USING A-CODE A-TIME.");
