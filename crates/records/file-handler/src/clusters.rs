@@ -199,8 +199,9 @@ impl<S: Store> Clusters<S> {
         let name = DataSetName::parse(name).map_err(|_| FileStatus::NO_FILE)?;
         let options = OpenOptions::default();
         let file = self.catalog.open_file(&name, vsam::OpenMode::Output, &options);
-        let closed = file.and_then(File::close);
-        closed.map(|()| (FileStatus::DONE, 0)).map_err(|error| of_open(&error))
+        file.and_then(File::close).map_err(|error| of_open(&error))?;
+        let forgotten = self.catalog.forget_statistics(&name).map_err(OpenError::from);
+        forgotten.map(|()| (FileStatus::DONE, 0)).map_err(|error| of_open(&error))
     }
 
     fn open(&mut self, unit: &mut S::Unit, opening: &Opening) -> Outcome<(FileStatus, u64)> {
