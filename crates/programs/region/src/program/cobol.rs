@@ -211,9 +211,9 @@ impl Workshop<'_> {
         Ok(warnings)
     }
 
-    /// Puts the levels of every program in order. Answers the declarations of all.
-    fn place_storage(&self, folder: &Path) -> Result<String, RegionError> {
-        let mut all = String::new();
+    /// Puts the levels of every program in order. Answers their declarations, by their files.
+    fn place_storage(&self, folder: &Path) -> Result<BTreeMap<String, String>, RegionError> {
+        let mut all = BTreeMap::new();
         for name in self.disk.list(folder).map_err(RegionError::file(folder))? {
             let name = name.to_string_lossy();
             if name.starts_with(&format!("{TRANSLATION}.l")) {
@@ -221,7 +221,7 @@ impl Workshop<'_> {
                 let declarations = self.read(&path)?;
                 let declarations = String::from_utf8_lossy(&declarations);
                 self.write(&path, placed(&declarations).as_bytes())?;
-                all.push_str(&declarations);
+                all.insert(name.into_owned(), declarations.into_owned());
             }
         }
         Ok(all)

@@ -10,10 +10,13 @@
 //!
 //! Invariants:
 //! 1. A name that stands for several items, or for none that the program uses, is left out: the
-//!    item stays as it is.
+//!    item stays as it is. So does a second item that is shorter than what goes into it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// How long a second item is at least.
+const FEEDBACK_BYTES: usize = 6;
 
 /// Words that can stand behind the first item of FILE STATUS, besides the second one.
 const CLAUSES: [&str; 21] = [
@@ -29,25 +32,36 @@ struct Items {
     feedback: Option<String>,
 }
 
-/// The C source with a line for each file whose SELECT names items.
-pub(super) fn told(c_source: &str, storage: &str, texts: &[&[u8]]) -> String {
+/// The C source with a line for each file, if a SELECT names items. `storage` are the declarations
+/// of each program's items, by the name of the file that it includes.
+pub(super) fn told(
+    c_source: &str,
+    storage: &BTreeMap<String, String>,
+    texts: &[&[u8]],
+) -> String {
     let mut items = BTreeMap::new();
     texts.iter().for_each(|text| find_items(text, &mut items));
     if items.is_empty() {
         return c_source.to_owned();
     }
-    let places = Places::of(storage);
+    let mut places = Places::default();
     let mut made = String::with_capacity(c_source.len() + 1024);
     let mut file = None;
     for line in c_source.split_inclusive('\n') {
         made.push_str(line);
+        let included = line.trim().strip_prefix("#include \"").and_then(|name| {
+            storage.get(name.trim_end_matches('"'))
+        });
+        if let Some(declarations) = included {
+            places = Places::of(declarations);
+        }
         let Some((handle, member)) = line.trim().split_once("->") else { continue };
         if member.starts_with("select_name") {
             file = member.split('"').nth(1).map(str::to_ascii_uppercase);
         } else if member.starts_with("flag_select_features =") {
             // One without items is told, too: it may stand where another one stood.
             let items = file.take().and_then(|file| items.get(&file));
-            let status = items.and_then(|items| places.fields.get(&items.status)?.as_deref());
+            let status = items.and_then(|items| places.field(&items.status));
             let feedback = items.and_then(|items| places.bytes(items.feedback.as_ref()?));
             let status = status.map_or("NULL".to_owned(), |field| format!("&{field}"));
             let feedback = feedback.unwrap_or_else(|| "NULL".to_owned());
@@ -60,8 +74,20 @@ pub(super) fn told(c_source: &str, storage: &str, texts: &[&[u8]]) -> String {
 /// Where items are, by name; nothing for a name that several have.
 #[derive(Default)]
 struct Places {
-    fields: BTreeMap<String, Option<String>>,
-    levels: BTreeMap<String, Option<String>>,
+    fields: BTreeMap<String, Place>,
+    levels: BTreeMap<String, Place>,
+}
+
+/// A variable and its size.
+type Place = Option<(String, usize)>;
+
+/// The variable that a line declares, and its size, which stands behind `mark`.
+fn variable(line: &str, kind: &str, mark: char) -> Option<(String, usize)> {
+    let rest = line.strip_prefix("static")?.trim_start().strip_prefix(kind)?.trim_start();
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+    let (_, size) = rest.split_once(mark)?;
+    let digits = size.find(|c: char| !c.is_ascii_digit())?;
+    Some((rest[..end].to_owned(), size[..digits].parse().ok()?))
 }
 
 impl Places {
@@ -70,29 +96,30 @@ impl Places {
         for line in storage.lines() {
             let Some((front, comment)) = line.split_once("/*") else { continue };
             let name = comment.trim_end().trim_end_matches("*/").trim().to_ascii_uppercase();
-            let variable = |kind: &str| {
-                let rest = front.strip_prefix("static")?.trim_start().strip_prefix(kind)?;
-                let end = rest.trim_start().find(|c: char| !c.is_alphanumeric() && c != '_')?;
-                Some(rest.trim_start()[..end].to_owned())
-            };
-            if let Some(field) = variable("cob_field").filter(|one| one.starts_with("f_")) {
-                add(&mut places.fields, name, field);
-            } else if let Some(level) = variable("cob_u8_t").filter(|one| one.starts_with("b_")) {
-                add(&mut places.levels, name, level);
+            if let Some((field, size)) = variable(front, "cob_field", '{') {
+                add(&mut places.fields, name, (field, size));
+            } else if let Some((level, size)) = variable(front, "cob_u8_t", '[') {
+                add(&mut places.levels, name, (level, size));
             }
         }
         places
     }
 
     fn bytes(&self, name: &str) -> Option<String> {
+        let is_enough = |(_, size): &&(String, usize)| *size >= FEEDBACK_BYTES;
         if let Some(level) = self.levels.get(name) {
-            return level.clone();
+            return level.as_ref().filter(is_enough).map(|(level, _)| level.clone());
         }
-        self.fields.get(name)?.as_ref().map(|field| format!("{field}.data"))
+        let field = self.fields.get(name)?.as_ref().filter(is_enough);
+        field.map(|(field, _)| format!("{field}.data"))
+    }
+
+    fn field(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_ref().map(|(field, _)| field.as_str())
     }
 }
 
-fn add(places: &mut BTreeMap<String, Option<String>>, name: String, place: String) {
+fn add(places: &mut BTreeMap<String, Place>, name: String, place: (String, usize)) {
     places.entry(name).and_modify(|known| *known = None).or_insert(Some(place));
 }
 
@@ -185,17 +212,19 @@ static cob_field f_8\t= {2, b_8, &a_2};\t/* KEYED-STATUS */
 static cob_field f_10\t= {2, b_10 + 4, &a_2};\t/* LIST-STATUS */
 static cob_field f_11\t= {2, b_11 + 4, &a_2};\t/* LIST-STATUS */
 ";
+        let storage = BTreeMap::from([("program.c.l.h".to_owned(), storage.to_owned())]);
         let c_source = "\
+  #include \"program.c.l.h\"
   h_KEYED->select_name = (const char *)\"KEYED\";
   h_KEYED->flag_select_features = 1;
   h_LISTED->select_name = (const char *)\"LISTED\";
   h_LISTED->flag_select_features = 1;
 ";
-        let made = told(c_source, storage, &[SOURCE]);
+        let made = told(c_source, &storage, &[SOURCE]);
         let lines: Vec<&str> = made.lines().filter(|line| line.contains("hf_known")).collect();
         let expected =
             ["  hf_known (h_KEYED, &f_8, b_9);", "  hf_known (h_LISTED, NULL, NULL);"];
         assert_eq!(lines, expected);
-        assert_eq!(told(c_source, storage, &[]), c_source);
+        assert_eq!(told(c_source, &storage, &[]), c_source);
     }
 }
