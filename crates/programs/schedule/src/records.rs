@@ -139,10 +139,12 @@ impl<S: Store> Records<S> {
                 false => Open::OfCalls(Box::new(clusters)),
                 true => {
                     let lone = Lone::begin(Apart::new(store.clone(), clusters));
-                    Open::Lone(lone.map_err(|error| crate::error::abend(
-                        "U0844",
-                        format!("there is no thread for the commits of files: {error}"),
-                    ))?)
+                    Open::Lone(lone.map_err(|error| {
+                        crate::error::abend(
+                            "U0844",
+                            format!("there is no thread for the commits of files: {error}"),
+                        )
+                    })?)
                 }
             };
         }
@@ -184,9 +186,7 @@ impl<S: Store> Records<S> {
                 clusters.close_all();
                 Ok(())
             }
-            Open::Lone(lone) => {
-                lone.ticking.apart.lock().finish().map_err(|error| refused(&error))
-            }
+            Open::Lone(lone) => lone.ticking.apart.lock().finish().map_err(|error| refused(&error)),
         }
     }
 

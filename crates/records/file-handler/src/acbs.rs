@@ -20,8 +20,8 @@ use std::collections::btree_map::Entry;
 use store::{Store, StoreError};
 use vsam::{
     Access, Catalog, CatalogError, DataSetName, Failure, Feedback, File, Intent, LogicalReason,
-    Match, ObjectNumber, OpenError, OpenMode, OpenOptions, Organization, Position, Rba, RecordNumber, Search,
-    Target,
+    Match, ObjectNumber, OpenError, OpenMode, OpenOptions, Organization, Position, Rba,
+    RecordNumber, Search, Target,
 };
 
 use crate::acb_wire::{ANSWER, AcbAnswer, AcbRequest, Options, Rpl, Verb};

@@ -145,7 +145,12 @@ impl<S: Store> Cluster<S> {
         };
     }
 
-    pub(crate) fn start(&mut self, unit: &mut S::Unit, relation: Relation, which: Which<'_>) -> Answered {
+    pub(crate) fn start(
+        &mut self,
+        unit: &mut S::Unit,
+        relation: Relation,
+        which: Which<'_>,
+    ) -> Answered {
         let by = match relation {
             Relation::Equal | Relation::First | Relation::Last => Match::Equal,
             Relation::Greater => Match::Greater,
@@ -195,7 +200,12 @@ impl<S: Store> Cluster<S> {
         index.and_then(|index| Some(index.alternate_index()?.key.bytes as usize)).ok_or(logic)
     }
 
-    pub(crate) fn next(&mut self, unit: &mut S::Unit, previous: bool, out: &mut Vec<u8>) -> Answered {
+    pub(crate) fn next(
+        &mut self,
+        unit: &mut S::Unit,
+        previous: bool,
+        out: &mut Vec<u8>,
+    ) -> Answered {
         let mut record = std::mem::take(out);
         let (key, intent) = (self.key, self.intent(self.key));
         self.current = None;
@@ -253,7 +263,12 @@ impl<S: Store> Cluster<S> {
         Ok(())
     }
 
-    pub(crate) fn read(&mut self, unit: &mut S::Unit, which: Which<'_>, out: &mut Vec<u8>) -> Answered {
+    pub(crate) fn read(
+        &mut self,
+        unit: &mut S::Unit,
+        which: Which<'_>,
+        out: &mut Vec<u8>,
+    ) -> Answered {
         let mut record = std::mem::take(out);
         let (key, target) = self.target(which)?;
         (self.key, self.current, self.started) = (key, None, false);
@@ -315,7 +330,12 @@ impl<S: Store> Cluster<S> {
         Ok(file.put(unit, writer, record)?)
     }
 
-    pub(crate) fn rewrite(&mut self, unit: &mut S::Unit, which: Which<'_>, record: &[u8]) -> Answered {
+    pub(crate) fn rewrite(
+        &mut self,
+        unit: &mut S::Unit,
+        which: Which<'_>,
+        record: &[u8],
+    ) -> Answered {
         let current = match which {
             Which::Current => self.current.take().ok_or(FileStatus::NO_READ)?,
             Which::Number(number) => Current::Number(number),

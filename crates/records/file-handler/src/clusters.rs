@@ -7,7 +7,9 @@
 //!    cluster, which keeps the indexes of its upgrade set.
 
 use store::{Store, StoreError};
-use vsam::{Catalog, CatalogError, DataSetName, Definition, File, ObjectNumber, OpenError, OpenOptions};
+use vsam::{
+    Catalog, CatalogError, DataSetName, Definition, File, ObjectNumber, OpenError, OpenOptions,
+};
 
 use crate::acb_wire;
 use crate::acbs::Acbs;

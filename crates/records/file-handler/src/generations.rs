@@ -128,11 +128,7 @@ impl<S: Store> Generations<S> {
         Ok(name)
     }
 
-    fn group(
-        &mut self,
-        catalog: &Catalog<S>,
-        group: &str,
-    ) -> Result<&GenerationList, Missing> {
+    fn group(&mut self, catalog: &Catalog<S>, group: &str) -> Result<&GenerationList, Missing> {
         Ok(match self.groups.entry(group.to_ascii_uppercase()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {

@@ -22,8 +22,8 @@
 use crate::body::{Body, Chain, Done, Found, Place};
 use crate::caller::{Caller, Native};
 use crate::data_set::{DataSets, Opening};
-use crate::feedback::said_of_open;
 use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTES_MAX, keys_of};
+use crate::feedback::said_of_open;
 use crate::machine::{self, Shape};
 use crate::name::{self, Target, Variables};
 use crate::opcode::{Closing, Operation, Relation};
@@ -134,12 +134,10 @@ impl Handler {
         let slot = usize::try_from(fcd.handle()).ok().and_then(|number| number.checked_sub(1));
         let state = slot.and_then(|at| self.slots.get(at)?.state.as_ref());
         match (operation, state) {
-            (Operation::Open(_), None) => {
-                match name::target(&*self.variables, &caller.name(fcd)) {
-                    Target::DataSet(_) => said_of_open(status),
-                    _ => [0; 3],
-                }
-            }
+            (Operation::Open(_), None) => match name::target(&*self.variables, &caller.name(fcd)) {
+                Target::DataSet(_) => said_of_open(status),
+                _ => [0; 3],
+            },
             (_, Some(State { opened: Opened::Ours(body), .. })) => body.said(),
             _ => [0; 3],
         }

@@ -20,9 +20,27 @@ const FEEDBACK_BYTES: usize = 6;
 
 /// Words that can stand behind the first item of FILE STATUS, besides the second one.
 const CLAUSES: [&str; 21] = [
-    "ACCESS", "ALTERNATE", "ASSIGN", "BLOCK", "COLLATING", "DYNAMIC", "FILE", "IN", "INDEXED",
-    "LINE", "LOCK", "OF", "ORGANIZATION", "PADDING", "PASSWORD", "RECORD", "RELATIVE", "RESERVE",
-    "SEQUENTIAL", "SHARING", "STATUS",
+    "ACCESS",
+    "ALTERNATE",
+    "ASSIGN",
+    "BLOCK",
+    "COLLATING",
+    "DYNAMIC",
+    "FILE",
+    "IN",
+    "INDEXED",
+    "LINE",
+    "LOCK",
+    "OF",
+    "ORGANIZATION",
+    "PADDING",
+    "PASSWORD",
+    "RECORD",
+    "RELATIVE",
+    "RESERVE",
+    "SEQUENTIAL",
+    "SHARING",
+    "STATUS",
 ];
 
 /// The items that a SELECT names.
@@ -34,11 +52,7 @@ struct Items {
 
 /// The C source with a line for each file, if a SELECT names items. `storage` are the declarations
 /// of each program's items, by the name of the file that it includes.
-pub(super) fn told(
-    c_source: &str,
-    storage: &BTreeMap<String, String>,
-    texts: &[&[u8]],
-) -> String {
+pub(super) fn told(c_source: &str, storage: &BTreeMap<String, String>, texts: &[&[u8]]) -> String {
     let mut items = BTreeMap::new();
     texts.iter().for_each(|text| find_items(text, &mut items));
     if items.is_empty() {
@@ -49,9 +63,10 @@ pub(super) fn told(
     let mut file = None;
     for line in c_source.split_inclusive('\n') {
         made.push_str(line);
-        let included = line.trim().strip_prefix("#include \"").and_then(|name| {
-            storage.get(name.trim_end_matches('"'))
-        });
+        let included = line
+            .trim()
+            .strip_prefix("#include \"")
+            .and_then(|name| storage.get(name.trim_end_matches('"')));
         if let Some(declarations) = included {
             places = Places::of(declarations);
         }
@@ -222,8 +237,7 @@ static cob_field f_11\t= {2, b_11 + 4, &a_2};\t/* LIST-STATUS */
 ";
         let made = told(c_source, &storage, &[SOURCE]);
         let lines: Vec<&str> = made.lines().filter(|line| line.contains("hf_known")).collect();
-        let expected =
-            ["  hf_known (h_KEYED, &f_8, b_9);", "  hf_known (h_LISTED, NULL, NULL);"];
+        let expected = ["  hf_known (h_KEYED, &f_8, b_9);", "  hf_known (h_LISTED, NULL, NULL);"];
         assert_eq!(lines, expected);
         assert_eq!(told(c_source, &storage, &[]), c_source);
     }
