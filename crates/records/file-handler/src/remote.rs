@@ -47,12 +47,8 @@ impl Line {
             return Err(FileStatus::UNREACHABLE);
         }
         let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
-        if answer.status.is_done() {
-            return Ok(answer);
-        }
-        let [return_code, function, feedback, ..] = answer.number.to_le_bytes();
-        self.said = [return_code, function, feedback];
-        Err(answer.status)
+        self.said = answer.said();
+        if answer.status.is_done() { Ok(answer) } else { Err(answer.status) }
     }
 }
 

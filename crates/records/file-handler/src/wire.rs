@@ -290,6 +290,13 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
+    /// What VSAM has said, if the request was refused: return code, function, feedback.
+    #[must_use]
+    pub fn said(&self) -> [u8; 3] {
+        let [return_code, function, feedback, ..] = self.number.to_le_bytes();
+        if self.status.is_done() { [0; 3] } else { [return_code, function, feedback] }
+    }
+
     /// Reads one; `None` if the bytes are none.
     #[must_use]
     pub fn read(bytes: &'a [u8]) -> Option<Answer<'a>> {
