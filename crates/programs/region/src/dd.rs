@@ -175,7 +175,11 @@ impl Files {
         let mut folders: Vec<PathBuf> = library.folder.iter().cloned().collect();
         for dd in dds {
             if let Some(name) = dd.data_set() {
-                let name = format!("{}{name}", file_handler::name::DATA_SET);
+                let is_kept = dd
+                    .disposition
+                    .is_some_and(|one| one.status == Status::New && one.keeps_when_failed());
+                let end = if is_kept { file_handler::name::KEEP } else { "" };
+                let name = format!("{}{name}{end}", file_handler::name::DATA_SET);
                 ready.assign(&dd.name, PathBuf::from(name));
                 continue;
             }

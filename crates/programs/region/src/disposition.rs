@@ -86,15 +86,18 @@ impl Disposition {
         Some(Disposition { status, normal, abnormal: abnormal.or(normal) })
     }
 
-    /// Whether it says what a data set of the catalog can be told: that it is kept, and a new
-    /// generation goes if the step fails.
+    /// Whether a new file stays if the step fails.
+    #[must_use]
+    pub fn keeps_when_failed(&self) -> bool {
+        self.abnormal == Some(Fate::Keep)
+    }
+
+    /// Whether it says what a data set of the catalog can be told: that it is kept, and what becomes
+    /// of a new generation if the step fails.
     #[must_use]
     pub fn fits_data_set(&self, is_new_generation: bool) -> bool {
         match (self.status, is_new_generation) {
-            (Status::New, true) => {
-                self.normal == Some(Fate::Keep)
-                    && matches!(self.abnormal, None | Some(Fate::Delete))
-            }
+            (Status::New, true) => self.normal == Some(Fate::Keep),
             (Status::New | Status::Modify, _) => false,
             (Status::Old | Status::Share, _) => {
                 !matches!(self.normal, Some(Fate::Delete))

@@ -92,7 +92,7 @@ impl<S: Store> Clusters<S> {
     /// # Errors
     /// What the catalog says.
     pub fn give_up_generations(&mut self) -> Result<(), CatalogError> {
-        self.generations.give_up()
+        self.generations.give_up(&self.catalog)
     }
 
     /// The same for programs that share by record locks with all others who do, whatever the share

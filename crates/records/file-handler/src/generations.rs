@@ -6,14 +6,14 @@
 //!    `(0)` stays what it was.
 //! 2. A new generation is made by OPEN OUTPUT, as the program describes its records. Of a step it
 //!    joins its group when that ends well, in the unit of work that the end commits, and the oldest
-//!    one leaves then; if the step fails, it goes.
+//!    one leaves then; if the step fails, it goes, or joins all the same if that is said.
 //! 3. Who has no steps makes it a member at once, and none where an old one would go for it: that
 //!    could not be backed out.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use store::Store;
+use store::{Store, Unit as _};
 use vsam::{
     Catalog, CatalogError, ClusterAttributes, DataSetName, Deferred, Definition, GenerationList,
     KeyField,
@@ -22,7 +22,7 @@ use vsam::{
 use crate::data_set::Opening;
 use crate::fcd::{OpenMode, Organization};
 use crate::feedback::of_open;
-use crate::name::relative;
+use crate::name::{kept, relative};
 use crate::status::FileStatus;
 
 /// The groups of generations that a step uses.
@@ -32,9 +32,29 @@ pub(crate) struct Generations<S: Store> {
     /// What the step has made.
     made: BTreeSet<DataSetName>,
     /// Those that join their groups at its end; `None` where there are no steps.
-    deferred: Option<Vec<Deferred<S>>>,
+    deferred: Option<Vec<Made<S>>>,
     /// Those that leave when the end is committed.
     leaving: Vec<DataSetName>,
+}
+
+/// A generation that a step has made.
+struct Made<S: Store> {
+    generation: Deferred<S>,
+    /// It joins its group if the step fails, too.
+    is_kept: bool,
+}
+
+impl<S: Store> Made<S> {
+    /// The step has failed.
+    fn give_up(self, catalog: &Catalog<S>) -> Result<(), CatalogError> {
+        if !self.is_kept {
+            return self.generation.give_up();
+        }
+        let mut unit = catalog.store().begin(vsam::unit_options())?;
+        let left = self.generation.join(&mut unit)?;
+        unit.commit()?;
+        self.generation.joined(&left)
+    }
 }
 
 /// Why there is no such data set.
@@ -71,7 +91,7 @@ impl<S: Store> Generations<S> {
     /// The step ends well: in this unit of work, what it has made becomes a member of its group.
     pub(crate) fn join(&mut self, unit: &mut S::Unit) -> Result<(), CatalogError> {
         for one in self.deferred.iter().flatten() {
-            let mut left = one.join(unit)?;
+            let mut left = one.generation.join(unit)?;
             self.leaving.append(&mut left);
         }
         Ok(())
@@ -86,13 +106,13 @@ impl<S: Store> Generations<S> {
     pub(crate) fn joined(&mut self) -> Result<(), CatalogError> {
         let leaving = std::mem::take(&mut self.leaving);
         let deferred = self.deferred.as_mut().map(std::mem::take).unwrap_or_default();
-        deferred.into_iter().try_for_each(|one| one.joined(&leaving))
+        deferred.into_iter().try_for_each(|one| one.generation.joined(&leaving))
     }
 
     /// The step has failed.
-    pub(crate) fn give_up(&mut self) -> Result<(), CatalogError> {
+    pub(crate) fn give_up(&mut self, catalog: &Catalog<S>) -> Result<(), CatalogError> {
         let deferred = self.deferred.as_mut().map(std::mem::take).unwrap_or_default();
-        let gone: Vec<_> = deferred.into_iter().map(Deferred::give_up).collect();
+        let gone: Vec<_> = deferred.into_iter().map(|one| one.give_up(catalog)).collect();
         gone.into_iter().collect()
     }
 
@@ -103,8 +123,9 @@ impl<S: Store> Generations<S> {
         opening: &Opening,
     ) -> Result<DataSetName, Missing> {
         let parse = |name: &str| DataSetName::parse(name).map_err(|_| Missing::Name);
-        let Some((group, number)) = relative(&opening.data_set) else {
-            return parse(&opening.data_set);
+        let (data_set, is_kept) = kept(&opening.data_set);
+        let Some((group, number)) = relative(data_set) else {
+            return parse(data_set);
         };
         let name = self.group(catalog, group)?.relative(number).map_err(Missing::Catalog)?;
         if number <= 0 || self.made.contains(&name) {
@@ -117,8 +138,8 @@ impl<S: Store> Generations<S> {
         let definition = Definition::Cluster(attributes);
         match &mut self.deferred {
             Some(deferred) => {
-                let made = catalog.define_deferred(&name, definition).map_err(Missing::Catalog)?;
-                deferred.push(made);
+                let made = catalog.define_deferred(&name, definition);
+                deferred.push(Made { generation: made.map_err(Missing::Catalog)?, is_kept });
             }
             None => {
                 catalog.define_within_limit(&name, definition).map_err(Missing::Catalog)?;

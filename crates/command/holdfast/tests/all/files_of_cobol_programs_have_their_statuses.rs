@@ -269,7 +269,7 @@ fn a_step_is_one_unit_of_work_where_compat_says_so() {
 fn a_generation_joins_its_group_when_its_step_ends_well() {
     let Some(shop) = shop("files-generations", "") else { return };
     shop.idcams("  DEFINE GDG (NAME(T.DAILY) LIMIT(2) SCRATCH)\n").done();
-    let write = |text: &str, end: &str| {
+    let write_as = |text: &str, end: &str, disposition: &str| {
         let body = format!(
             "
            OPEN OUTPUT F1. DISPLAY 'OPEN ' ST.
@@ -278,8 +278,9 @@ fn a_generation_joins_its_group_when_its_step_ends_well() {
            STOP RUN."
         );
         let program = shop.program(&format!("{text}.cbl"), "FILE STATUS ST", &body);
-        shop.run(&program, &["F1=//T.DAILY(+1),disp=(new,catlg,delete)"])
+        shop.run(&program, &[&format!("F1=//T.DAILY(+1),disp={disposition}")])
     };
+    let write = |text: &str, end: &str| write_as(text, end, "(new,catlg,delete)");
     for text in ["FIRST", "SECND", "THIRD"] {
         let ended = write(text, "").done();
         assert!(ended.out.contains("OPEN 00"), "{}", ended.out);
@@ -305,6 +306,10 @@ fn a_generation_joins_its_group_when_its_step_ends_well() {
     assert!(write("FORTH", "").done().out.contains("OPEN 00"));
     assert!(newest("0").contains("IS FORTH") && newest("-1").contains("IS THIRD"));
     assert_eq!(names(), 2);
+    // What is to stay stays, whatever becomes of the step.
+    let kept = write_as("KEEPS", "CALL 'CEE3ABD' USING A-CODE A-TIME.", "new:catlg:catlg");
+    assert_eq!(kept.code, 1, "{}", kept.out);
+    assert!(newest("0").contains("IS KEEPS") && newest("-1").contains("IS FORTH"));
 }
 
 #[test]
