@@ -21,7 +21,7 @@ use gsam::FileSpec;
 use operations::Databases;
 use operations::messages::Messages;
 use otma::Name;
-use placement::{Compat, ProgramUser};
+use placement::{Compat, FileUnit, ProgramUser};
 use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Abend, Dd, Ending, Reply, Request, Server};
@@ -98,6 +98,9 @@ pub(crate) struct Job {
     /// What the program was compiled to, so that its process need not find that out again.
     #[serde(default)]
     pub(crate) compiled: Option<String>,
+    /// Whether the program makes no calls, so that it has no sync points.
+    #[serde(default)]
+    pub(crate) makes_no_calls: bool,
     /// The transaction whose inputs the program gets.
     #[serde(default)]
     pub(crate) input: Option<String>,
@@ -330,6 +333,7 @@ pub(crate) fn schedule(
         checkpoint: job.checkpoint.clone(),
         user: user_of(&terms.compat),
         batch_log: terms.compat.batch_log,
+        files_apart: job.makes_no_calls && terms.compat.file_unit == FileUnit::Request,
         tell: |text| say(text),
         transaction: job.input.clone().unwrap_or_default(),
         // Without inputs a GU ends no unit of work.

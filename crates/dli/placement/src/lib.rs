@@ -48,6 +48,6 @@ pub use hash::hash;
 pub use partition::Partition;
 pub use placement::Placement;
 pub use settings::{
-    BatchLog, Compat, DatabaseSettings, Encoding, PartitionSettings, ProgramUser, RandomizerKind,
-    RandomizerSettings, Settings, Unlisted, WithoutMap,
+    BatchLog, Compat, DatabaseSettings, Encoding, FileUnit, PartitionSettings, ProgramUser,
+    RandomizerKind, RandomizerSettings, Settings, Unlisted, WithoutMap,
 };

@@ -156,6 +156,30 @@ pub struct Compat {
     pub program_user: ProgramUser,
     /// What becomes of programs over EBCDIC data of which no map says what its fields are.
     pub ebcdic_without_map: WithoutMap,
+    /// What one unit of work over clusters is in a program without sync points.
+    pub file_unit: FileUnit,
+}
+
+/// What one unit of work over clusters is in a program without sync points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileUnit {
+    /// A request: durable at CLOSE, at the end, and after a second at the latest.
+    #[default]
+    Request,
+    /// The whole step.
+    Step,
+}
+
+impl FileUnit {
+    /// The name as people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            FileUnit::Request => "request",
+            FileUnit::Step => "step",
+        }
+    }
 }
 
 /// What becomes of a program over EBCDIC data that has no map.

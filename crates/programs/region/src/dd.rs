@@ -13,6 +13,9 @@
 //! descriptor word in front. `NAME=/ONE:/TWO` is a concatenation: files or data sets that are read
 //! one after the other.
 //!
+//! With `,disp=` at its end a DD says what has to be there before and what becomes of it
+//! ([`crate::disposition`]).
+//!
 //! With `,text` a file of lines is given to a COBOL program as records ([`crate::lines`]). A file
 //! that such a program writes becomes lines again.
 //!
@@ -34,6 +37,7 @@ use std::sync::Arc;
 
 use seam::disk::{Create, Disk, File, Open, read_small};
 
+use crate::disposition::{Disposed, Disposition, Status};
 use crate::error::RegionError;
 use crate::lines::{lines_of, records_of};
 use crate::program::{CobolFile, Library, is_gone};
@@ -61,6 +65,8 @@ pub struct Dd {
     pub text: bool,
     /// Whether records of different lengths have a record descriptor word in front.
     pub rdw: bool,
+    /// What has to be there, and what becomes of it.
+    pub disposition: Option<Disposition>,
 }
 
 impl Dd {
@@ -70,6 +76,7 @@ impl Dd {
     /// If it is neither.
     pub fn parse(operand: &str) -> Result<Dd, RegionError> {
         let wrong = || RegionError::Dd(operand.to_owned());
+        let (operand, disposition) = Disposition::split(operand).ok_or_else(wrong)?;
         let (name, path) = operand.split_once('=').ok_or_else(wrong)?;
         let is_name = |c: char| c.is_ascii_alphanumeric() || "@#$-_".contains(c);
         if name.is_empty() || name.len() > 30 || !name.chars().all(is_name) {
@@ -81,10 +88,21 @@ impl Dd {
             _ => (path, false, false),
         };
         // Lines of several files are not joined.
-        if path.is_empty() || text && file_handler::name::parts(path.as_bytes()).len() > 1 {
+        let is_chain = file_handler::name::parts(path.as_bytes()).len() > 1;
+        if path.is_empty() || is_chain && (text || disposition.is_some()) {
             return Err(wrong());
         }
-        Ok(Dd { name: name.to_ascii_uppercase(), path: PathBuf::from(path), text, rdw })
+        let (name, path) = (name.to_ascii_uppercase(), PathBuf::from(path));
+        let dd = Dd { name, path, text, rdw, disposition };
+        let fits = match (dd.data_set(), disposition) {
+            (_, None) => true,
+            (Some(data_set), Some(disposition)) => {
+                let generation = file_handler::name::relative(data_set);
+                disposition.fits_data_set(generation.is_some_and(|(_, number)| number > 0))
+            }
+            (None, Some(disposition)) => disposition.status != Status::Modify || !text,
+        };
+        if fits { Ok(dd) } else { Err(wrong()) }
     }
 
     /// The data set that it names, if it names one.
@@ -112,6 +130,22 @@ pub struct Files {
     pub(crate) environment: Vec<(String, OsString)>,
     /// Converted files to remove, and outputs to convert back.
     converted: Vec<Converted>,
+    disposed: Vec<Disposed>,
+}
+
+/// What becomes of the files of a step at its end.
+#[derive(Debug, Default)]
+pub struct Dispositions(Vec<Disposed>);
+
+impl Dispositions {
+    /// The step has ended.
+    ///
+    /// # Errors
+    /// The first file that cannot be deleted.
+    pub fn end(&self, disk: &dyn Disk, ended_well: bool) -> Result<(), RegionError> {
+        let ended: Vec<_> = self.0.iter().map(|one| one.end(disk, ended_well)).collect();
+        ended.into_iter().collect()
+    }
 }
 
 #[derive(Debug)]
@@ -141,7 +175,11 @@ impl Files {
         let mut folders: Vec<PathBuf> = library.folder.iter().cloned().collect();
         for dd in dds {
             if let Some(name) = dd.data_set() {
-                let name = format!("{}{name}", file_handler::name::DATA_SET);
+                let is_kept = dd
+                    .disposition
+                    .is_some_and(|one| one.status == Status::New && one.keeps_when_failed());
+                let end = if is_kept { file_handler::name::KEEP } else { "" };
+                let name = format!("{}{name}{end}", file_handler::name::DATA_SET);
                 ready.assign(&dd.name, PathBuf::from(name));
                 continue;
             }
@@ -150,8 +188,15 @@ impl Files {
                 true => dd.path.clone(),
                 false => std::path::absolute(&dd.path).map_err(RegionError::file(&dd.path))?,
             };
+            let status = dd.disposition.map(|disposition| disposition.status);
+            if let Some(disposition) = dd.disposition {
+                ready.disposed.push(Disposed::begin(disk, &dd.name, &path, disposition)?);
+            }
             if dd.rdw {
                 path.as_mut_os_string().push(",rdw");
+            }
+            if status == Some(Status::Modify) {
+                path.as_mut_os_string().push(",mod");
             }
             match (dd.name.as_str(), dd.text) {
                 ("SYSIN", _) => ready.input = Some(path),
@@ -176,6 +221,11 @@ impl Files {
         }
         ready.set("COB_FILE_PATH", scratch.join(NOWHERE));
         Ok(ready)
+    }
+
+    /// Hands over what becomes of the files when the step has ended.
+    pub fn take_dispositions(&mut self) -> Dispositions {
+        Dispositions(std::mem::take(&mut self.disposed))
     }
 
     fn assign(&mut self, name: &str, path: PathBuf) {
@@ -344,8 +394,8 @@ mod tests {
     #[test]
     fn an_operand_is_a_name_a_path_and_perhaps_text() {
         let dd = |name: &str, path: &str, text| {
-            let (name, path, rdw) = (name.into(), path.into(), false);
-            Dd { name, path, text, rdw }
+            let (name, path, rdw, disposition) = (name.into(), path.into(), false, None);
+            Dd { name, path, text, rdw, disposition }
         };
         assert_eq!(Dd::parse("infile=a=b.dat").expect("a DD"), dd("INFILE", "a=b.dat", false));
         assert_eq!(Dd::parse("IN=x,text").expect("a DD"), dd("IN", "x", true));
@@ -355,6 +405,18 @@ mod tests {
         assert_eq!(Dd::parse("IN=//bank/account").expect("a DD").data_set(), None);
         let daily = Dd::parse("IN=//bank.daily(-1)").expect("a DD");
         assert_eq!(daily.data_set(), Some("bank.daily(-1)"));
+        let new = Dd::parse("OUT=//bank.daily(+1),disp=(new,catlg,delete)").expect("a DD");
+        assert!(new.disposition.is_some() && new.data_set() == Some("bank.daily(+1)"));
+        assert!(Dd::parse("OUT=out,rdw,disp=mod").expect("a DD").rdw);
+        for wrong in [
+            "OUT=out,text,disp=mod",
+            "OUT=//bank.account,disp=new:catlg",
+            "OUT=//bank.account,disp=(old,delete)",
+            "OUT=/a:/b,disp=shr",
+            "OUT=out,disp=burn",
+        ] {
+            assert!(Dd::parse(wrong).is_err(), "{wrong}");
+        }
         for wrong in ["", "IN", "=x", "IN=", "IN=,text", "I N=x", "IN=/a:/b,text"] {
             assert!(Dd::parse(wrong).is_err(), "{wrong}");
         }

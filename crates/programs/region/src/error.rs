@@ -115,8 +115,21 @@ pub enum RegionError {
         text: String,
     },
     /// A DD operand is not of the form NAME=PATH.
-    #[error("\"{0}\" is no DD: NAME=PATH, NAME=PATH,text, NAME=PATH,rdw or NAME=//DSN is expected")]
+    #[error(
+        "\"{0}\" is no DD: NAME=PATH, NAME=PATH,text, NAME=PATH,rdw or NAME=//DSN is expected, \
+         perhaps with ,disp=STATUS:NORMAL:ABNORMAL behind it, as far as that goes with such a file"
+    )]
     Dd(String),
+    /// A file is not what its DISP says.
+    #[error("DD {dd}: {} {text}", path.display())]
+    Disposition {
+        /// The DD's name.
+        dd: String,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        text: String,
+    },
     /// A file of lines cannot become records.
     #[error("DD {dd}: {text}")]
     Lines {
@@ -238,6 +251,7 @@ impl Coded for RegionError {
             RegionError::Memory { .. } => Code("HFR010"),
             RegionError::Dd(_) => Code("HFR011"),
             RegionError::Lines { .. } => Code("HFR012"),
+            RegionError::Disposition { .. } => Code("HFR033"),
             RegionError::NoSystem { .. } => Code("HFR013"),
             RegionError::Version { .. } => Code("HFR014"),
             RegionError::Refused(_) => Code("HFR015"),
@@ -285,6 +299,9 @@ impl Coded for RegionError {
             RegionError::NotExported(_) => "link it with exports.list of the region crate",
             RegionError::Memory { .. } => "give the process more memory",
             RegionError::Dd(_) => "write it as in --dd INFILE=input.dat",
+            RegionError::Disposition { .. } => {
+                "name another file, or correct what stands behind disp="
+            }
             RegionError::Lines { .. } => "convert the file, or give it without \",text\"",
             RegionError::NotWritten { records, .. } => {
                 return format!(

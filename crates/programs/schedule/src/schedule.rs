@@ -133,6 +133,9 @@ pub struct Options {
     pub batch_log: BatchLog,
     /// After how many inserts a load is committed by itself.
     pub load_commit: u32,
+    /// Whether each change of a cluster is a unit of work of its own: the program has no sync
+    /// points.
+    pub files_apart: bool,
     /// Tells the operator what a status code does not tell the program.
     pub tell: fn(&str),
 }
@@ -150,6 +153,7 @@ impl Default for Options {
             checkpoint: None,
             batch_log: BatchLog::Disk,
             load_commit: 10_000,
+            files_apart: false,
             tell: |text| {
                 // Whom nobody hears has nobody to tell.
                 let _ = writeln!(std::io::stderr(), "{text}");
@@ -292,7 +296,7 @@ impl<S: Store> Schedule<S> {
             restart,
             updates: updates_of(psb),
             records: Records::new(psb.name, step_name(&options.step)?),
-            data_sets: records::Records::new(catalogs),
+            data_sets: records::Records::new(catalogs, options.files_apart),
             user_log: UserLog::new(psb.name),
             group: Group::None,
             limits: Limits::of(source.as_deref(), online, has_files),
@@ -385,16 +389,19 @@ impl<S: Store> Schedule<S> {
                 return Err(abend("U0844", text));
             }
         }
-        self.data_sets.close();
+        self.data_sets.close()?;
+        self.data_sets.join(&mut self.session)?;
         self.put_end()?;
         self.commit_all()?;
+        self.data_sets.joined(self.options.tell);
         self.disconnect_queues();
         self.loads.end(&self.store)
     }
 
     fn abnormal_end(&mut self, is_there: bool) -> Result<(), Abend> {
-        self.data_sets.close();
+        let closed = self.data_sets.close();
         let backed_out = self.back_out_with_queues();
+        self.data_sets.give_up(self.options.tell);
         self.messages_backed_out(false);
         self.disconnect_queues();
         for file in self.files() {
@@ -407,6 +414,7 @@ impl<S: Store> Schedule<S> {
             }
         }
         backed_out?;
+        closed?;
         self.loads.give_up(&self.store)
     }
 }

@@ -20,8 +20,8 @@ use std::collections::btree_map::Entry;
 use store::{Store, StoreError};
 use vsam::{
     Access, Catalog, CatalogError, DataSetName, Failure, Feedback, File, Intent, LogicalReason,
-    Match, OpenError, OpenMode, OpenOptions, Organization, Position, Rba, RecordNumber, Search,
-    Target,
+    Match, ObjectNumber, OpenError, OpenMode, OpenOptions, Organization, Position, Rba,
+    RecordNumber, Search, Target,
 };
 
 use crate::acb_wire::{ANSWER, AcbAnswer, AcbRequest, Options, Rpl, Verb};
@@ -65,6 +65,12 @@ impl<S: Store> Acbs<S> {
 
     pub(crate) fn close_all(&mut self) {
         self.acbs.clear();
+    }
+
+    /// The cluster that an ACB is open for.
+    pub(crate) fn cluster_of(&self, acb: u32) -> Option<ObjectNumber> {
+        let slot = (acb as usize).checked_sub(1).and_then(|at| self.acbs.get(at))?;
+        slot.as_ref().map(|acb| acb.file.base().number)
     }
 
     /// Whether a record is held through a string.

@@ -105,6 +105,11 @@ pub trait Body: Send {
         Err(FileStatus::LOGIC)
     }
 
+    /// What VSAM has said to the last request, which was refused: return code, function, feedback.
+    fn said(&self) -> [u8; 3] {
+        [0; 3]
+    }
+
     /// Closes it: what was written is durable then.
     ///
     /// # Errors

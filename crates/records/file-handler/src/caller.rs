@@ -36,7 +36,7 @@ pub trait Caller {
     /// Tells the program a record's number; `false` if its item has no room for it.
     fn tell_number(&mut self, number: u64) -> bool;
 
-    /// Whether the file is one that the run time alone can handle: with LINAGE, or the terminal.
+    /// Whether the file is one that the run time alone can handle: the terminal.
     fn is_run_times(&mut self) -> bool {
         false
     }

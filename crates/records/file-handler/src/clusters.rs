@@ -6,26 +6,23 @@
 //! 2. A file of a program is the cluster and, for each alternate key, a path. Changes go to the
 //!    cluster, which keeps the indexes of its upgrade set.
 
-use std::cmp::Ordering;
-
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, Condition, DataSetName, Definition, Failure, Feedback, File, Intent, LogicalReason,
-    Match, OpenError, OpenOptions, Position, RecordNumber, Search, Target,
+    Catalog, CatalogError, DataSetName, Definition, File, ObjectNumber, OpenError, OpenOptions,
 };
 
 use crate::acb_wire;
 use crate::acbs::Acbs;
 use crate::ahead::Marks;
-use crate::body::{Done, Which};
+use crate::body::Done;
+use crate::cluster::{Cluster, Outcome, Refusal, Way, outcome_of};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
-use crate::feedback::{of_failure, of_open};
+use crate::feedback::{of_failure, of_open, said_of};
 use crate::generations::Generations;
 use crate::nature::Holder;
-use crate::opcode::Relation;
 use crate::status::FileStatus;
-use crate::wire::{Batch, Request, answer, plain_answer, push_answer, refuse};
+use crate::wire::{Request, answer, put_said, refuse};
 
 /// The most files that a program has open at once.
 const FILES_MAX: usize = 4096;
@@ -36,42 +33,10 @@ pub struct Clusters<S: Store> {
     files: Vec<Option<Cluster<S>>>,
     acbs: Acbs<S>,
     record_level: bool,
-    generations: Generations,
+    generations: Generations<S>,
+    /// What VSAM has said to a request that it refused.
+    said: [u8; 3],
 }
-
-/// A way to the records of a cluster: its own, or a path.
-struct Way<S: Store> {
-    file: File<S>,
-    position: Position<S>,
-}
-
-/// An open file of a program.
-struct Cluster<S: Store> {
-    base: Way<S>,
-    /// By number of the program's keys, the prime key's empty.
-    paths: Vec<Option<Way<S>>>,
-    /// Where records are written, apart from where they are read.
-    writer: Position<S>,
-    organization: Organization,
-    mode: OpenMode,
-    /// The key along which records are read.
-    key: usize,
-    prime: Option<KeyDefinition>,
-    /// The prime key or number of the record that was read last.
-    current: Option<Current>,
-    /// Where each record of the last batch stands.
-    marks: Marks,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Current {
-    Key(Vec<u8>),
-    Number(u64),
-    Address,
-}
-
-/// What a request came to, or that the unit of work is doomed.
-type Outcome<T> = Result<Done<T>, StoreError>;
 
 /// Shorthand: statuses go to the program, what dooms goes to the caller.
 macro_rules! done {
@@ -88,8 +53,46 @@ impl<S: Store> Clusters<S> {
     #[must_use]
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
         let acbs = Acbs::new(catalog.clone(), false);
-        let generations = Generations::default();
-        Clusters { catalog, files: Vec::new(), acbs, record_level: false, generations }
+        let generations = Generations::new(false);
+        let (files, said) = (Vec::new(), [0; 3]);
+        Clusters { catalog, files, acbs, record_level: false, generations, said }
+    }
+
+    /// The same for a step, which says when it ends: new generations join their groups then.
+    #[must_use]
+    pub fn of_step(catalog: Catalog<S>) -> Clusters<S> {
+        Clusters { generations: Generations::new(true), ..Clusters::new(catalog) }
+    }
+
+    /// Whether the step has made generations.
+    #[must_use]
+    pub fn has_made_generations(&self) -> bool {
+        !self.generations.is_empty()
+    }
+
+    /// The step ends well: in this unit of work its new generations become members of their
+    /// groups.
+    ///
+    /// # Errors
+    /// What the catalog says; the unit of work is to be backed out.
+    pub fn join_generations(&mut self, unit: &mut S::Unit) -> Result<(), CatalogError> {
+        self.generations.join(unit)
+    }
+
+    /// That unit of work is committed: those that had to leave for them go.
+    ///
+    /// # Errors
+    /// What the catalog says.
+    pub fn generations_joined(&mut self) -> Result<(), CatalogError> {
+        self.generations.joined()
+    }
+
+    /// The step has failed: its new generations go.
+    ///
+    /// # Errors
+    /// What the catalog says.
+    pub fn give_up_generations(&mut self) -> Result<(), CatalogError> {
+        self.generations.give_up(&self.catalog)
     }
 
     /// The same for programs that share by record locks with all others who do, whatever the share
@@ -122,6 +125,18 @@ impl<S: Store> Clusters<S> {
         slot.and_then(Option::as_ref).is_some_and(|cluster| cluster.mode == OpenMode::Output)
     }
 
+    /// The cluster through which a holder has its records.
+    #[must_use]
+    pub fn cluster_of(&self, holder: Holder) -> Option<ObjectNumber> {
+        match holder {
+            Holder::String(acb, _) => self.acbs.cluster_of(acb),
+            Holder::File(file) => {
+                let slot = (file as usize).checked_sub(1).and_then(|at| self.files.get(at))?;
+                slot.as_ref().map(|cluster| cluster.base.file.base().number)
+            }
+        }
+    }
+
     /// Carries out a request in a unit of work, and replaces `out` by the answer.
     ///
     /// # Errors
@@ -136,10 +151,12 @@ impl<S: Store> Clusters<S> {
         if request.first().is_some_and(|kind| *kind >= acb_wire::FIRST) {
             return self.acbs.serve(unit, request, out);
         }
+        self.said = [0; 3];
         let outcome = match Request::read(request) {
             None => Err(FileStatus::LOGIC),
             Some(Request::Open(opening)) => self.open(unit, &opening)?,
             Some(Request::Close(file)) => self.close(file),
+            Some(Request::Empty(name)) => self.empty(name),
             Some(Request::Ahead(file, batch)) => match self.cluster(file) {
                 Ok(cluster) => return cluster.ahead(unit, &batch, out),
                 Err(status) => Err(status),
@@ -148,7 +165,10 @@ impl<S: Store> Clusters<S> {
         };
         match outcome {
             Ok((status, number)) => answer(status, number, out),
-            Err(status) => refuse(request, status, out),
+            Err(status) => {
+                refuse(request, status, out);
+                put_said(self.said, out);
+            }
         }
         Ok(())
     }
@@ -174,6 +194,16 @@ impl<S: Store> Clusters<S> {
             file.close().map_err(|error| of_open(&error))?;
         }
         Ok((FileStatus::DONE, 0))
+    }
+
+    /// A file that is opened for a load begins without records.
+    fn empty(&self, name: &str) -> Done<(FileStatus, u64)> {
+        let name = DataSetName::parse(name).map_err(|_| FileStatus::NO_FILE)?;
+        let options = OpenOptions::default();
+        let file = self.catalog.open_file(&name, vsam::OpenMode::Output, &options);
+        file.and_then(File::close).map_err(|error| of_open(&error))?;
+        let forgotten = self.catalog.forget_statistics(&name).map_err(OpenError::from);
+        forgotten.map(|()| (FileStatus::DONE, 0)).map_err(|error| of_open(&error))
     }
 
     fn open(&mut self, unit: &mut S::Unit, opening: &Opening) -> Outcome<(FileStatus, u64)> {
@@ -230,6 +260,7 @@ impl<S: Store> Clusters<S> {
             key: 0,
             prime: opening.keys.first().cloned(),
             current: None,
+            started: false,
             marks: Marks::default(),
         };
         let mut status = FileStatus::DONE;
@@ -342,7 +373,7 @@ impl<S: Store> Clusters<S> {
             | Request::Delete(file, _)
             | Request::Ahead(file, _)
             | Request::Close(file) => *file,
-            Request::Open(_) => 0,
+            Request::Open(_) | Request::Empty(_) => 0,
         };
         let cluster = done!(self.cluster(number));
         cluster.marks.clear();
@@ -355,326 +386,17 @@ impl<S: Store> Clusters<S> {
             }
             Request::Rewrite(_, which, record) => cluster.rewrite(unit, *which, record),
             Request::Delete(_, which) => cluster.delete(unit, *which),
-            Request::Open(_) | Request::Close(_) | Request::Ahead(..) => {
+            Request::Open(_) | Request::Close(_) | Request::Ahead(..) | Request::Empty(_) => {
                 return Ok(Err(FileStatus::LOGIC));
             }
         };
         let keyed = cluster.organization != Organization::Sequential;
         let is_write = matches!(request, Request::Write { .. });
+        if let Err(Refusal::Failure(failure)) = &found {
+            self.said = said_of(failure);
+        }
         outcome_of(found, is_write && keyed)
     }
-}
-
-/// What a program is told; `boundary`: of a WRITE to a keyed or relative file.
-fn outcome_of(answered: Answered, boundary: bool) -> Outcome<(FileStatus, u64)> {
-    match answered {
-        Ok(feedback) => {
-            let number = feedback.number.map_or(0, |number| u64::from(number.0));
-            let duplicate = feedback.condition == Condition::DuplicateKey;
-            let status = if duplicate { FileStatus::DUPLICATE } else { FileStatus::DONE };
-            Ok(Ok((status, number)))
-        }
-        Err(Refusal::Status(status)) => Ok(Err(status)),
-        Err(Refusal::Failure(Failure::Store(error))) if error.dooms_unit() => Err(error),
-        Err(Refusal::Failure(Failure::InPart(error))) => Err(error),
-        Err(Refusal::Failure(failure)) => Ok(Err(of_failure(&failure, boundary))),
-    }
-}
-
-/// Why a request was not carried out.
-enum Refusal {
-    Status(FileStatus),
-    Failure(Failure),
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Refusal {
-        Refusal::Failure(failure)
-    }
-}
-
-impl From<FileStatus> for Refusal {
-    fn from(status: FileStatus) -> Refusal {
-        Refusal::Status(status)
-    }
-}
-
-type Answered = Result<Feedback, Refusal>;
-
-impl<S: Store> Cluster<S> {
-    /// Whether the cluster has no record and never had one.
-    fn never_loaded(
-        &mut self,
-        unit: &mut S::Unit,
-        catalog: &Catalog<S>,
-    ) -> Result<bool, StoreError> {
-        let file = &self.base.file;
-        let known = catalog.statistics(file.base());
-        if known.is_ok_and(|known| known.inserted > 0 || known.records > 0) {
-            return Ok(false);
-        }
-        let (mut record, first) = (Vec::new(), Search::equal(Target::First));
-        let mut position = match file.position() {
-            Ok(position) => position,
-            Err(_) => return Ok(false),
-        };
-        match file.get(unit, &mut position, &first, Intent::Look, &mut record) {
-            Ok(_) => Ok(false),
-            Err(Failure::Store(error)) if error.dooms_unit() => Err(error),
-            Err(failure) => Ok(matches!(
-                failure.reason(),
-                Some(LogicalReason::EndOfData | LogicalReason::NotFound)
-            )),
-        }
-    }
-
-    fn way(&mut self, key: usize) -> Result<&mut Way<S>, Refusal> {
-        match key {
-            0 => Ok(&mut self.base),
-            key => self
-                .paths
-                .get_mut(key)
-                .and_then(Option::as_mut)
-                .ok_or(Refusal::Status(FileStatus::LOGIC)),
-        }
-    }
-
-    /// What is read to be changed is locked.
-    fn intent(&self, key: usize) -> Intent {
-        if self.mode == OpenMode::InputOutput && key == 0 { Intent::Update } else { Intent::Look }
-    }
-
-    /// Notes which record was read.
-    fn note(&mut self, record: &[u8], feedback: &Feedback) {
-        self.current = match (&self.prime, feedback.number) {
-            (_, Some(number)) => Some(Current::Number(u64::from(number.0))),
-            (Some(prime), None) => prime_of(prime, record).map(|key| Current::Key(key.to_vec())),
-            (None, None) => Some(Current::Address),
-        };
-    }
-
-    fn start(&mut self, unit: &mut S::Unit, relation: Relation, which: Which<'_>) -> Answered {
-        let by = match relation {
-            Relation::Equal | Relation::First | Relation::Last => Match::Equal,
-            Relation::Greater => Match::Greater,
-            Relation::GreaterOrEqual => Match::GreaterOrEqual,
-            Relation::Less => Match::Less,
-            Relation::LessOrEqual => Match::LessOrEqual,
-        };
-        let (key, target) = self.target(which)?;
-        let target = match relation {
-            Relation::First => Target::First,
-            Relation::Last => Target::Last,
-            _ => target,
-        };
-        self.key = key;
-        self.current = None;
-        let Way { file, position } = self.way(key)?;
-        Ok(file.point(unit, position, &Search::by(target, by))?)
-    }
-
-    /// What a program's key or number is to VSAM, and along which key.
-    fn target<'k>(&self, which: Which<'k>) -> Result<(usize, Target<'k>), Refusal> {
-        match which {
-            Which::Key { number, value } => {
-                let whole = self.key_bytes(number)?;
-                let target = match value.len().cmp(&whole) {
-                    Ordering::Less => Target::Generic(value),
-                    _ => Target::Key(&value[..whole]),
-                };
-                Ok((number, target))
-            }
-            Which::Number(number) => {
-                let number = u32::try_from(number).map_err(|_| FileStatus::NOT_FOUND)?;
-                Ok((0, Target::Number(RecordNumber(number))))
-            }
-            Which::Current => Err(Refusal::Status(FileStatus::LOGIC)),
-        }
-    }
-
-    fn key_bytes(&self, key: usize) -> Result<usize, Refusal> {
-        let logic = Refusal::Status(FileStatus::LOGIC);
-        if key == 0 {
-            return self.prime.as_ref().map(|key| key.bytes as usize).ok_or(logic);
-        }
-        let way = self.paths.get(key).and_then(Option::as_ref);
-        let index = way.and_then(|way| way.file.alternate_index());
-        index.and_then(|index| Some(index.alternate_index()?.key.bytes as usize)).ok_or(logic)
-    }
-
-    fn next(&mut self, unit: &mut S::Unit, previous: bool, out: &mut Vec<u8>) -> Answered {
-        let mut record = std::mem::take(out);
-        let (key, intent) = (self.key, self.intent(self.key));
-        self.current = None;
-        let Way { file, position } = self.way(key)?;
-        let found = match previous {
-            false => file.get_next(unit, position, intent, &mut record),
-            true => file.get_previous(unit, position, intent, &mut record),
-        };
-        let found = self.lock_base(unit, key, found, &mut record);
-        self.give(found, &record, out)
-    }
-
-    /// Reads a batch: several answers, one behind the other.
-    fn ahead(
-        &mut self,
-        unit: &mut S::Unit,
-        batch: &Batch,
-        out: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        let (mut marks, mut one) = (std::mem::take(&mut self.marks), Vec::new());
-        let key = self.key;
-        if let Ok(way) = self.way(key)
-            && !marks.go_back(&mut way.position, batch.back)
-        {
-            plain_answer(FileStatus::LOGIC, 0, &mut one);
-            push_answer(&one, out);
-            return Ok(());
-        }
-        marks.clear();
-        for _ in 0..batch.records.max(1) {
-            let found = self.next(unit, batch.previous, &mut one);
-            let outcome = outcome_of(found, false)?;
-            match outcome {
-                Ok((status, number)) => answer(status, number, &mut one),
-                Err(status) => plain_answer(status, 0, &mut one),
-            }
-            push_answer(&one, out);
-            if outcome.is_err() {
-                break;
-            }
-            if let Ok(way) = self.way(key) {
-                marks.note(&way.position);
-            }
-            if out.len() >= batch.bytes as usize {
-                break;
-            }
-        }
-        self.marks = marks;
-        Ok(())
-    }
-
-    fn read(&mut self, unit: &mut S::Unit, which: Which<'_>, out: &mut Vec<u8>) -> Answered {
-        let mut record = std::mem::take(out);
-        let (key, target) = self.target(which)?;
-        (self.key, self.current) = (key, None);
-        let intent = self.intent(key);
-        let Way { file, position } = self.way(key)?;
-        let found = file.get(unit, position, &Search::equal(target), intent, &mut record);
-        let found = self.lock_base(unit, key, found, &mut record);
-        self.give(found, &record, out)
-    }
-
-    /// A record that was found by an alternate key and may be changed is read again by its prime
-    /// key, which locks it.
-    fn lock_base(
-        &mut self,
-        unit: &mut S::Unit,
-        key: usize,
-        found: Result<Feedback, Failure>,
-        record: &mut Vec<u8>,
-    ) -> Result<Feedback, Failure> {
-        let feedback = found?;
-        if key == 0 || self.mode != OpenMode::InputOutput {
-            return Ok(feedback);
-        }
-        if let Some(prime) = self.prime.as_ref().and_then(|prime| prime_of(prime, record)) {
-            let prime = prime.to_vec();
-            let search = Search::equal(Target::Key(&prime));
-            let (file, writer) = (&self.base.file, &mut self.writer);
-            file.get(unit, writer, &search, Intent::Update, record)?;
-        }
-        Ok(feedback)
-    }
-
-    /// Puts a record behind the place of an answer's front.
-    fn give(
-        &mut self,
-        found: Result<Feedback, Failure>,
-        record: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Answered {
-        let feedback = found?;
-        self.note(record, &feedback);
-        plain_answer(FileStatus::DONE, 0, out);
-        out.extend_from_slice(record);
-        Ok(feedback)
-    }
-
-    fn write(
-        &mut self,
-        unit: &mut S::Unit,
-        in_sequence: bool,
-        number: u64,
-        record: &[u8],
-    ) -> Answered {
-        let (file, writer) = (&self.base.file, &mut self.writer);
-        if self.organization == Organization::Relative && !in_sequence {
-            let number = u32::try_from(number).map_err(|_| FileStatus::KEY_BOUNDARY)?;
-            return Ok(file.put_number(unit, writer, RecordNumber(number), record)?);
-        }
-        Ok(file.put(unit, writer, record)?)
-    }
-
-    fn rewrite(&mut self, unit: &mut S::Unit, which: Which<'_>, record: &[u8]) -> Answered {
-        let current = match which {
-            Which::Current => self.current.take().ok_or(FileStatus::NO_READ)?,
-            Which::Number(number) => Current::Number(number),
-            Which::Key { value, .. } => Current::Key(value.to_vec()),
-        };
-        let is_path = self.base.file.alternate_index().is_some();
-        let Way { file, position } = &mut self.base;
-        Ok(match current {
-            Current::Address => file.rewrite(unit, position, record)?,
-            Current::Number(number) => {
-                let number = u32::try_from(number).map_err(|_| FileStatus::NOT_FOUND)?;
-                file.rewrite_number(unit, &mut self.writer, RecordNumber(number), record)?
-            }
-            Current::Key(key) => {
-                let own = self.prime.as_ref().and_then(|prime| prime_of(prime, record));
-                if own != Some(&key[..]) {
-                    return Err(Refusal::Status(FileStatus::SEQUENCE));
-                }
-                if is_path {
-                    let search = Search::equal(Target::Key(&key));
-                    let mut old = Vec::new();
-                    file.get(unit, &mut self.writer, &search, Intent::Update, &mut old)?;
-                    file.rewrite(unit, &mut self.writer, record)?
-                } else {
-                    file.rewrite_keyed(unit, &mut self.writer, record)?
-                }
-            }
-        })
-    }
-
-    fn delete(&mut self, unit: &mut S::Unit, which: Which<'_>) -> Answered {
-        let current = match which {
-            Which::Current => self.current.take().ok_or(FileStatus::NO_READ)?,
-            Which::Number(number) => Current::Number(number),
-            Which::Key { value, .. } => Current::Key(value.to_vec()),
-        };
-        let is_path = self.base.file.alternate_index().is_some();
-        let Way { file, position } = &mut self.base;
-        Ok(match current {
-            Current::Address => file.erase(unit, position)?,
-            Current::Number(number) => {
-                let number = u32::try_from(number).map_err(|_| FileStatus::NOT_FOUND)?;
-                file.erase_number(unit, &mut self.writer, RecordNumber(number))?
-            }
-            Current::Key(key) if is_path => {
-                let mut old = Vec::new();
-                let search = Search::equal(Target::Key(&key));
-                file.get(unit, &mut self.writer, &search, Intent::Update, &mut old)?;
-                file.erase(unit, &mut self.writer)?
-            }
-            Current::Key(key) => file.erase_keyed(unit, &mut self.writer, &key)?,
-        })
-    }
-}
-
-fn prime_of<'r>(prime: &KeyDefinition, record: &'r [u8]) -> Option<&'r [u8]> {
-    let begin = prime.offset as usize;
-    record.get(begin..begin.checked_add(prime.bytes as usize)?)
 }
 
 /// Whether a cluster is what a program says that it is.

@@ -31,6 +31,16 @@ pub trait DataSets: Send {
     /// Why it cannot be opened.
     fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)>;
 
+    /// Takes all records away, so that the data set is as one that never had any: what DELETE FILE
+    /// does. Its definition stays.
+    ///
+    /// # Errors
+    /// If it is not there, in use, or cannot be emptied.
+    fn empty(&mut self, data_set: &str) -> Done<()> {
+        let _ = data_set;
+        Err(FileStatus::MODE)
+    }
+
     /// Begins or ends a unit of work over all of them, where the program has one of its own.
     ///
     /// # Errors

@@ -21,6 +21,28 @@ use vsam::{Failure, LogicalReason, OpenError};
 
 use crate::status::FileStatus;
 
+/// What VSAM has said: return code, function (component), feedback (reason).
+pub(crate) fn said_of(failure: &Failure) -> [u8; 3] {
+    match failure {
+        Failure::Logical { reason, component, .. } => {
+            [failure.return_code(), *component as u8, reason.number()]
+        }
+        _ => [failure.return_code(), 0, 0],
+    }
+}
+
+/// What OPEN says to a program that is refused with this status.
+pub(crate) fn said_of_open(status: FileStatus) -> [u8; 3] {
+    const LOGICAL: u8 = 8;
+    match status {
+        FileStatus::NO_FILE => [LOGICAL, 0, 148],
+        FileStatus::MODE => [LOGICAL, 0, 160],
+        FileStatus::RESOURCE => [LOGICAL, 0, 168],
+        FileStatus::INVALID => [LOGICAL, 0, 188],
+        _ => [0; 3],
+    }
+}
+
 /// The status of an open that failed.
 pub(crate) fn of_open(error: &OpenError) -> FileStatus {
     use vsam::CatalogError;

@@ -23,6 +23,7 @@ use crate::body::{Body, Chain, Done, Found, Place};
 use crate::caller::{Caller, Native};
 use crate::data_set::{DataSets, Opening};
 use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTES_MAX, keys_of};
+use crate::feedback::said_of_open;
 use crate::machine::{self, Shape};
 use crate::name::{self, Target, Variables};
 use crate::opcode::{Closing, Operation, Relation};
@@ -78,6 +79,8 @@ pub struct Handler {
     unfinished: Vec<Unfinished>,
     record: Vec<u8>,
     key: Vec<u8>,
+    /// What VSAM has said to the last request.
+    said: [u8; 3],
 }
 
 /// An option of CLOSE: no program waits for the status, as where one is cancelled.
@@ -89,7 +92,7 @@ impl Handler {
     pub fn new(variables: Box<dyn Variables>, data_sets: Option<Box<dyn DataSets>>) -> Handler {
         let (slots, unfinished) = (Vec::new(), Vec::new());
         let (record, key) = (Vec::new(), Vec::new());
-        Handler { slots, variables, data_sets, unfinished, record, key }
+        Handler { slots, variables, data_sets, unfinished, record, key, said: [0; 3] }
     }
 
     /// Carries out a request; `block` is where its control block stands. The block says what came
@@ -101,10 +104,43 @@ impl Handler {
             Some(_) if fcd.record_most() > RECORD_BYTES_MAX => FileStatus::INVALID,
             Some(operation) => {
                 let done = self.perform(operation, code, block, fcd, caller);
-                done.unwrap_or_else(|status| status)
+                let status = done.unwrap_or_else(|status| status);
+                self.said = self.heard(operation, status, fcd, caller);
+                status
             }
         };
         fcd.set_status(status.0);
+    }
+
+    /// What VSAM has said to the last request: return code, function, feedback.
+    #[must_use]
+    pub fn said(&self) -> [u8; 3] {
+        self.said
+    }
+
+    fn heard(
+        &self,
+        operation: Operation,
+        status: FileStatus,
+        fcd: &Fcd,
+        caller: &mut dyn Caller,
+    ) -> [u8; 3] {
+        if status == FileStatus::DUPLICATE {
+            return [0, 0, vsam::Condition::DuplicateKey as u8];
+        }
+        if status.is_done() {
+            return [0; 3];
+        }
+        let slot = usize::try_from(fcd.handle()).ok().and_then(|number| number.checked_sub(1));
+        let state = slot.and_then(|at| self.slots.get(at)?.state.as_ref());
+        match (operation, state) {
+            (Operation::Open(_), None) => match name::target(&*self.variables, &caller.name(fcd)) {
+                Target::DataSet(_) => said_of_open(status),
+                _ => [0; 3],
+            },
+            (_, Some(State { opened: Opened::Ours(body), .. })) => body.said(),
+            _ => [0; 3],
+        }
     }
 
     /// Closes what is still open, as the end of a run does; tells what nobody has heard of yet.
@@ -353,7 +389,11 @@ impl Handler {
             return Err(FileStatus::LOCKED);
         }
         match name::target(&*self.variables, &caller.name(fcd)) {
-            Target::DataSet(_) | Target::Several(_) => Err(FileStatus::MODE),
+            Target::Several(_) => Err(FileStatus::MODE),
+            Target::DataSet(data_set) => {
+                let data_sets = self.data_sets.as_mut().ok_or(FileStatus::NO_DD)?;
+                data_sets.empty(&data_set).map(|()| FileStatus::DONE)
+            }
             Target::Path(path, _) if fcd.organization() == Some(Organization::Indexed) => {
                 if machine::delete_indexed(&path)? {
                     return Ok(FileStatus::DONE);
@@ -502,7 +542,7 @@ impl Handler {
         if !allowed {
             return Err(FileStatus::NOT_OUTPUT);
         }
-        let bytes = fcd.record_bytes();
+        let bytes = caller.depending().unwrap_or(fcd.record_bytes());
         taken(bytes, record, fcd, caller)?;
         let place = Place { in_sequence, number: fcd.relative_key(), options: fcd.options() };
         let Found { status, number } = body.write(record, place)?;

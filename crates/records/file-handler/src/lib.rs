@@ -17,7 +17,7 @@
 //! | what a request takes from the program, and tells it | `request` |
 //! | sequential, line, printer, relative and indexed files of the machine | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
-//! | what a request needs of a unit of work | [`nature`] |
+//! | what a request needs of a unit of work; units of requests that bring none | [`nature`]; [`apart`] |
 //! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs`; in C [`abi::rpl`] |
 //! | memory of the program, and the run time's own files | [`caller`], [`abi`] |
 //!
@@ -29,8 +29,10 @@ pub mod abi;
 pub mod acb_wire;
 mod acbs;
 mod ahead;
+pub mod apart;
 pub mod body;
 pub mod caller;
+mod cluster;
 pub mod clusters;
 pub mod data_set;
 pub mod fcd;

@@ -6,6 +6,8 @@
 //! | `//#VSAM.#CICS.BANK/ACCOUNT` | a file that the system BANK owns |
 //! | `/data/account` | a file of the machine |
 //! | `//BANK.DAILY(0)`, `(-1)`, `(+1)` | a generation: the newest, the one before, a new one |
+//! | `//BANK.DAILY(+1),keep` | a new one that stays if the step fails |
+//! | `/data/account,mod` | one that OPEN OUTPUT writes on, behind what it has |
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
 //! | `/data/one:/data/two` | a concatenation: one after the other, to be read |
 //!
@@ -37,6 +39,9 @@ pub enum Target {
 /// Stands in front of the name of a data set.
 pub const DATA_SET: &str = "//";
 
+/// Stands behind the name of a new generation that stays if the step fails.
+pub const KEEP: &str = ",keep";
+
 /// Stands in front of the name of a system that owns files.
 pub const VIRTUAL: &str = "#VSAM.#CICS.";
 
@@ -44,7 +49,8 @@ pub const VIRTUAL: &str = "#VSAM.#CICS.";
 #[must_use]
 pub fn data_set(value: &str) -> Option<&str> {
     let name = value.strip_prefix(DATA_SET)?;
-    let (base, _) = relative(name).unwrap_or((name, 0));
+    let (plain, _) = kept(name);
+    let (base, _) = relative(plain).unwrap_or((name, 0));
     (is_virtual(name) || DataSetName::parse(base).is_ok()).then_some(name)
 }
 
@@ -57,6 +63,16 @@ pub fn is_virtual(name: &str) -> bool {
         && rest.is_some_and(|(system, file)| {
             DataSetName::parse(system).is_ok() && DataSetName::parse(file).is_ok()
         })
+}
+
+/// The name of a data set without what says that a new generation stays if the step fails, and
+/// whether that is said.
+#[must_use]
+pub fn kept(name: &str) -> (&str, bool) {
+    match name.len().checked_sub(KEEP.len()).and_then(|at| name.split_at_checked(at)) {
+        Some((plain, end)) if end.eq_ignore_ascii_case(KEEP) => (plain, true),
+        _ => (name, false),
+    }
 }
 
 /// A group and a relative number, of a name such as `BANK.DAILY(-1)`.
@@ -127,6 +143,10 @@ fn one_target(variables: &dyn Variables, bytes: &[u8], forms: Forms) -> Target {
     if let Some(found) = std::str::from_utf8(bytes).ok().and_then(data_set) {
         return Target::DataSet(found.to_ascii_uppercase());
     }
+    let (bytes, forms) = match bytes.strip_suffix(b",mod") {
+        Some(path) => (path, Forms { goes_on: true, ..forms }),
+        None => (bytes, forms),
+    };
     let (bytes, forms) = match bytes.strip_suffix(b",rdw") {
         Some(path) => (path, Forms { variable: VariableForm::Rdw, ..forms }),
         None => (bytes, forms),
@@ -180,6 +200,7 @@ fn forms(variables: &dyn Variables) -> Forms {
     };
     let number = variables.get(OsStr::new("COB_VARSEQ_FORMAT")).unwrap_or_default();
     Forms {
+        goes_on: false,
         variable: VariableForm::of(&number.to_string_lossy()),
         lines: LineForm {
             keep_blanks: set("COB_LS_FIXED"),
@@ -246,6 +267,9 @@ mod tests {
         assert_eq!(found, [Target::Path("/a".into(), rdw), Target::DataSet("X.Y(-1)".into())]);
         assert_eq!(relative("A.B(+1)"), Some(("A.B", 1)));
         assert_eq!(relative("A.B(x)"), None);
+        assert_eq!(kept("A.B(+1),KEEP"), ("A.B(+1)", true));
+        assert_eq!(data_set("//a.b(+1),keep"), Some("a.b(+1),keep"));
+        assert_eq!(data_set("//a.b,keep"), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use base::bytes::Reader;
 
 use crate::acb_wire::{self, AcbRequest, Verb};
-use crate::wire::AHEAD;
+use crate::wire::{AHEAD, EMPTY};
 
 /// What a request is to whoever has a unit of work for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Holder {
 pub fn nature(bytes: &[u8]) -> Option<Nature> {
     let mut reader = Reader::new(bytes);
     match reader.u8()? {
-        1 => Some(Nature::Opens(Holder::File(0))),
+        1 | EMPTY => Some(Nature::Opens(Holder::File(0))),
         2 => Some(Nature::Opens(Holder::File(reader.u32()?))),
         3 | 4 | 5 | AHEAD => Some(Nature::Looks(Holder::File(reader.u32()?))),
         6..=8 => Some(Nature::Changes(Holder::File(reader.u32()?))),

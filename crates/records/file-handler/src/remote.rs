@@ -36,15 +36,18 @@ struct Line {
     carrier: Box<dyn Carrier>,
     request: Vec<u8>,
     answer: Vec<u8>,
+    said: [u8; 3],
 }
 
 impl Line {
     fn ask(&mut self, request: &Request<'_>) -> Done<Answer<'_>> {
+        self.said = [0; 3];
         request.write(&mut self.request);
         if !self.carrier.carry(&self.request, &mut self.answer) {
             return Err(FileStatus::UNREACHABLE);
         }
         let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
+        self.said = answer.said();
         if answer.status.is_done() { Ok(answer) } else { Err(answer.status) }
     }
 }
@@ -58,7 +61,8 @@ impl Remote {
     /// Over this one.
     #[must_use]
     pub fn new(carrier: Box<dyn Carrier>) -> Remote {
-        let line = Line { carrier, request: Vec::new(), answer: Vec::new() };
+        let (request, answer, said) = (Vec::new(), Vec::new(), [0; 3]);
+        let line = Line { carrier, request, answer, said };
         Remote { line: Arc::new(Mutex::new(line)) }
     }
 }
@@ -80,6 +84,10 @@ impl DataSets for Remote {
             };
         };
         Ok((Box::new(File { line: Arc::clone(&self.line), number }), status))
+    }
+
+    fn empty(&mut self, data_set: &str) -> Done<()> {
+        self.line.lock().ask(&Request::Empty(data_set)).map(drop)
     }
 }
 
@@ -125,6 +133,10 @@ impl Body for File {
 
     fn delete(&mut self, which: Which<'_>) -> Done<()> {
         self.found(&Request::Delete(self.number, which), None).map(drop)
+    }
+
+    fn said(&self) -> [u8; 3] {
+        self.line.lock().said
     }
 
     fn close(&mut self) -> Done<()> {

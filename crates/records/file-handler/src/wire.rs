@@ -4,8 +4,8 @@
 //!
 //! | offset | bytes | of a request |
 //! |---|---|---|
-//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead |
-//! | 1 | 4 | the file's number; not of an open |
+//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead, 10 empty |
+//! | 1 | 4 | the file's number; not of an open; of an empty the name of the data set |
 //! | | | start: relation 1, which; read next: 1 for previous; read, delete: which |
 //! | | | write: 1 in sequence, number 8, record; rewrite: which, record |
 //! | | | read ahead: 1 for previous, records to step back before 4, records 4 and bytes 4 at most |
@@ -20,7 +20,8 @@
 //! | offset | bytes | of an answer |
 //! |---|---|---|
 //! | 0 | 2 | file status |
-//! | 2 | 8 | the record's number, or the file's; 0 for none |
+//! | 2 | 8 | the record's number, or the file's; 0 for none; where a request is refused what VSAM has |
+//! | | | said to it: return code, function, feedback |
 //! | 10 | | the record |
 //!
 //! What answers a read ahead is any number of answers, each behind its length in 4 bytes; the last
@@ -44,6 +45,8 @@ const KEYS_MAX: usize = 254;
 const ANSWER: usize = 10;
 /// The kind of a read ahead.
 pub(crate) const AHEAD: u8 = 9;
+/// The kind of a request that empties.
+pub(crate) const EMPTY: u8 = 10;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +78,8 @@ pub enum Request<'a> {
     Delete(u32, Which<'a>),
     /// Reads several records at once.
     Ahead(u32, Batch),
+    /// Takes all records of a data set away.
+    Empty(&'a str),
 }
 
 /// What is read ahead.
@@ -123,6 +128,10 @@ impl Request<'_> {
         };
         match self {
             Request::Open(opening) => put_opening(opening, out),
+            Request::Empty(name) => {
+                out.push(EMPTY);
+                push_string16(out, name.as_bytes());
+            }
             Request::Close(file) => begin(out, 2, *file),
             Request::Start(file, relation, which) => {
                 begin(out, 3, *file);
@@ -171,6 +180,9 @@ impl<'a> Request<'a> {
         let kind = reader.u8()?;
         if kind == 1 {
             return Some(Request::Open(Box::new(read_opening(&mut reader)?)));
+        }
+        if kind == EMPTY {
+            return std::str::from_utf8(reader.string16()?).ok().map(Request::Empty);
         }
         let file = reader.u32()?;
         Some(match kind {
@@ -278,6 +290,13 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
+    /// What VSAM has said, if the request was refused: return code, function, feedback.
+    #[must_use]
+    pub fn said(&self) -> [u8; 3] {
+        let [return_code, function, feedback, ..] = self.number.to_le_bytes();
+        if self.status.is_done() { [0; 3] } else { [return_code, function, feedback] }
+    }
+
     /// Reads one; `None` if the bytes are none.
     #[must_use]
     pub fn read(bytes: &'a [u8]) -> Option<Answer<'a>> {
@@ -317,6 +336,13 @@ pub(crate) fn answer(status: FileStatus, number: u64, out: &mut Vec<u8>) {
     }
     out[..2].copy_from_slice(&status.0);
     out[2..ANSWER].copy_from_slice(&number.to_le_bytes());
+}
+
+/// Puts what VSAM has said into an answer that refuses.
+pub(crate) fn put_said(said: [u8; 3], out: &mut [u8]) {
+    if let (ANSWER, Some(place)) = (out.len(), out.get_mut(2..5)) {
+        place.copy_from_slice(&said);
+    }
 }
 
 /// An answer without a record.
@@ -364,6 +390,7 @@ mod tests {
             Request::Write { file: 4, in_sequence: true, number: 5, record: b"record" },
             Request::Rewrite(5, Which::Current, b"another"),
             Request::Delete(6, key),
+            Request::Empty("BANK.ACCOUNT"),
             Request::Ahead(7, Batch { previous: true, back: 3, records: 9, bytes: 1 << 16 }),
         ];
         let mut bytes = Vec::new();

@@ -77,6 +77,8 @@ pub struct Line {
     process: u32,
     request: Vec<u8>,
     answer: Vec<u8>,
+    /// What VSAM has said to the last request.
+    said: [u8; 3],
 }
 
 impl Line {
@@ -84,8 +86,18 @@ impl Line {
     #[must_use]
     pub fn new(place: Place, applid: Option<Applid>, places: Places) -> Line {
         let (request, answer) = (Vec::new(), Vec::new());
-        let process = std::process::id();
-        Line { place, applid, places, frames: None, life: 0, changes: 0, process, request, answer }
+        Line {
+            place,
+            applid,
+            places,
+            frames: None,
+            life: 0,
+            changes: 0,
+            process: std::process::id(),
+            request,
+            answer,
+            said: [0; 3],
+        }
     }
 
     /// Connects, unless it is connected.
@@ -133,7 +145,9 @@ impl Line {
             matches!(request, Request::Write { .. } | Request::Rewrite(..) | Request::Delete(..));
         self.changes += u64::from(is_change);
         self.exchange(life)?;
+        self.said = [0; 3];
         let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
+        self.said = answer.said();
         if answer.status.is_done() { Ok(answer) } else { Err(answer.status) }
     }
 
@@ -265,6 +279,15 @@ impl DataSets for Owners {
         }
         let answer = Answer::read(&answer).ok_or(FileStatus::UNREACHABLE)?;
         if answer.status.is_done() { Ok(()) } else { Err(answer.status) }
+    }
+
+    fn empty(&mut self, data_set: &str) -> Done<()> {
+        let Some(line) = self.reached(data_set)? else {
+            return self.local.as_mut().ok_or(FileStatus::NO_DD)?.empty(data_set);
+        };
+        let mut line = line.lock();
+        let life = line.life;
+        line.ask(life, &Request::Empty(data_set)).map(drop)
     }
 
     fn open(&mut self, opening: &Opening) -> Done<(Box<dyn Body>, FileStatus)> {
@@ -454,6 +477,10 @@ impl Body for File {
 
     fn delete(&mut self, which: Which<'_>) -> Done<()> {
         self.found(&Request::Delete(self.number, which), None).map(drop)
+    }
+
+    fn said(&self) -> [u8; 3] {
+        self.line.lock().said
     }
 
     fn close(&mut self) -> Done<()> {

@@ -162,6 +162,17 @@ impl<S: Store> Catalog<S> {
         self.look(|rows| rows.statistics(entry.number))
     }
 
+    /// Forgets what was counted of a cluster: it is as one that was never used.
+    ///
+    /// # Errors
+    /// As [`get`](Catalog::get); if there is no such object.
+    pub fn forget_statistics(&self, name: &DataSetName) -> Result<(), CatalogError> {
+        let entry = self.known(name)?;
+        let Some(base) = self.base_of(&entry)? else { return Ok(()) };
+        self.keep_statistics(base.number)?;
+        self.change(|rows| rows.put_statistics(base.number, &Statistics::default()))
+    }
+
     /// Writes down what was counted since the last time.
     pub(crate) fn keep_statistics(&self, number: ObjectNumber) -> Result<(), CatalogError> {
         let sphere = self.shared.registry.sphere(number);

@@ -19,9 +19,11 @@ type Held = BTreeMap<DataSetName, Option<Ticket>>;
 
 /// What becomes of a new generation where others would leave their group for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rolling {
+pub(crate) enum Rolling {
     Done,
     Refused,
+    /// It joins its group later, and they leave then.
+    Later,
 }
 
 /// What a definition has done.
@@ -69,7 +71,7 @@ impl<S: Store> Catalog<S> {
         Ok(self.define_as(name, definition, Rolling::Refused)?.entry)
     }
 
-    fn define_as(
+    pub(crate) fn define_as(
         &self,
         name: &DataSetName,
         definition: Definition,
@@ -89,7 +91,10 @@ impl<S: Store> Catalog<S> {
             None => true,
         };
         let entry = self.first_entry(name, definition, &scope)?;
-        let held = self.hold_leaving(&entry, scope.1)?;
+        let held = match rolling {
+            Rolling::Later => Held::new(),
+            _ => self.hold_leaving(&entry, scope.1)?,
+        };
         let rolled = self.change(|rows| note(rows, scope.1, &entry, rolling))?;
         let made = self.make_set(&entry).and_then(|data| {
             let state = if ready { State::Ready } else { State::Unbuilt };
@@ -304,6 +309,9 @@ fn note<S: Store>(
         rows.put(catalog, &above)?;
         return Ok(None);
     }
+    if rolling == Rolling::Later {
+        return Ok(None);
+    }
     let Some((mut group, rolled, scratch)) = rolled_by(rows, catalog, entry)? else {
         return Ok(None);
     };
@@ -317,7 +325,7 @@ fn note<S: Store>(
 
 /// The group of an entry that is to be a generation, what becomes of it, and whether those that
 /// leave are to be scratched.
-fn rolled_by<S: Store>(
+pub(crate) fn rolled_by<S: Store>(
     rows: &mut Rows<'_, S>,
     catalog: ObjectNumber,
     entry: &Entry,

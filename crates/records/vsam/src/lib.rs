@@ -42,6 +42,7 @@ mod blocks;
 mod build;
 mod catalog;
 mod change;
+mod deferred;
 mod define;
 mod elsewhere;
 mod entry;
@@ -76,6 +77,7 @@ pub use attributes::{
 };
 pub use catalog::Catalog;
 pub use change::DeleteOptions;
+pub use deferred::Deferred;
 pub use define::Defined;
 pub use entry::{DataSet, Definition, Entry, Kind, ObjectNumber, State, Statistics};
 pub use error::{CatalogError, OpenError};

@@ -198,6 +198,16 @@ impl<S: Store> Position<S> {
         (self.placed, self.held) = (true, false);
     }
 
+    /// Stands so that the record that was read last is the next one backward. What was read for
+    /// update is not any more.
+    pub fn turn(&mut self) {
+        let Some(key) = self.cursor.key() else { return };
+        self.buffers.bound.clear();
+        self.buffers.bound.extend_from_slice(key);
+        self.cursor.seek(At::After(&self.buffers.bound));
+        self.held = false;
+    }
+
     /// Forgets the place and what was read for update.
     pub(crate) fn lose(&mut self) {
         (self.placed, self.held) = (false, false);

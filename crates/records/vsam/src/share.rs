@@ -20,12 +20,15 @@ use store::{SetId, Store};
 
 use crate::attributes::Share;
 use crate::entry::{ObjectNumber, Statistics};
+use crate::name::DataSetName;
 
 /// The open spheres, and those that were.
 #[derive(Default)]
 pub(crate) struct Registry {
     spheres: Mutex<BTreeMap<ObjectNumber, Arc<Sphere>>>,
     arrivals: Mutex<BTreeMap<ObjectNumber, Arc<Arrivals>>>,
+    /// Generations that steps are making.
+    deferred: Mutex<BTreeSet<DataSetName>>,
 }
 
 impl Registry {
@@ -37,6 +40,16 @@ impl Registry {
     /// The arrivals in an alternate index.
     pub(crate) fn arrivals(&self, number: ObjectNumber) -> Arc<Arrivals> {
         Arc::clone(self.arrivals.lock().entry(number).or_default())
+    }
+
+    /// Notes that a step makes a generation; `false` if another one does.
+    pub(crate) fn defer(&self, name: &DataSetName) -> bool {
+        self.deferred.lock().insert(name.clone())
+    }
+
+    /// Nobody makes that generation any more.
+    pub(crate) fn settle(&self, name: &DataSetName) {
+        self.deferred.lock().remove(name);
     }
 
     /// Forgets a cluster or index that is deleted.

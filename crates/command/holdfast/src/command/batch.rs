@@ -63,8 +63,9 @@ pub(crate) struct BatchArgs {
     kind: Kind,
     /// A file of the program: GSAM's, a COBOL ASSIGN's, SYSIN, SYSOUT; with ,text its lines become
     /// records, with ,rdw records have descriptor words; //DSN is a cluster or path of the catalog,
-    /// //GROUP(0) a generation; /ONE:/TWO are read one after the other; may be repeated
-    #[arg(long = "dd", value_name = "NAME=PATH[,text|,rdw]|//DSN")]
+    /// //GROUP(0) a generation; /ONE:/TWO are read one after the other; ,disp=new:catlg:delete
+    /// behind it is what JCL has as DISP; may be repeated
+    #[arg(long = "dd", value_name = "NAME=PATH[,text|,rdw][,disp=...]|//DSN")]
     dds: Vec<String>,
     /// What the program gets as its command line
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -127,6 +128,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     job.compiled = prepared.kept_as().map(str::to_owned);
     let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
     library.warnings.iter().for_each(warn);
+    job.makes_no_calls = !prepared.makes_calls() && !library.makes_calls;
     let called = [prepared.files(), &library.files].concat();
     let unnamed = without_dd(&called, &dds);
     if !unnamed.is_empty() {
@@ -148,15 +150,18 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let own: Vec<Dd> = dds.iter().filter(is_own).cloned().collect();
     let disk = Arc::clone(&context.seam.disk);
     let scratch = job.system.join(PROGRAMS).join(RECORDS);
-    let files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
+    let mut files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
+    let disposed = files.take_dispositions();
     if args.dry_run {
         files.finish(&*disk)?;
         return dry_run(context, &job, &prepared, &args.passphrase);
     }
     let report = play(context, &job, (&files, &cancel), &args.passphrase)?;
     let finished = files.finish(&*disk);
+    let ended = disposed.end(&*disk, matches!(report.ended, Ended::Normal { .. }));
     let code = tell(context, &report)?;
     finished?;
+    ended?;
     Ok(code)
 }
 
@@ -224,6 +229,7 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
         pcb_order: args.pcb_order,
         trace: args.trace.as_deref().map(absolute).transpose()?,
         compiled: None,
+        makes_no_calls: false,
         input: args.input.as_deref().map(str::to_ascii_uppercase),
         output: args.output.as_deref().map(str::to_ascii_uppercase),
     })

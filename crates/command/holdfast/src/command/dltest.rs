@@ -419,6 +419,7 @@ fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
         pcb_order: None,
         trace: None,
         compiled: None,
+        makes_no_calls: false,
         input: None,
         output: None,
     })

@@ -46,6 +46,7 @@ mod executables_are_programs;
 mod files_at_rest;
 mod files_at_rest_by_older_names;
 mod files_at_rest_lose_nothing;
+mod files_of_cobol_programs_have_their_statuses;
 mod forms_change_while_a_system_is_in_use;
 mod guests_are_kept_apart;
 mod guests_stay_known;

@@ -142,6 +142,10 @@ pub(super) fn write(text: &mut Text, config: &SystemConfig) {
     let shown = |without: &placement::WithoutMap| quoted(without.name());
     let meaning = "\"refuse\": no program over EBCDIC data without a map";
     text.set("ebcdic_without_map", (&config.compat.ebcdic_without_map, &usual), shown, meaning);
+    let usual = placement::FileUnit::default();
+    let shown = |unit: &placement::FileUnit| quoted(unit.name());
+    let meaning = "\"step\": without sync points all clusters are committed at the end";
+    text.set("file_unit", (&config.compat.file_unit, &usual), shown, meaning);
 }
 
 /// A setting that is written only if it is there.

@@ -9,6 +9,7 @@
 //! | `ASMTDLI` | assembler |
 //! | `CTDLI` | C |
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
+//! | `HOLDFASTFB` | what they call for the second item of FILE STATUS |
 //! | `HOLDFASTFH` | what COBOL programs call for their files (`-fcallfh`) |
 //! | `MQCONN` and others | the message queue interface, for COBOL and C: [`super::message_calls`] |
 //! | `HOLDFASTMQ` | what that interface calls, here or in a library: [`mqm_calls::region`] |
@@ -80,6 +81,16 @@ extern "C" fn HOLDFASTFH(opcode: *mut u8, block: *mut u8) -> c_int {
     0
 }
 
+/// What VSAM has said to the last request for a file: return code, function, feedback, 2 bytes
+/// each.
+// SAFETY: no other symbol of this name exists in an executable with this crate.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)] // a name of the interface
+extern "C" fn HOLDFASTFB(item: *mut u8) {
+    // SAFETY: programs that are compiled here pass the second item of FILE STATUS, of 6 bytes.
+    unsafe { file_handler::abi::tell_feedback(item) };
+}
+
 /// A request of the message queue interface for the region's server.
 // SAFETY: no other symbol of this name exists in an executable with this crate.
 #[unsafe(no_mangle)]
@@ -122,7 +133,7 @@ extern "C" fn vfork() -> c_int {
 
 /// The exported names with their addresses.
 pub(crate) fn exports() -> Vec<(&'static str, Function)> {
-    let own: [(&'static str, Function); 22] = [
+    let own: [(&'static str, Function); 23] = [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
         ("CBLTDLI", CBLTDLI as Function),
@@ -130,6 +141,7 @@ pub(crate) fn exports() -> Vec<(&'static str, Function)> {
         ("CEETDLI", CEETDLI as Function),
         ("CTDLI", CTDLI as Function),
         ("HFEXDLI", HFEXDLI as Function),
+        ("HOLDFASTFB", HOLDFASTFB as Function),
         ("HOLDFASTFH", HOLDFASTFH as Function),
         ("HOLDFASTMQ", HOLDFASTMQ as Function),
         ("ILBOABN0", ILBOABN0 as Function),

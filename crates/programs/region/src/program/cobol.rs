@@ -22,6 +22,7 @@ use super::copies::{Copied, Folders, file_names};
 use super::facts::Facts;
 use super::foreign::translated_for;
 use super::messages::{Shown, for_people};
+use super::statuses::told;
 use super::storage::{KEEPS_ORDER, placed};
 use super::{
     COMPILED_NAME, Digest, FACTS, Language, OBJECT, Prepared, Translated, Untranslated, Workshop,
@@ -190,13 +191,18 @@ impl Workshop<'_> {
         }
         warnings.push_str(&said);
         self.write(&folder.join(HEADER), header(work).as_bytes())?;
-        self.place_storage(folder)?;
+        let storage_of_all = self.place_storage(folder)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;
         let storage = self.read(&folder.join(format!("{TRANSLATION}.h")))?;
         let c_source = String::from_utf8_lossy(&c_source);
         let facts = Facts::of_translation(&c_source, &String::from_utf8_lossy(&storage));
         let with_display = format!("{RUNTIME}#include \"{HEADER}\"\n");
         let c_source = c_source.replacen(RUNTIME, &with_display, 1);
+        let members = work.translated.members.iter().map(|(_, text)| &text[..]);
+        let copied = work.members.values().map(|copied| &copied.text[..]);
+        let texts: Vec<&[u8]> = [&work.translated.text[..]].into_iter().chain(members).collect();
+        let texts: Vec<&[u8]> = texts.into_iter().chain(copied).collect();
+        let c_source = told(&c_source, &storage_of_all, &texts);
         self.write(&folder.join(TRANSLATION), c_source.as_bytes())?;
         let mut build = self.compiler(folder);
         build.args(["-A", KEEPS_ORDER]);
@@ -205,8 +211,9 @@ impl Workshop<'_> {
         Ok(warnings)
     }
 
-    /// Puts the levels of every program in order.
-    fn place_storage(&self, folder: &Path) -> Result<(), RegionError> {
+    /// Puts the levels of every program in order. Answers their declarations, by their files.
+    fn place_storage(&self, folder: &Path) -> Result<BTreeMap<String, String>, RegionError> {
+        let mut all = BTreeMap::new();
         for name in self.disk.list(folder).map_err(RegionError::file(folder))? {
             let name = name.to_string_lossy();
             if name.starts_with(&format!("{TRANSLATION}.l")) {
@@ -214,9 +221,10 @@ impl Workshop<'_> {
                 let declarations = self.read(&path)?;
                 let declarations = String::from_utf8_lossy(&declarations);
                 self.write(&path, placed(&declarations).as_bytes())?;
+                all.insert(name.into_owned(), declarations.into_owned());
             }
         }
-        Ok(())
+        Ok(all)
     }
 
     fn lay_out(&self, copies: &Path, member: &str, text: &[u8]) -> Result<(), RegionError> {

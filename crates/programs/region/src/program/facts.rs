@@ -102,7 +102,17 @@ pub struct Facts {
     pub names: Vec<String>,
 }
 
+/// Entries by which programs come to databases and messages, besides those that begin with `MQ`.
+const CALLS: [&str; 8] =
+    ["AIBTDLI", "ASMTDLI", "CBLTDLI", "CEETDLI", "CTDLI", "HFEXDLI", "HOLDFASTMQ", "PLITDLI"];
+
 impl Facts {
+    /// Whether it calls for databases or messages, or an item that it calls may hold such a name.
+    pub(super) fn makes_calls(&self) -> bool {
+        let is_call = |name: &String| CALLS.contains(&&**name) || name.starts_with("MQ");
+        self.calls.iter().any(is_call) || self.names.iter().any(is_call)
+    }
+
     /// Where the program may be entered, the preferred name first.
     pub(super) fn entries(&self) -> Vec<String> {
         let Some(first) = self.entries.first() else { return vec![DLITCBL.to_owned()] };

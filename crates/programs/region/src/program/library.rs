@@ -31,6 +31,8 @@ pub struct Library {
     pub files: Vec<CobolFile>,
     /// The files of the others in STEPLIB, which it calls only if a name comes from elsewhere.
     pub other_files: Vec<CobolFile>,
+    /// Whether a program in it may call for databases or messages, or nobody knows.
+    pub makes_calls: bool,
     /// What there is to say about sources that were left out.
     pub warnings: Vec<String>,
 }
@@ -92,6 +94,8 @@ impl Workshop<'_> {
         let mut objects: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         let mut is_called = true;
+        // Whether what is merely there may be called, by a name that comes from elsewhere.
+        let mut calls_items = program.is_none_or(|program| !program.facts.names.is_empty());
         // The last one is next: what a literal calls is found before the others are tried, and all
         // that the program calls before what is merely there.
         while let Some(Wanted { name, why }) = wanted.pop() {
@@ -101,6 +105,7 @@ impl Workshop<'_> {
             let is_object = |folder: &PathBuf| {
                 self.disk.exists(&folder.join(format!("{name}.so"))).unwrap_or(false)
             };
+            library.makes_calls |= is_called && steplib.iter().any(is_object);
             if is_its_own(source) || steplib.iter().any(is_object) || !seen.insert(key) {
                 continue;
             }
@@ -113,6 +118,8 @@ impl Workshop<'_> {
                     continue;
                 }
             };
+            calls_items |= is_called && !prepared.facts.names.is_empty();
+            library.makes_calls |= (is_called || calls_items) && prepared.makes_calls();
             wanted.extend(called_by(&prepared));
             let entries = prepared.facts.entries.iter().map(|entry| entry.name.clone());
             for name in entries.chain([name.to_ascii_uppercase(), name]) {

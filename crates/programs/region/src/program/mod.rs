@@ -25,6 +25,7 @@ mod kept;
 mod library;
 mod messages;
 mod shelf;
+mod statuses;
 mod storage;
 
 use std::path::{Path, PathBuf};
@@ -106,6 +107,13 @@ impl Prepared {
     #[must_use]
     pub fn files(&self) -> &[CobolFile] {
         &self.facts.files
+    }
+
+    /// Whether it may call for databases or messages by itself. Of other languages than COBOL
+    /// nobody knows.
+    #[must_use]
+    pub fn makes_calls(&self) -> bool {
+        self.language != Language::Cobol || self.facts.makes_calls()
     }
 
     /// Whether it was compiled just now.

@@ -144,12 +144,24 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
     let prepared = prepare(&program).unwrap_or_else(|error| panic!("{error}"));
     let output = folder.join("output");
     let mut dds: Vec<Dd> = play.dds.iter().map(|dd| Dd::parse(dd).expect("a DD")).collect();
-    dds.push(Dd { name: "SYSOUT".into(), path: output.clone(), text: false, rdw: false });
+    dds.push(Dd {
+        name: "SYSOUT".into(),
+        path: output.clone(),
+        text: false,
+        rdw: false,
+        disposition: None,
+    });
     let disk = RealDisk::new();
     if !play.input.is_empty() {
         let sysin = folder.join("sysin");
         seam::fresh::replace_small(&disk, &sysin, play.input.as_bytes()).expect("a file");
-        dds.push(Dd { name: "SYSIN".into(), path: sysin, text: false, rdw: false });
+        dds.push(Dd {
+            name: "SYSIN".into(),
+            path: sysin,
+            text: false,
+            rdw: false,
+            disposition: None,
+        });
     }
     let files = Files::prepare(&disk, &dds, prepared.files(), &Library::default(), &folder)
         .unwrap_or_else(|e| panic!("{e}"));

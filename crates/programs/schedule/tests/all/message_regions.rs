@@ -289,7 +289,8 @@ fn programs_of_both_languages_share_a_process() {
     }
     let folder = Shop::new("mpp-shared").folder;
     let output = folder.join("sysout");
-    let dds = [Dd { name: "SYSOUT".into(), path: output, text: false, rdw: false }];
+    let dds =
+        [Dd { name: "SYSOUT".into(), path: output, text: false, rdw: false, disposition: None }];
     let mut hall = Hall::new("mpp-both", &dds);
     let (teller, echo) = (program("TELLER"), program("ECHO"));
     for _ in 0..2 {

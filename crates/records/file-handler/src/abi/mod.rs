@@ -64,6 +64,20 @@ pub fn leave(status: i32) -> ! {
     }
 }
 
+/// Brings what VSAM has said to the last request: return code, function, feedback, 2 bytes each.
+///
+/// # Safety
+/// `item` is null or leads to 6 bytes.
+pub unsafe fn tell_feedback(item: *mut u8) {
+    let said = HANDLER.lock().as_ref().map_or([0; 3], Handler::said);
+    let [return_code, function, feedback] = said;
+    if !item.is_null() {
+        let bytes = [0, return_code, 0, function, 0, feedback];
+        // SAFETY: as this function's callers promise.
+        unsafe { item.cast::<[u8; 6]>().write_unaligned(bytes) };
+    }
+}
+
 /// Carries out a request of a program: what `HOLDFASTFH` does.
 ///
 /// # Safety

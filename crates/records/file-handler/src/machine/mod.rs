@@ -64,6 +64,8 @@ pub struct Forms {
     pub variable: VariableForm,
     /// Lines.
     pub lines: LineForm,
+    /// OPEN OUTPUT writes behind what a sequential file has.
+    pub goes_on: bool,
 }
 
 /// Opens a file; answers 00 or 05 with it.
@@ -79,9 +81,15 @@ pub fn open(
     if shape.organization == Organization::LineSequential && mode == OpenMode::InputOutput {
         return Err(FileStatus::MODE);
     }
+    let is_sequential = shape.organization != Organization::Relative;
+    let mode = match mode {
+        OpenMode::Output if forms.goes_on && is_sequential => OpenMode::Extend,
+        mode => mode,
+    };
     let is_there = Device::exists(path)?;
     let status = match (is_there, mode, shape.optional) {
         (true, ..) | (_, OpenMode::Output, _) => FileStatus::DONE,
+        (false, OpenMode::Extend, _) if forms.goes_on => FileStatus::DONE,
         (false, OpenMode::Input, true) => {
             return Ok((Box::new(Absent::default()), FileStatus::OPTIONAL));
         }

@@ -7,6 +7,8 @@
 //!
 //! Invariants:
 //! 1. Slot 1 is the first. A slot behind the file's end is empty.
+//! 2. A file that ends inside a slot is told: what reads that slot, or would write over it, has
+//!    status 30. All others are there.
 
 use super::{Device, Shape};
 use crate::body::{Body, Done, Found, Place, Which};
@@ -28,6 +30,8 @@ pub struct Relative {
     last: u64,
     started: bool,
     end: u64,
+    /// There is a part of a slot behind the last one.
+    is_cut: bool,
     slots: Vec<u8>,
     /// The first slot in `slots`.
     first: u64,
@@ -44,11 +48,12 @@ impl Relative {
             last: 0,
             started: false,
             end: 0,
+            is_cut: false,
             slots: Vec::new(),
             first: 0,
         };
         if mode != OpenMode::Output {
-            file.end = file.device.size().unwrap_or(0) / file.slot_bytes();
+            file.measure(file.device.size().unwrap_or(0));
         }
         file
     }
@@ -57,12 +62,21 @@ impl Relative {
         (HEADER + self.most) as u64
     }
 
+    fn measure(&mut self, bytes: u64) {
+        let slot = self.slot_bytes();
+        self.end = self.end.max(bytes / slot);
+        self.is_cut = self.end == bytes / slot && bytes % slot > 0;
+    }
+
     fn place(&self, number: u64) -> u64 {
         (number - 1) * self.slot_bytes()
     }
 
     /// The record of a slot, if it has one.
     fn slot(&mut self, number: u64, direction: Relation) -> Done<Option<&[u8]>> {
+        if self.is_cut && number == self.end + 1 {
+            return Err(FileStatus::ERROR);
+        }
         if number == 0 || number > self.end {
             return Ok(None);
         }
@@ -120,6 +134,9 @@ impl Relative {
             }
             number = if downwards { number - 1 } else { number + 1 };
         }
+        if self.is_cut && !downwards && number == self.end + 1 {
+            return Err(FileStatus::ERROR);
+        }
         Ok(None)
     }
 
@@ -134,7 +151,7 @@ impl Relative {
 
 impl Body for Relative {
     fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
-        self.end = self.end.max(self.device.size()? / self.slot_bytes());
+        self.measure(self.device.size()?);
         let from = match (previous, self.started) {
             (false, _) => self.next,
             (true, true) => self.last,
@@ -174,6 +191,10 @@ impl Body for Relative {
         // libcob has four bytes with a sign for a number.
         if number == 0 || number > u64::from(u32::MAX >> 1) {
             return Err(FileStatus::KEY_BOUNDARY);
+        }
+        // A gap would make a whole slot of the cut one.
+        if self.is_cut && number > self.end {
+            return Err(FileStatus::ERROR);
         }
         if self.slot(number, Relation::Equal)?.is_some() {
             return Err(FileStatus::KEY_EXISTS);

@@ -5,7 +5,8 @@ use file_handler::handler::IMPLICIT;
 use file_handler::{FileStatus, Handler};
 
 use crate::program::{
-    CLOSE, File, NEXT, Names, OPEN_EXTEND, OPEN_INPUT, OPEN_OUTPUT, Program, WRITE,
+    CLOSE, DELETE, File, NEXT, Names, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Program, READ,
+    REWRITE, WRITE,
 };
 
 fn program() -> Program {
@@ -68,5 +69,41 @@ fn the_close_of_one_file_lets_go_of_nothing_that_another_of_the_program_has() {
     assert_eq!(one.text(), "first");
     assert_eq!(one.ask(&mut program, CLOSE), "00");
     assert_eq!(file("SIX").ask(&mut program, OPEN_EXTEND), "00");
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_relative_file_that_ends_inside_a_slot_is_told_and_keeps_all_others() {
+    let path = std::env::temp_dir().join(format!("holdfast-cut-{}", std::process::id()));
+    let names = Names([("DD_SLOTS".to_owned(), path.to_str().unwrap().to_owned())].into());
+    let mut program = Program { handler: Handler::new(Box::new(names), None) };
+    let p = &mut program;
+    let open = |access| File::new("SLOTS", Organization::Relative, access, 10);
+    let mut file = open(Access::Sequential);
+    assert_eq!(file.ask(p, OPEN_OUTPUT), "00");
+    for text in ["first", "second", "third"] {
+        assert_eq!(file.record(text).ask(p, WRITE), "00");
+    }
+    assert_eq!(file.ask(p, CLOSE), "00");
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 4]).unwrap();
+
+    let mut file = open(Access::Dynamic);
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    for (code, number, status) in
+        [(READ, 2, "00"), (READ, 3, "30"), (READ, 4, "23"), (WRITE, 3, "30"), (WRITE, 9, "30")]
+    {
+        assert_eq!(file.number(number).ask(p, code), status, "{code:x} {number}");
+    }
+    for (number, code) in [(2, NEXT), (3, REWRITE), (3, DELETE)] {
+        assert_eq!(file.number(2).ask(p, READ), "00");
+        assert_eq!(file.number(number).ask(p, code), "30");
+    }
+    assert_eq!(file.ask(p, CLOSE), "00");
+    let mut file = open(Access::Sequential);
+    assert_eq!(file.ask(p, OPEN_EXTEND), "00");
+    assert_eq!(file.record("fourth").ask(p, WRITE), "30");
+    assert_eq!(file.ask(p, CLOSE), "00");
+    assert_eq!(std::fs::read(&path).unwrap(), whole[..whole.len() - 4]);
     std::fs::remove_file(&path).unwrap();
 }

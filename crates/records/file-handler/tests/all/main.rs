@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)] // folders of the tests
 
+mod apart;
 mod clusters;
 mod hostile;
 mod machine;

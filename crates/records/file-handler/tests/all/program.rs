@@ -295,3 +295,4 @@ pub(crate) const DELETE: u8 = 0xf7;
 pub(crate) const START_EQUAL: u8 = 0xe8;
 pub(crate) const START_NOT_LESS: u8 = 0xeb;
 pub(crate) const START_GREATER: u8 = 0xea;
+pub(crate) const DELETE_FILE: u8 = 0xf8;

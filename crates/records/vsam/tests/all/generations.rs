@@ -106,3 +106,42 @@ fn a_cluster_can_be_a_generation_and_goes_with_its_records() {
     let refused = catalog.define(&name("X"), Definition::GenerationGroup(limit), None);
     assert!(matches!(refused, Err(CatalogError::Attributes { .. })));
 }
+
+#[test]
+fn a_generation_of_a_step_joins_its_group_with_the_unit_of_work_that_ends_it() {
+    use store::Unit as _;
+    let catalog = catalog();
+    group(&catalog, 1, false, true);
+    other(&catalog, "LOG.G0001V00", Organization::EntrySequenced);
+    let new = name("LOG.G0002V00");
+    let attributes = ClusterAttributes::new(Organization::EntrySequenced);
+    let define = || catalog.define_deferred(&new, Definition::Cluster(attributes.clone()));
+    let newest = || catalog.generation(&name("LOG"), 0).unwrap();
+    let begin = || catalog.store().begin(vsam::unit_options()).unwrap();
+
+    // Another step cannot make it, too.
+    let first = define().unwrap();
+    assert!(matches!(define(), Err(CatalogError::InUse(_))));
+    assert_eq!(newest(), name("LOG.G0001V00"));
+    first.give_up().unwrap();
+    assert_eq!(catalog.get(&new).unwrap(), None);
+
+    // What is backed out has not joined; what a step left behind is made anew.
+    let second = define().unwrap();
+    fill(&catalog, "LOG.G0002V00", &[b"left".to_vec()]);
+    let mut unit = begin();
+    assert_eq!(second.join(&mut unit).unwrap(), [name("LOG.G0001V00")]);
+    unit.backout().unwrap();
+    drop(second);
+    assert_eq!(newest(), name("LOG.G0001V00"));
+    let third = define().unwrap();
+    assert!(all(&catalog, "LOG.G0002V00").is_empty());
+
+    let mut unit = begin();
+    let left = third.join(&mut unit).unwrap();
+    unit.commit().unwrap();
+    assert_eq!(newest(), new);
+    third.joined(&left).unwrap();
+    assert_eq!(catalog.get(&name("LOG.G0001V00")).unwrap(), None);
+    assert!(matches!(define(), Err(CatalogError::Exists { .. })));
+}

@@ -1,0 +1,115 @@
+//! Generations that a step has made: they join their group when the step ends well.
+//!
+//! 1. Until then a generation is a cluster of such a name and no member of its group: `(0)` is not
+//!    it, and nothing leaves the group for it.
+//! 2. It joins in a unit of work of the caller's, so that its records and its membership are
+//!    committed together. Those that leave for it go after that.
+//! 3. What a step that was killed has left behind goes when the next one makes the generation.
+
+use std::sync::Arc;
+
+use store::{Read, Store};
+
+use crate::catalog::{Catalog, Shared};
+use crate::change::DeleteOptions;
+use crate::define::{Rolling, rolled_by};
+use crate::entry::Definition;
+use crate::error::CatalogError;
+use crate::generations::group_of;
+use crate::name::DataSetName;
+use crate::rows::Rows;
+
+/// A generation that is no member of its group yet. While this is there, nobody else makes it.
+pub struct Deferred<S: Store> {
+    catalog: Catalog<S>,
+    name: DataSetName,
+}
+
+impl<S: Store> Deferred<S> {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &DataSetName {
+        &self.name
+    }
+
+    /// Makes it a member of its group, in a unit of work of the caller's. Answers which
+    /// generations leave; they go by [`Deferred::joined`] when that is committed.
+    ///
+    /// # Errors
+    /// If the generation is gone, or the store fails.
+    pub fn join(&self, unit: &mut S::Unit) -> Result<Vec<DataSetName>, CatalogError> {
+        let Shared { store, set, .. } = &*self.catalog.shared;
+        let mut rows = Rows { store, unit, set: *set, read: Read::Update };
+        let (_, catalog) = self.catalog.scope_of(&mut rows, &self.name)?;
+        let entry = rows.known(catalog, &self.name)?;
+        // Without its group it stays what it is, a cluster.
+        let Some((mut group, rolled, _)) = rolled_by(&mut rows, catalog, &entry)? else {
+            return Ok(Vec::new());
+        };
+        group.related.clone_from(&rolled.generations);
+        rows.put(catalog, &group)?;
+        Ok(rolled.leave)
+    }
+
+    /// It is a member: deletes those that have left its group. One that somebody has open stays,
+    /// without a group.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn joined(self, left: &[DataSetName]) -> Result<(), CatalogError> {
+        let purge = DeleteOptions { purge: true, force: false };
+        for name in left {
+            match self.catalog.delete(name, purge) {
+                Ok(_) | Err(CatalogError::NotFound(_) | CatalogError::InUse(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The step has failed: the generation goes.
+    ///
+    /// # Errors
+    /// If it is open, or the store fails.
+    pub fn give_up(self) -> Result<(), CatalogError> {
+        match self.catalog.delete(&self.name, DeleteOptions { purge: true, force: false }) {
+            Ok(_) | Err(CatalogError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<S: Store> Drop for Deferred<S> {
+    fn drop(&mut self) {
+        self.catalog.shared.registry.settle(&self.name);
+    }
+}
+
+impl<S: Store> Catalog<S> {
+    /// Defines a generation that joins its group later.
+    ///
+    /// # Errors
+    /// [`CatalogError::InUse`] if another step is making it, and those of [`Catalog::define`].
+    pub fn define_deferred(
+        &self,
+        name: &DataSetName,
+        definition: Definition,
+    ) -> Result<Deferred<S>, CatalogError> {
+        if !self.shared.registry.defer(name) {
+            return Err(CatalogError::InUse(name.clone()));
+        }
+        let catalog = Catalog { shared: Arc::clone(&self.shared), scope: self.scope.clone() };
+        let deferred = Deferred { catalog, name: name.clone() };
+        if self.get(name)?.is_some() && !self.is_member(name)? {
+            self.delete(name, DeleteOptions { purge: true, force: false })?;
+        }
+        self.define_as(name, definition, Rolling::Later)?;
+        Ok(deferred)
+    }
+
+    fn is_member(&self, name: &DataSetName) -> Result<bool, CatalogError> {
+        let Some(group) = group_of(name) else { return Ok(false) };
+        let group = self.get(&group)?;
+        Ok(group.is_some_and(|group| group.related.contains(name)))
+    }
+}
