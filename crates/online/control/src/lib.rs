@@ -18,6 +18,7 @@
 //! | sync points; what follows them | `sync`, `aftermath`, `commits` |
 //! | failures, deadlocks, expiry | `fate` |
 //! | conversations | `conversation` |
+//! | inputs and outputs in units of work of others | `outside` |
 //! | operators' commands | `commands`, `operate`, `display` |
 //! | users; who may use what | `users`; `profiles` |
 //! | bytes of queues, for fuzzing | [`exercise`] |
@@ -48,6 +49,7 @@ mod intake;
 mod manager;
 mod operate;
 mod options;
+mod outside;
 mod profiles;
 mod program;
 mod region;
@@ -64,10 +66,12 @@ pub use dispatch::RegionId;
 pub use error::ControlError;
 pub use fate::Ending;
 pub use fuzz::{examples, exercise};
+pub use outside::{Entering, Leaving};
 pub use options::{
     Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, PoolState, System,
 };
 pub use profiles::Profile;
+pub use queues::Kind;
 pub use program::{AlternatePcb, ProgramMessages};
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

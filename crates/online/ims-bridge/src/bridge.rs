@@ -1,0 +1,274 @@
+//! The bridge of a started system: which queues it serves, and its threads.
+//!
+//! | thread | |
+//! |---|---|
+//! | one | looks which queues are bridge queues |
+//! | one a queue | takes its messages |
+//! | one | makes replies of outputs |
+//!
+//! A local queue is a bridge queue if its storage class names a group (`XCFGNAME`) and a member
+//! (`XCFMNAME`): the member is the data store that clients of IMS Connect know this system by.
+//!
+//! Invariants:
+//! 1. A queue has at most one thread that takes from it.
+//! 2. Outputs that waited when the bridge ended go out when it is there again, also those of
+//!    queues that are no bridge queues any more.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use control::{Control, Kind as QueueKind};
+use otma::{Manager as _, Name};
+use queue_manager::objects::{Kind, Object};
+use queue_manager::options::ConnectOptions;
+use queue_manager::{Answer, Connection, QueueManager};
+use seam::clock::Clock;
+use seam::sync::Mutex;
+use seam::thread::{JoinHandle, spawn};
+use store::Store;
+
+use crate::intake::Intake;
+use crate::outgo::{Arrivals, Outgo, watch};
+use crate::pause::Gate;
+
+/// How often bridge queues are looked for.
+const LOOK: Duration = Duration::from_secs(1);
+/// What programs messages of the bridge come from: a bridge of IMS.
+const APPLICATION_TYPE: i32 = 19;
+/// In front of the names of the bridge's tpipes. Clients have names in upper case, and terminals
+/// that programs name do, too: nobody else's outputs wait there.
+const TPIPE: [u8; 2] = *b"mq";
+const LETTERS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// What the bridge works with.
+pub struct Options {
+    /// The user as whom it works for the queue manager.
+    pub user: String,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A bridge queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) queue: String,
+    number: u32,
+    /// The data store that its messages are for.
+    pub(crate) member: Name,
+    pub(crate) tpipe: Name,
+    /// The terminal that programs see if a message names none.
+    pub(crate) terminal: Name,
+}
+
+/// What the threads share.
+pub(crate) struct Common<S: Store> {
+    manager: QueueManager<S>,
+    pub(crate) control: Control<S>,
+    options: Options,
+    pub(crate) gate: Gate,
+    troubles: Mutex<BTreeMap<String, String>>,
+}
+
+impl<S: Store> Common<S> {
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.options.clock.utc_us() / 1_000
+    }
+
+    /// A connection of the bridge's own. What it puts is never carried out as a command.
+    pub(crate) fn connect(&self) -> Answer<Connection<S>> {
+        self.manager.connect(ConnectOptions {
+            user: self.options.user.clone(),
+            application: "IMS bridge".into(),
+            application_type: APPLICATION_TYPE,
+            may_command: false,
+            ..ConnectOptions::default()
+        })
+    }
+
+    /// Notes what keeps a queue or a tpipe, or that nothing does.
+    pub(crate) fn note(&self, of: &str, trouble: Option<String>) {
+        let mut troubles = self.troubles.lock();
+        match trouble {
+            Some(why) => drop(troubles.insert(of.to_owned(), why)),
+            None => drop(troubles.remove(of)),
+        }
+    }
+
+    /// Whether a queue is still served as it was.
+    pub(crate) fn is_served(&self, one: &Served) -> bool {
+        let queue = self.manager.object(Kind::QueueLocal, &one.queue);
+        queue.and_then(|queue| self.serves(&queue)).as_ref() == Some(one)
+    }
+
+    /// How a queue is served, if it is a bridge queue.
+    fn serves(&self, queue: &Object) -> Option<Served> {
+        let class = self.manager.object(Kind::StorageClass, queue.text_of("STGCLASS"))?;
+        let member = class.text_of("XCFMNAME");
+        let is_one = queue.kind == Kind::QueueLocal
+            && !class.text_of("XCFGNAME").trim().is_empty()
+            && !member.trim().is_empty();
+        if !is_one {
+            return None;
+        }
+        let (tpipe, terminal) = names_of(queue.number);
+        Some(Served {
+            queue: queue.name.clone(),
+            number: queue.number,
+            // A name that is too long is nobody's.
+            member: Name::new(member).unwrap_or_default(),
+            tpipe,
+            terminal,
+        })
+    }
+
+    fn all_served(&self) -> Vec<Served> {
+        let queues = self.manager.list(Kind::QueueLocal, "*");
+        queues.iter().filter_map(|queue| self.serves(queue)).collect()
+    }
+}
+
+/// The names of the tpipe and of the terminal of a queue with that number.
+fn names_of(number: u32) -> (Name, Name) {
+    let mut name = [b'0'; 8];
+    name[..2].copy_from_slice(&TPIPE);
+    let mut rest = number;
+    for letter in name[2..].iter_mut().rev() {
+        *letter = LETTERS[(rest % 36) as usize];
+        rest /= 36;
+    }
+    (Name(name), Name(name.map(|letter| letter.to_ascii_uppercase())))
+}
+
+/// The bridge, at work. It ends when it is [closed](Bridge::close) or dropped.
+pub struct Bridge<S: Store> {
+    common: Arc<Common<S>>,
+    arrivals: Arc<Arrivals>,
+    threads: Vec<JoinHandle>,
+}
+
+impl<S: Store> Bridge<S> {
+    /// Starts the bridge between two managers of one store.
+    ///
+    /// # Errors
+    /// If there is no thread for it.
+    pub fn start(
+        manager: QueueManager<S>,
+        control: Control<S>,
+        options: Options,
+    ) -> io::Result<Bridge<S>> {
+        let common = Arc::new(Common {
+            manager,
+            control,
+            options,
+            gate: Gate::default(),
+            troubles: Mutex::default(),
+        });
+        let arrivals = Arc::new(Arrivals::default());
+        let mut bridge = Bridge { common, arrivals, threads: Vec::new() };
+        bridge.watch_what_waits();
+        let outgo = Outgo::new(&bridge.common, &bridge.arrivals);
+        bridge.threads.push(spawn("ims-bridge-out", move || outgo.run())?);
+        let own = Supervisor {
+            common: Arc::clone(&bridge.common),
+            arrivals: Arc::clone(&bridge.arrivals),
+            queues: Vec::new(),
+        };
+        bridge.threads.push(spawn("ims-bridge", move || own.run())?);
+        Ok(bridge)
+    }
+
+    /// Has the outputs go out that waited at the start.
+    fn watch_what_waits(&self) {
+        let waiting = self.common.control.queues(QueueKind::Output);
+        let own = waiting.into_iter().filter(|(queue, _)| queue.name.0.starts_with(&TPIPE));
+        own.for_each(|(queue, _)| watch(&self.common, &self.arrivals, queue.name));
+    }
+
+    /// What operators should know.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let troubles = self.common.troubles.lock();
+        let note = |(of, why): (&String, &String)| format!("IMS bridge, {of}: {why}");
+        troubles.iter().map(note).collect()
+    }
+
+    /// What it does to know that later: see [`notes`](Bridge::notes).
+    pub fn teller(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<S> {
+        let common = Arc::clone(&self.common);
+        move || {
+            let troubles = common.troubles.lock();
+            troubles.iter().map(|(of, why)| format!("IMS bridge, {of}: {why}")).collect()
+        }
+    }
+
+    /// Ends it: a batch that is under way ends, nothing more is taken.
+    pub fn close(self) {}
+}
+
+impl<S: Store> Drop for Bridge<S> {
+    fn drop(&mut self) {
+        self.common.gate.close();
+        self.arrivals.wake();
+        self.threads.drain(..).for_each(JoinHandle::join);
+    }
+}
+
+/// Looks which queues are bridge queues.
+struct Supervisor<S: Store> {
+    common: Arc<Common<S>>,
+    arrivals: Arc<Arrivals>,
+    queues: Vec<(Served, Arc<Mutex<bool>>, JoinHandle)>,
+}
+
+impl<S: Store> Supervisor<S> {
+    fn run(mut self) {
+        loop {
+            self.look();
+            if !self.common.gate.wait(LOOK) {
+                break;
+            }
+        }
+        self.queues.drain(..).for_each(|(_, _, thread)| thread.join());
+    }
+
+    fn look(&mut self) {
+        let (ended, going): (Vec<_>, Vec<_>) =
+            self.queues.drain(..).partition(|(_, is_over, _)| *is_over.lock());
+        ended.into_iter().for_each(|(_, _, thread)| thread.join());
+        self.queues = going;
+        for served in self.common.all_served() {
+            if !self.queues.iter().any(|(known, _, _)| known.queue == served.queue) {
+                self.serve(served);
+            }
+        }
+    }
+
+    fn serve(&mut self, served: Served) {
+        watch(&self.common, &self.arrivals, served.tpipe);
+        let intake = Intake::new(&self.common, served.clone());
+        let is_over = Arc::new(Mutex::new(false));
+        let own = Arc::clone(&is_over);
+        let thread = spawn("ims-bridge-in", move || {
+            intake.run();
+            *own.lock() = true;
+        });
+        match thread {
+            Ok(thread) => self.queues.push((served, is_over, thread)),
+            Err(error) => self.common.note(&served.queue, Some(format!("no thread: {error}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_have_names_of_their_own() {
+        assert_eq!(names_of(0), (Name(*b"mq000000"), Name(*b"MQ000000")));
+        assert_eq!(names_of(37).0, Name(*b"mq000011"));
+        assert_ne!(names_of(1), names_of(36));
+    }
+}
