@@ -66,12 +66,12 @@ pub use dispatch::RegionId;
 pub use error::ControlError;
 pub use fate::Ending;
 pub use fuzz::{examples, exercise};
-pub use outside::{Entering, Leaving};
 pub use options::{
     Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, PoolState, System,
 };
+pub use outside::{Entering, Leaving};
 pub use profiles::Profile;
-pub use queues::Kind;
 pub use program::{AlternatePcb, ProgramMessages};
+pub use queues::Kind;
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

@@ -180,7 +180,10 @@ impl<S: Store> Inner<S> {
 
     /// Whether an input is taken in, for which transaction, and for which program if it is
     /// expedited.
-    pub(crate) fn admit(&self, envelope: &mut Envelope) -> Result<(Transaction, Option<Name>), Refusal> {
+    pub(crate) fn admit(
+        &self,
+        envelope: &mut Envelope,
+    ) -> Result<(Transaction, Option<Name>), Refusal> {
         let mut state = self.state.lock();
         if state.shutting_down {
             return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use control::{Control, Kind as QueueKind};
-use otma::{Manager as _, Name};
+use otma::Name;
 use queue_manager::objects::{Kind, Object};
 use queue_manager::options::ConnectOptions;
 use queue_manager::{Answer, Connection, QueueManager};

@@ -126,7 +126,9 @@ impl Reading {
     pub fn ascii(self, byte: u8) -> u8 {
         match self.ebcdic {
             None => byte,
-            Some(page) => u8::try_from(page.character(byte)).ok().filter(u8::is_ascii).unwrap_or(0xff),
+            Some(page) => {
+                u8::try_from(page.character(byte)).ok().filter(u8::is_ascii).unwrap_or(0xff)
+            }
         }
     }
 
@@ -297,16 +299,8 @@ mod tests {
     fn what_a_header_may_not_say_is_no_header() {
         let how = Reading::of(546, 1_208).unwrap();
         let good = one().write(how);
-        let wrong = [
-            (0, b'X'),
-            (4, 2),
-            (8, 83),
-            (28, 2),
-            (32, 0xe4),
-            (80, b'A'),
-            (81, b'2'),
-            (82, b'X'),
-        ];
+        let wrong =
+            [(0, b'X'), (4, 2), (8, 83), (28, 2), (32, 0xe4), (80, b'A'), (81, b'2'), (82, b'X')];
         for (at, byte) in wrong {
             let mut bytes = good.clone();
             bytes[at] = byte;

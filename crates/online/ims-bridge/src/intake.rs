@@ -23,9 +23,7 @@ use otma::{
 use queue_manager::connection::Claim;
 use queue_manager::options::value::{get, open};
 use queue_manager::options::{GetOptions, Handle, ObjectDescriptor};
-use queue_manager::{
-    Answer, Connection, Failed, MessageDescriptor, ObjectName, Reason,
-};
+use queue_manager::{Answer, Connection, Failed, MessageDescriptor, ObjectName, Reason};
 use store::Store;
 
 use crate::bridge::{Common, Served};

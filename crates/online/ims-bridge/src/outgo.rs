@@ -83,11 +83,7 @@ pub(crate) struct Outgo<S: Store> {
 
 impl<S: Store> Outgo<S> {
     pub(crate) fn new(common: &Arc<Common<S>>, arrivals: &Arc<Arrivals>) -> Outgo<S> {
-        Outgo {
-            common: Arc::clone(common),
-            arrivals: Arc::clone(arrivals),
-            stuck: BTreeMap::new(),
-        }
+        Outgo { common: Arc::clone(common), arrivals: Arc::clone(arrivals), stuck: BTreeMap::new() }
     }
 
     /// Goes on until the bridge ends.
