@@ -14,7 +14,7 @@
 //! 2. Outputs that waited when the bridge ended go out when it is there again, also those of
 //!    queues that are no bridge queues any more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,6 +68,8 @@ pub(crate) struct Common<S: Store> {
     pub(crate) control: Control<S>,
     options: Options,
     pub(crate) gate: Gate,
+    /// Connections that wait for a message, and have taken none.
+    looking: Mutex<BTreeSet<u64>>,
     troubles: Mutex<BTreeMap<String, String>>,
 }
 
@@ -85,6 +87,28 @@ impl<S: Store> Common<S> {
             may_command: false,
             ..ConnectOptions::default()
         })
+    }
+
+    /// Notes that a connection waits for a message, or does so no more. Answers whether the bridge
+    /// goes on.
+    pub(crate) fn looks(&self, connection: u64, waits: bool) -> bool {
+        let mut looking = self.looking.lock();
+        match waits {
+            true => looking.insert(connection),
+            false => looking.remove(&connection),
+        };
+        drop(looking);
+        !self.gate.is_over()
+    }
+
+    /// Ends the bridge, and waits for messages with it.
+    fn end(&self) {
+        self.gate.close();
+        let looking = std::mem::take(&mut *self.looking.lock());
+        for connection in looking {
+            // One that has gone meanwhile waits no more.
+            let _ = self.manager.break_connection(connection);
+        }
     }
 
     /// Notes what keeps a queue or a tpipe, or that nothing does.
@@ -105,11 +129,7 @@ impl<S: Store> Common<S> {
     /// How a queue is served, if it is a bridge queue.
     fn serves(&self, queue: &Object) -> Option<Served> {
         let class = self.manager.object(Kind::StorageClass, queue.text_of("STGCLASS"))?;
-        let member = class.text_of("XCFMNAME");
-        let is_one = queue.kind == Kind::QueueLocal
-            && !class.text_of("XCFGNAME").trim().is_empty()
-            && !member.trim().is_empty();
-        if !is_one {
+        if queue.kind != Kind::QueueLocal || !is_of_bridge(&class) {
             return None;
         }
         let (tpipe, terminal) = names_of(queue.number);
@@ -117,16 +137,25 @@ impl<S: Store> Common<S> {
             queue: queue.name.clone(),
             number: queue.number,
             // A name that is too long is nobody's.
-            member: Name::new(member).unwrap_or_default(),
+            member: Name::new(class.text_of("XCFMNAME")).unwrap_or_default(),
             tpipe,
             terminal,
         })
     }
 
     fn all_served(&self) -> Vec<Served> {
+        // There may be many queues; mostly none of them is one.
+        if !self.manager.list(Kind::StorageClass, "*").iter().any(is_of_bridge) {
+            return Vec::new();
+        }
         let queues = self.manager.list(Kind::QueueLocal, "*");
         queues.iter().filter_map(|queue| self.serves(queue)).collect()
     }
+}
+
+/// Whether queues of a storage class are bridge queues.
+fn is_of_bridge(class: &Object) -> bool {
+    ["XCFGNAME", "XCFMNAME"].iter().all(|name| !class.text_of(name).trim().is_empty())
 }
 
 /// The names of the tpipe and of the terminal of a queue with that number.
@@ -163,6 +192,7 @@ impl<S: Store> Bridge<S> {
             control,
             options,
             gate: Gate::default(),
+            looking: Mutex::default(),
             troubles: Mutex::default(),
         });
         let arrivals = Arc::new(Arrivals::default());
@@ -190,17 +220,7 @@ impl<S: Store> Bridge<S> {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let troubles = self.common.troubles.lock();
-        let note = |(of, why): (&String, &String)| format!("IMS bridge, {of}: {why}");
-        troubles.iter().map(note).collect()
-    }
-
-    /// What it does to know that later: see [`notes`](Bridge::notes).
-    pub fn teller(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<S> {
-        let common = Arc::clone(&self.common);
-        move || {
-            let troubles = common.troubles.lock();
-            troubles.iter().map(|(of, why)| format!("IMS bridge, {of}: {why}")).collect()
-        }
+        troubles.iter().map(|(of, why)| format!("IMS bridge, {of}: {why}")).collect()
     }
 
     /// Ends it: a batch that is under way ends, nothing more is taken.
@@ -209,7 +229,7 @@ impl<S: Store> Bridge<S> {
 
 impl<S: Store> Drop for Bridge<S> {
     fn drop(&mut self) {
-        self.common.gate.close();
+        self.common.end();
         self.arrivals.wake();
         self.threads.drain(..).for_each(JoinHandle::join);
     }

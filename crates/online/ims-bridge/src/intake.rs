@@ -157,7 +157,7 @@ impl<S: Store> Intake<S> {
     ) -> Result<(usize, Option<Trouble>), Trouble> {
         let mut done = 0;
         while done < BATCH {
-            let Some((md, data)) = look(connection, handle, done == 0)? else { break };
+            let Some((md, data)) = self.next(connection, handle, done == 0)? else { break };
             let claim = connection.claim(handle)?;
             match self.fate_of(connection, &md, &data) {
                 Ok(Fate::Enters(one)) => {
@@ -175,6 +175,28 @@ impl<S: Store> Intake<S> {
             done += 1;
         }
         Ok((done, None))
+    }
+
+    /// The next message, locked; one that nothing stands before is waited for a moment.
+    fn next(
+        &self,
+        connection: &mut Connection<S>,
+        handle: Handle,
+        waits: bool,
+    ) -> Result<Option<(MessageDescriptor, Vec<u8>)>, Trouble> {
+        if !waits {
+            return Ok(look(connection, handle, false)?);
+        }
+        let number = connection.number();
+        let found = match self.common.looks(number, true) {
+            true => look(connection, handle, true),
+            false => Ok(None),
+        };
+        let _ = self.common.looks(number, false);
+        match found {
+            Err(Failed(Reason::CONNECTION_BROKEN)) if self.common.gate.is_over() => Ok(None),
+            found => Ok(found?),
+        }
     }
 
     fn bury(

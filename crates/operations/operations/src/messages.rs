@@ -54,7 +54,7 @@ pub struct Messages {
 struct State {
     manager: Option<QueueManager<AnyStore>>,
     is_stopping: bool,
-    when_opened: Option<WhenOpened>,
+    when_opened: Vec<WhenOpened>,
 }
 
 /// What is done when the queue manager is opened.
@@ -116,7 +116,7 @@ impl Messages {
         let manager = self.state.lock().manager.clone();
         match manager {
             Some(manager) => then(&manager),
-            None => self.state.lock().when_opened = Some(then),
+            None => self.state.lock().when_opened.push(then),
         }
     }
 
@@ -184,11 +184,9 @@ impl Messages {
             manager.stop();
         }
         state.manager = Some(manager.clone());
-        let then = state.when_opened.take();
+        let then = std::mem::take(&mut state.when_opened);
         drop(state);
-        if let Some(then) = then {
-            then(&manager);
-        }
+        then.into_iter().for_each(|then| then(&manager));
         Ok(manager)
     }
 
