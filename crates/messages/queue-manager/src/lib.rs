@@ -10,6 +10,7 @@
 //! | messages to and from other queue managers | [`channel`] |
 //! | what is told of what happens | [`event`] |
 //! | properties of messages, selectors | [`properties`], [`selector`] |
+//! | page sets, and what is beneath them | [`storage`] |
 //! | what connections share: units of work, delivery, triggers, publications | `core` |
 //! | a queue: its index in memory, its messages in the store | `queue` |
 
@@ -31,6 +32,7 @@ mod queue;
 pub mod reason;
 pub mod selector;
 pub mod status;
+pub mod storage;
 mod topic;
 
 pub use connection::Connection;

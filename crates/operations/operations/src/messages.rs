@@ -28,6 +28,7 @@ use store_any::AnyStore;
 use system::System;
 
 use crate::Result;
+use crate::message_storage::MessageStorage;
 use crate::message_users::MachineUsers;
 
 /// Connections that programs may have at a time.
@@ -47,6 +48,7 @@ pub struct Messages {
     name: String,
     store: AnyStore,
     seam: Seam,
+    storage: Arc<MessageStorage>,
     state: Mutex<State>,
 }
 
@@ -82,6 +84,7 @@ pub fn options(name: &str, seam: &Seam) -> Options {
         entropy: Arc::clone(&seam.entropy),
         authority: None,
         users: Some(Arc::new(MachineUsers::of_process())),
+        storage: None,
         connections_max: CONNECTIONS_MAX,
     }
 }
@@ -94,6 +97,7 @@ impl Messages {
             name: manager_name(system.dir()),
             store: AnyStore::Kernel(system.store().clone()),
             seam: system.kernel().seam().clone(),
+            storage: Arc::new(MessageStorage::of(system)),
             state: Mutex::default(),
         }
     }
@@ -179,7 +183,9 @@ impl Messages {
         if let Some(manager) = &state.manager {
             return Ok(manager.clone());
         }
-        let manager = QueueManager::open(&self.store, options(&self.name, &self.seam))?;
+        let storage = Arc::clone(&self.storage);
+        let options = Options { storage: Some(storage as _), ..options(&self.name, &self.seam) };
+        let manager = QueueManager::open(&self.store, options)?;
         if state.is_stopping {
             manager.stop();
         }

@@ -231,6 +231,9 @@ impl<S: Store> Work<S> {
                 }
                 return Err(refused);
             }
+            queue.choose_page_set(&state);
+            let known = !persistent || core.bodies.has(queue.shelf().page_set);
+            require(known, Reason::PAGESET_ERROR)?;
             let priority = message.descriptor.priority;
             let at = place(if state.settings.by_priority { priority } else { 9 }, arrival);
             let volatile = (!persistent).then(|| Arc::clone(&message));
@@ -246,7 +249,7 @@ impl<S: Store> Work<S> {
             false => Ok(()),
             true => {
                 let unit = self.unit(core).map_err(Broken::from);
-                unit.and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
+                unit.and_then(|unit| core.bodies.write(unit, queue.shelf(), at, &message))
             }
         };
         if let Err(broken) = written {
@@ -284,11 +287,11 @@ impl<S: Store> Work<S> {
         }
         if entry.persistent {
             let backed_out = queue.state.lock().index.backout_count(at) > 0;
-            let number = queue.number;
+            let shelf = queue.shelf();
             let deleted = self
                 .unit(core)
                 .map_err(Broken::from)
-                .and_then(|unit| core.bodies.delete(unit, number, at, &entry, backed_out));
+                .and_then(|unit| core.bodies.delete(unit, shelf, at, &entry, backed_out));
             if let Err(broken) = deleted {
                 queue.give_back(at, before);
                 return Err(self.lost(broken));
@@ -468,14 +471,14 @@ impl<S: Store> Work<S> {
             got.queue.state.lock().index.gone(got.at, &got.hashes);
             return;
         }
-        let number = got.queue.number;
+        let shelf = got.queue.shelf();
         let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
         let deleted = match got.entry.persistent {
             false => Ok(()),
             true => self
                 .unit(core)
                 .map_err(Broken::from)
-                .and_then(|unit| core.bodies.delete(unit, number, got.at, &got.entry, backed_out)),
+                .and_then(|unit| core.bodies.delete(unit, shelf, got.at, &got.entry, backed_out)),
         };
         if let Err(Broken { undone: false, .. }) = deleted {
             self.doom();

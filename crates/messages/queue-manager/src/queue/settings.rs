@@ -1,5 +1,6 @@
 //! What a local queue is told by its definition, ready for use by every put and get.
 
+use super::bodies::PageSet;
 use super::watch::DepthWatch;
 use crate::name::{ObjectName, padded};
 use crate::objects::Object;
@@ -75,6 +76,9 @@ pub(crate) struct Settings {
     pub(crate) expiry_max: Option<i32>,
     /// When it counts as deep or full.
     pub(crate) watch: DepthWatch,
+    pub(crate) storage_class: String,
+    /// Where its messages are to be kept: what the storage class says.
+    pub(crate) page_set: PageSet,
 }
 
 impl Settings {
@@ -116,6 +120,8 @@ impl Settings {
             },
             expiry_max: expiry_max(object),
             watch: DepthWatch::of(object),
+            storage_class: object.text_of("STGCLASS").to_owned(),
+            page_set: PageSet::ZERO,
         }
     }
 }
