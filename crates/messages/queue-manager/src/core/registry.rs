@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use seam::sync::Mutex;
 use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
-use super::event::Switches;
+use super::event::{Accounting, Switches};
 use super::{Core, Options, RUNNING};
 use crate::channel_state::{CHANNELS, Table};
 use crate::error::AdminError;
@@ -43,6 +43,7 @@ pub(crate) struct ManagerSettings {
     /// Milliseconds between scans for expired messages; none: no scans.
     pub(crate) expiry_interval_ms: Option<u64>,
     pub(crate) events: Switches,
+    pub(crate) accounting: Accounting,
 }
 
 impl ManagerSettings {
@@ -64,6 +65,7 @@ impl ManagerSettings {
             properties_max: size("MAXPROPL"),
             expiry_interval_ms: seconds.filter(|seconds| *seconds > 0).map(|s| s * 1_000),
             events: Switches::of(object),
+            accounting: Accounting::of(object),
         }
     }
 }
@@ -111,6 +113,9 @@ impl Registry {
                     let mut state = queue.state.lock();
                     if state.settings.watch != settings.watch {
                         state.watch = settings.watch;
+                    }
+                    if state.settings.service != settings.service {
+                        state.service = settings.service;
                     }
                     state.settings = Arc::new(settings);
                     // Getters may find it inhibited now, or no longer so.

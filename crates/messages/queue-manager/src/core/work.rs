@@ -240,9 +240,10 @@ impl<S: Store> Work<S> {
             state.index.coming(at, entry, self.number, &hashes, volatile);
             let depth = state.index.depth();
             state.statistics.put(bytes, depth, message.put_ms);
-            (at, state.watch.put(depth))
+            let late = state.service.is_on().then(|| state.service.put(depth, message.put_ms));
+            (at, [state.watch.put(depth), late.flatten()])
         };
-        if let Some(event) = event {
+        for event in event.into_iter().flatten() {
             core.depth_event(queue, event);
         }
         let written = match persistent {
@@ -280,9 +281,10 @@ impl<S: Store> Work<S> {
             let mut state = queue.state.lock();
             state.index.identify(at, &hashes);
             let depth = state.index.depth();
-            state.watch.got(depth)
+            let late = state.service.is_on().then(|| state.service.got(depth, core.now_ms()));
+            [state.watch.got(depth), late.flatten()]
         };
-        if let Some(event) = event {
+        for event in event.into_iter().flatten() {
             core.depth_event(queue, event);
         }
         if entry.persistent {

@@ -23,7 +23,7 @@ pub(crate) use bodies::{Bodies, Broken, PageSet, Shelf, Stored, set_of};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;
-pub(crate) use watch::{DepthEvent, DepthWatch};
+pub(crate) use watch::{DepthEvent, DepthWatch, ServiceWatch};
 
 use crate::name::ObjectName;
 use crate::reason::{Answer, Reason, fail, require};
@@ -47,6 +47,7 @@ pub(crate) struct State {
     pub(crate) index: Index,
     pub(crate) statistics: Statistics,
     pub(crate) watch: DepthWatch,
+    pub(crate) service: ServiceWatch,
     pub(crate) deleted: bool,
     /// A permanent dynamic queue goes when the last handle is closed.
     pub(crate) delete_at_last_close: bool,
@@ -74,6 +75,7 @@ impl Queue {
         let page_set = settings.page_set;
         let state = State {
             watch: settings.watch,
+            service: settings.service,
             settings: Arc::new(settings),
             index: Index::default(),
             statistics: Statistics::new(now_ms),
