@@ -11,9 +11,8 @@
 
 use queue_manager::QueueManager;
 use queue_manager::objects::Kind;
-use queue_manager::storage::{
-    DataSetFigures, PageSetStatus, PoolFigures, Storage, numbered, pool_name,
-};
+use queue_manager::page_sets::PageSetStatus;
+use queue_manager::storage::{DataSetFigures, PoolFigures, Storage, numbered, pool_name};
 use store::Store;
 
 use crate::command::{Command, Target};

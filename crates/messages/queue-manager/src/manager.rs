@@ -18,10 +18,11 @@ use crate::error::AdminError;
 use crate::name::{ObjectName, matches_generic};
 use crate::objects::{Access, Kind, Object, Value};
 use crate::options::ConnectOptions;
+use crate::page_sets::PageSets;
 use crate::queue::Queue;
 use crate::reason::{Answer, Reason};
 use crate::status::{ConnectionStatus, HandleStatus, QueueStatus, SubscriptionStatus};
-use crate::storage::{PageSets, Storage, numbered};
+use crate::storage::{Storage, numbered};
 
 /// A queue manager over a store. Clones stand for the same one.
 pub struct QueueManager<S: Store> {

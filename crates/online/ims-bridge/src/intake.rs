@@ -26,7 +26,7 @@ use queue_manager::options::{GetOptions, Handle, ObjectDescriptor};
 use queue_manager::{Answer, Connection, Failed, MessageDescriptor, ObjectName, Reason};
 use store::Store;
 
-use crate::bridge::{Common, Served};
+use crate::common::{Common, Served};
 use crate::feedback::{IMS_ERROR, NOT_AUTHORIZED_FOR_IMS, Refused};
 use crate::iih::{Iih, flags};
 use crate::origin::Origin;

@@ -16,6 +16,7 @@
 //! | which queues are served, by whom | [`Bridge`] |
 //! | the header in front of a message | [`iih`] |
 //! | what a message asks for, and what is wrong with it | [`request`], [`feedback`] |
+//! | what makes a bridge queue; what its threads share | `common` |
 //! | messages become inputs | `intake` |
 //! | outputs become replies | `outgo` |
 //! | what an answer has to know of its question | `origin` |
@@ -30,6 +31,7 @@
 //! 4. A reply is put by the right of the user who asked; nothing here gives anybody more.
 
 mod bridge;
+mod common;
 pub mod feedback;
 pub mod iih;
 mod intake;
@@ -38,4 +40,5 @@ mod outgo;
 mod pause;
 pub mod request;
 
-pub use bridge::{Bridge, Options};
+pub use bridge::Bridge;
+pub use common::Options;

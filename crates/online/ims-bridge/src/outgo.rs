@@ -23,7 +23,7 @@ use queue_manager::{Answer, Connection, Failed, MessageDescriptor, Reason};
 use seam::sync::{Condvar, Mutex};
 use store::Store;
 
-use crate::bridge::Common;
+use crate::common::Common;
 use crate::origin::Origin;
 use crate::pause::Pause;
 
