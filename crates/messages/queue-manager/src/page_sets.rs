@@ -25,7 +25,7 @@ pub struct PageSetStatus {
     pub data_sets: [String; 2],
     /// Queues that have messages there.
     pub queues: u64,
-    /// Messages of these queues that are kept there.
+    /// Messages of these queues; those that are not persistent are in memory.
     pub messages: u64,
 }
 
