@@ -72,6 +72,5 @@ pub use options::{
 pub use outside::{Entering, Leaving};
 pub use profiles::Profile;
 pub use program::{AlternatePcb, ProgramMessages};
-pub use queues::Kind;
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

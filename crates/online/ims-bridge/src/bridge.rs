@@ -18,8 +18,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use control::{Control, Kind as QueueKind};
+use control::Control;
 use queue_manager::QueueManager;
+use queues::Kind;
 use seam::sync::Mutex;
 use seam::thread::{JoinHandle, spawn};
 use store::Store;
@@ -65,7 +66,7 @@ impl<S: Store> Bridge<S> {
 
     /// Has the outputs go out that waited at the start.
     fn watch_what_waits(&self) {
-        let waiting = self.common.control.queues(QueueKind::Output);
+        let waiting = self.common.control.queues(Kind::Output);
         let own = waiting.into_iter().filter(|(queue, _)| queue.name.0.starts_with(&TPIPE));
         own.for_each(|(queue, _)| watch(&self.common, &self.arrivals, queue.name));
     }
