@@ -16,6 +16,7 @@ pub mod access_methods;
 pub mod agent_answers;
 pub mod amqp_frames;
 pub mod archive_files;
+pub mod bridge_requests;
 pub mod call_buffers;
 pub mod channel_frames;
 pub mod checkpoint;
@@ -87,6 +88,7 @@ pub const TARGETS: &[Target] = targets![
     agent_answers,
     amqp_frames,
     archive_files,
+    bridge_requests,
     call_buffers,
     channel_frames,
     checkpoint,

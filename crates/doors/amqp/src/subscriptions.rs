@@ -251,6 +251,7 @@ mod tests {
             entropy: Arc::new(OsEntropy),
             authority: None,
             users: None,
+            storage: None,
             connections_max: 100,
         };
         QueueManager::open(&ModelStore::new(), options).expect("it opens")

@@ -12,7 +12,7 @@ use crate::command::{Command, Target, Verb};
 use crate::failure::{CommandError, Done};
 use crate::reply::Reply;
 use crate::session::Answer;
-use crate::{channels, control, define, display, records, status};
+use crate::{channels, control, define, display, records, status, storage};
 
 /// A console of a queue manager.
 pub struct Console<S: Store> {
@@ -65,6 +65,7 @@ impl<S: Store> Console<S> {
     fn run(&self, mut command: Command) -> Done {
         let manager = &self.manager;
         command.keywords.here()?;
+        storage::number(&mut command);
         match (command.verb, command.target) {
             (Verb::Define, Target::Object(kind)) => define::define(manager, command, kind),
             (Verb::Alter, Target::Object(kind)) => define::alter(manager, command, kind),
@@ -92,6 +93,10 @@ impl<S: Store> Console<S> {
             (Verb::Display, Target::ChannelStatus) => channels::status(manager, command),
             (Verb::Display, Target::ListenerStatus) => channels::listener_status(manager, command),
             (Verb::Display, Target::ServiceStatus) => status::none_runs(&command),
+            (Verb::Display, Target::Usage) => storage::usage(manager, command),
+            (Verb::Display, Target::Log) => storage::log(manager, &command),
+            (Verb::Archive, Target::Log) => storage::archive_log(manager, command),
+            (Verb::Display, Target::Archive) => storage::archive(manager, &command),
             _ => control::run(manager, command),
         }
     }

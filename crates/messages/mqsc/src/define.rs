@@ -31,6 +31,8 @@ pub(crate) fn noun(kind: Kind) -> &'static str {
         Kind::Listener => "Listener",
         Kind::Service => "Service",
         Kind::StorageClass => "Storage class",
+        Kind::PageSet => "Page set",
+        Kind::BufferPool => "Buffer pool",
         Kind::AuthenticationInformation => "Authentication information",
         Kind::ChannelAuthority => "Channel authentication record",
         Kind::AuthorityRecord => "Authority record",

@@ -245,6 +245,8 @@ fn title(kind: Kind) -> (u16, &'static str) {
         Kind::Service => (8629, "Display service information details."),
         Kind::AuthenticationInformation => (8566, "Display authentication information details."),
         Kind::StorageClass => (8410, "Display storage class details."),
+        Kind::PageSet => (8410, "Display page set details."),
+        Kind::BufferPool => (8410, "Display buffer pool details."),
         Kind::ChannelAuthority => (8878, "Display channel authentication record details."),
         Kind::AuthorityRecord => (8864, "Display authority record details."),
         _ => (8409, "Display Queue details."),

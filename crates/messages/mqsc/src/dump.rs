@@ -35,8 +35,10 @@ impl Default for Selection {
     }
 }
 
-const ORDER: [Kind; 17] = [
+const ORDER: [Kind; 19] = [
     Kind::QueueManager,
+    Kind::BufferPool,
+    Kind::PageSet,
     Kind::StorageClass,
     Kind::QueueModel,
     Kind::QueueLocal,

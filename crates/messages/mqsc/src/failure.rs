@@ -48,6 +48,14 @@ pub enum CommandError {
         /// Why.
         why: &'static str,
     },
+    /// The storage beneath the queue manager does not do what it is to do.
+    #[error("{command} failed: {why}")]
+    Storage {
+        /// The command.
+        command: String,
+        /// Why.
+        why: String,
+    },
     /// An attribute that is part of what an object is cannot be changed.
     #[error("{object}: {attribute} is {now} and cannot be changed to {wanted}")]
     Fixed {
@@ -123,6 +131,7 @@ impl Coded for CommandError {
             CommandError::NoStatus { .. } => Code("HFMC021"),
             CommandError::NotProvided { .. } => Code("HFMC022"),
             CommandError::Fixed { .. } => Code("HFMC023"),
+            CommandError::Storage { .. } => Code("HFMC024"),
         }
     }
 
@@ -137,6 +146,7 @@ impl Coded for CommandError {
                 "Nothing was done; take the command out of the script.".into()
             }
             CommandError::Fixed { .. } => "Delete the object and define it again.".into(),
+            CommandError::Storage { .. } => "Repair what it names, then try again.".into(),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! | which commands there are | [`command`] |
 //! | attributes, as they are written and shown | `attributes`, `channel` |
 //! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `channels`, `records` |
+//! | page sets, pools, the log | `storage` |
 //! | what it answers | [`reply`], [`error`], [`failure`] |
 //! | the frame around many commands | [`session`] |
 //! | a queue manager as commands that make it again | [`dump`] |
@@ -37,6 +38,7 @@ mod records;
 pub mod reply;
 pub mod session;
 mod status;
+mod storage;
 pub mod syntax;
 
 pub use console::Console;

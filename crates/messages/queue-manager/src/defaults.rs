@@ -75,6 +75,8 @@ pub(crate) const OBJECTS: &[(Kind, &str, Attributes)] = &[
     (Kind::Listener, "SYSTEM.DEFAULT.LISTENER.TCP", &[]),
     (Kind::Service, "SYSTEM.DEFAULT.SERVICE", &[]),
     (Kind::AuthenticationInformation, "SYSTEM.DEFAULT.AUTHINFO.IDPWOS", &[]),
+    (Kind::BufferPool, "00", &[]),
+    (Kind::PageSet, "00", &[]),
     (Kind::StorageClass, "DEFAULT", &[]),
 ];
 

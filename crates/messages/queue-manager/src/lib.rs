@@ -10,6 +10,7 @@
 //! | messages to and from other queue managers | [`channel`] |
 //! | what is told of what happens | [`event`] |
 //! | properties of messages, selectors | [`properties`], [`selector`] |
+//! | page sets, and what is beneath them | [`page_sets`], [`storage`] |
 //! | what connections share: units of work, delivery, triggers, publications | `core` |
 //! | a queue: its index in memory, its messages in the store | `queue` |
 
@@ -26,11 +27,13 @@ mod message;
 pub mod name;
 pub mod objects;
 pub mod options;
+pub mod page_sets;
 pub mod properties;
 mod queue;
 pub mod reason;
 pub mod selector;
 pub mod status;
+pub mod storage;
 mod topic;
 
 pub use connection::Connection;

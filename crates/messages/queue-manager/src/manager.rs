@@ -18,9 +18,11 @@ use crate::error::AdminError;
 use crate::name::{ObjectName, matches_generic};
 use crate::objects::{Access, Kind, Object, Value};
 use crate::options::ConnectOptions;
+use crate::page_sets::PageSets;
 use crate::queue::Queue;
 use crate::reason::{Answer, Reason};
 use crate::status::{ConnectionStatus, HandleStatus, QueueStatus, SubscriptionStatus};
+use crate::storage::{Storage, numbered};
 
 /// A queue manager over a store. Clones stand for the same one.
 pub struct QueueManager<S: Store> {
@@ -79,6 +81,18 @@ impl<S: Store> QueueManager<S> {
         Channels::new(&self.core)
     }
 
+    /// Its page sets.
+    #[must_use]
+    pub fn page_sets(&self) -> PageSets<S> {
+        PageSets::new(&self.core)
+    }
+
+    /// The storage beneath it, if anything is known of it.
+    #[must_use]
+    pub fn storage(&self) -> Option<&dyn Storage> {
+        self.core.options.storage.as_deref()
+    }
+
     /// Connects a program.
     ///
     /// # Errors
@@ -117,6 +131,7 @@ impl<S: Store> QueueManager<S> {
         match there {
             Some(there) => keep_shown(&mut object, &there),
             None if kind == Kind::QueueLocal => object.number = core.queue_number()?,
+            None if kind == Kind::PageSet => self.page_sets().open(&object)?,
             None => {}
         }
         if kind == Kind::Subscription {
@@ -250,6 +265,12 @@ impl<S: Store> QueueManager<S> {
             return self.core.remove_queue(&queue);
         }
         let _one_at_a_time = self.core.administration.lock();
+        if kind == Kind::PageSet {
+            self.page_sets().remove(&object)?;
+        }
+        if kind == Kind::BufferPool {
+            self.page_sets().check_unused(&object)?;
+        }
         self.core.discard(&object)
     }
 
@@ -486,6 +507,10 @@ fn check_name(kind: Kind, name: &str) -> Result<(), AdminError> {
     let fits = !name.is_empty() && name.len() <= kind.name_bytes_max();
     let free = matches!(kind, Kind::Subscription | Kind::ChannelAuthority | Kind::AuthorityRecord);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"./_%".contains(&byte);
+    let is_number = matches!(kind, Kind::PageSet | Kind::BufferPool);
+    if is_number && numbered(name).as_deref() != Some(name) {
+        return Err(AdminError::BadName { kind, name: name.to_owned() });
+    }
     if fits && (free || name.bytes().all(allowed)) {
         return Ok(());
     }

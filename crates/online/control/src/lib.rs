@@ -18,6 +18,7 @@
 //! | sync points; what follows them | `sync`, `aftermath`, `commits` |
 //! | failures, deadlocks, expiry | `fate` |
 //! | conversations | `conversation` |
+//! | inputs and outputs in units of work of others | `outside` |
 //! | operators' commands | `commands`, `operate`, `display` |
 //! | users; who may use what | `users`; `profiles` |
 //! | bytes of queues, for fuzzing | [`exercise`] |
@@ -48,6 +49,7 @@ mod intake;
 mod manager;
 mod operate;
 mod options;
+mod outside;
 mod profiles;
 mod program;
 mod region;
@@ -67,6 +69,7 @@ pub use fuzz::{examples, exercise};
 pub use options::{
     Anonymous, Checkpoint, DatabaseState, NoSystem, OnFailure, Options, PoolState, System,
 };
+pub use outside::{Entering, Leaving};
 pub use profiles::Profile;
 pub use program::{AlternatePcb, ProgramMessages};
 pub use region::{Region, Scheduled};

@@ -184,7 +184,10 @@ impl<S: Store> Inner<S> {
 
     /// Whether an input is taken in, for which transaction, and for which program if it is
     /// expedited.
-    fn admit(&self, envelope: &mut Envelope) -> Result<(Transaction, Option<Name>), Refusal> {
+    pub(crate) fn admit(
+        &self,
+        envelope: &mut Envelope,
+    ) -> Result<(Transaction, Option<Name>), Refusal> {
         let mut state = self.state.lock();
         if state.shutting_down {
             return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));
@@ -224,8 +227,10 @@ impl<S: Store> Inner<S> {
             let of_terminal = state.conversations.entry(envelope.terminal).or_insert(new);
             of_terminal.busy = true;
         }
-        state.terminals.insert(envelope.terminal);
-        state.terminals.insert(envelope.tpipe);
+        if !self.options.any_terminal {
+            state.terminals.insert(envelope.terminal);
+            state.terminals.insert(envelope.tpipe);
+        }
         state.statistics.submitted += 1;
         Ok((of, expedited))
     }

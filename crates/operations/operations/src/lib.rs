@@ -33,6 +33,7 @@ pub mod databases;
 pub mod dry_run;
 mod error;
 pub mod image_copy;
+mod message_storage;
 mod message_users;
 pub mod messages;
 pub mod moment;

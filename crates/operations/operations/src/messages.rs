@@ -28,6 +28,7 @@ use store_any::AnyStore;
 use system::System;
 
 use crate::Result;
+use crate::message_storage::MessageStorage;
 use crate::message_users::MachineUsers;
 
 /// Connections that programs may have at a time.
@@ -47,6 +48,7 @@ pub struct Messages {
     name: String,
     store: AnyStore,
     seam: Seam,
+    storage: Arc<MessageStorage>,
     state: Mutex<State>,
 }
 
@@ -54,7 +56,7 @@ pub struct Messages {
 struct State {
     manager: Option<QueueManager<AnyStore>>,
     is_stopping: bool,
-    when_opened: Option<WhenOpened>,
+    when_opened: Vec<WhenOpened>,
 }
 
 /// What is done when the queue manager is opened.
@@ -82,6 +84,7 @@ pub fn options(name: &str, seam: &Seam) -> Options {
         entropy: Arc::clone(&seam.entropy),
         authority: None,
         users: Some(Arc::new(MachineUsers::of_process())),
+        storage: None,
         connections_max: CONNECTIONS_MAX,
     }
 }
@@ -94,6 +97,7 @@ impl Messages {
             name: manager_name(system.dir()),
             store: AnyStore::Kernel(system.store().clone()),
             seam: system.kernel().seam().clone(),
+            storage: Arc::new(MessageStorage::of(system)),
             state: Mutex::default(),
         }
     }
@@ -116,7 +120,7 @@ impl Messages {
         let manager = self.state.lock().manager.clone();
         match manager {
             Some(manager) => then(&manager),
-            None => self.state.lock().when_opened = Some(then),
+            None => self.state.lock().when_opened.push(then),
         }
     }
 
@@ -179,16 +183,16 @@ impl Messages {
         if let Some(manager) = &state.manager {
             return Ok(manager.clone());
         }
-        let manager = QueueManager::open(&self.store, options(&self.name, &self.seam))?;
+        let storage = Arc::clone(&self.storage);
+        let options = Options { storage: Some(storage as _), ..options(&self.name, &self.seam) };
+        let manager = QueueManager::open(&self.store, options)?;
         if state.is_stopping {
             manager.stop();
         }
         state.manager = Some(manager.clone());
-        let then = state.when_opened.take();
+        let then = std::mem::take(&mut state.when_opened);
         drop(state);
-        if let Some(then) = then {
-            then(&manager);
-        }
+        then.into_iter().for_each(|then| then(&manager));
         Ok(manager)
     }
 

@@ -15,7 +15,7 @@ use archive::{
 };
 use base::{GroupNumber, Lsn};
 use recon::{Recon, State};
-use seal::KeyProvider;
+use seal::{Format, KeyProvider};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::record::KernelRecord;
@@ -326,3 +326,46 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
 
 /// From here on whoever asks for the status is warned.
 const WARN_PERCENT: u64 = 25;
+
+/// What layers above are told of the log's archives as long as the system is open.
+pub struct ArchiveHandle(Weak<Inner>);
+
+impl ArchiveHandle {
+    pub(crate) fn of(inner: &Arc<Inner>) -> ArchiveHandle {
+        ArchiveHandle(Arc::downgrade(inner))
+    }
+
+    fn status(&self) -> Option<ArchivesStatus> {
+        self.0.upgrade().and_then(|inner| status(&inner))
+    }
+
+    /// The folders of archives; none: the log is not archived.
+    #[must_use]
+    pub fn folders(&self) -> Vec<String> {
+        self.status().map(|status| status.folders).unwrap_or_default()
+    }
+
+    /// Why the archive does not go on, if it does not.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.status()?.trouble
+    }
+
+    /// Whether the log is sealed.
+    #[must_use]
+    pub fn log_is_sealed(&self) -> bool {
+        self.0.upgrade().is_some_and(|inner| inner.config.log.format == Format::Sealed)
+    }
+
+    /// Archives what was logged so far; answers how many archives that made.
+    ///
+    /// # Errors
+    /// Why it could not, for people.
+    pub fn archive_now(&self) -> Result<u64, String> {
+        let inner = self.0.upgrade().ok_or("the system is being closed")?;
+        let archiver = inner.archiver.as_ref();
+        let archiver = archiver.ok_or("no folder is named, so nothing is archived")?;
+        let made = archiver.archive_now().map_err(|error| error.to_string())?;
+        Ok(made.len() as u64)
+    }
+}

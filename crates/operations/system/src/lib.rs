@@ -51,7 +51,7 @@ mod verify;
 mod write_freeze;
 
 pub use any::{AnyOptions, AnySystem, Home, run};
-pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
+pub use archives::{AccumulationStatus, ArchiveHandle, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AmqpSettings, AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, ChannelSettings,

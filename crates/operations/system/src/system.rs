@@ -358,6 +358,12 @@ impl System {
         self.inner.archiver.as_ref()
     }
 
+    /// What layers above are told of archives.
+    #[must_use]
+    pub fn archive_handle(&self) -> crate::ArchiveHandle {
+        crate::ArchiveHandle::of(&self.inner)
+    }
+
     /// RECON. Its data sets are as they were when the system was opened, or as
     /// [`System::update_recon`] has left them.
     #[must_use]

@@ -15,6 +15,7 @@ use seam::sync::Mutex;
 use store_any::AnyStore;
 use system::{AnySystem, Home as _};
 
+use super::ims_bridge::ImsBridge;
 use super::messages::MessagePrograms;
 use super::online::{self, Online};
 use super::records::RecordPrograms;
@@ -68,6 +69,7 @@ pub(super) struct Doors {
     door: Option<Door>,
     online: Option<Online>,
     messages: Option<MessagePrograms>,
+    bridge: Option<ImsBridge>,
     records: Option<RecordPrograms>,
 }
 
@@ -98,6 +100,7 @@ impl Doors {
         self.messages = queues.map(|queues| MessagePrograms::open(kernel, queues)).transpose()?;
         if let (Some(online), Some(messages)) = (&self.online, queues) {
             online.count_messages(Arc::clone(messages));
+            self.bridge = Some(ImsBridge::open(kernel, messages, online.manager()));
         }
         self.records = Some(RecordPrograms::open(kernel, manager, &shared.catalogs)?);
         // What is open now is bound: whoever writes holdfast.toml opens no more by that.
@@ -120,6 +123,9 @@ impl Doors {
         }
         if let Some(messages) = &mut self.messages {
             messages.send_away();
+        }
+        if let Some(bridge) = self.bridge {
+            bridge.close();
         }
         if let (Some(online), AnySystem::Kernel(system)) = (self.online, system) {
             online.close(system);

@@ -19,6 +19,7 @@ mod r#gen;
 mod guest;
 mod idcams;
 mod image_copy;
+mod ims_bridge;
 mod index;
 mod init;
 mod keys;

@@ -53,6 +53,7 @@ mod guests_stay_known;
 mod keys_change_and_old_passphrases_stop_working;
 mod keys_come_from_elsewhere;
 mod lists_of_root_keys_may_be_lost;
+mod messages_start_transactions;
 mod mistakes_in_steps_are_told;
 mod no_user_data_is_readable_in_a_sealed_system;
 mod operators_type_commands_of_the_queue_manager;

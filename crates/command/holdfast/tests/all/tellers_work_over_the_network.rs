@@ -69,7 +69,7 @@ impl Application<'_> {
 }
 
 /// The bank.
-fn bank(folder: &Folder) -> PathBuf {
+pub(crate) fn bank(folder: &Folder) -> PathBuf {
     let bank = application();
     let file = |name: &str| bank.join("data").join(name).with_extension("dat");
     let files = [
@@ -120,7 +120,7 @@ fn numbers(ledger: &Value, what: &str) -> Vec<u64> {
 }
 
 /// How often each transaction's entry stands in what a database holds, by its number.
-fn entries(unloaded: &[u8]) -> BTreeMap<u64, usize> {
+pub(crate) fn entries(unloaded: &[u8]) -> BTreeMap<u64, usize> {
     let mut found = BTreeMap::new();
     for window in unloaded.windows(17).filter(|window| window.starts_with(b"19960401")) {
         let digits = std::str::from_utf8(&window[8..]).unwrap_or_default();
@@ -131,7 +131,7 @@ fn entries(unloaded: &[u8]) -> BTreeMap<u64, usize> {
     found
 }
 
-fn unloaded(dir: &Path, folder: &Folder, database: &str) -> Vec<u8> {
+pub(crate) fn unloaded(dir: &Path, folder: &Folder, database: &str) -> Vec<u8> {
     let file = folder.join(database);
     let path = file.display().to_string();
     run(["unload", "-s", &dir.display().to_string(), database, &path]).done();

@@ -182,6 +182,7 @@ fn manager() -> QueueManager<ModelStore> {
         entropy: Arc::new(OsEntropy),
         authority: None,
         users: None,
+        storage: None,
         connections_max: 1_000,
     };
     let manager = QueueManager::open(&ModelStore::new(), options).expect("it opens");

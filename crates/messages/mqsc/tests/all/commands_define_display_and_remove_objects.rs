@@ -146,7 +146,7 @@ fn what_there_is_no_function_for_is_refused() {
     let console = Console::new(&manager);
     for command in [
         "DISPLAY USAGE PSID(*)",
-        "DEFINE PSID(01)",
+        "SET LOG MAXARCH(4)",
         "ARCHIVE LOG",
         "DISPLAY LOG",
         "RECOVER BSDS",

@@ -23,6 +23,7 @@ pub(crate) fn named(name: &str) -> Manager {
         entropy: Arc::new(OsEntropy),
         authority: None,
         users: None,
+        storage: None,
         connections_max: 100,
     };
     QueueManager::open(&ModelStore::new(), options).expect("an empty store takes a queue manager")

@@ -7,4 +7,5 @@ mod common;
 mod displays_show_what_is_asked_for;
 mod messages_are_cleared_moved_and_counted;
 mod no_text_ends_a_session;
+mod page_sets_and_pools_are_told_of;
 mod programs_send_commands_as_messages;

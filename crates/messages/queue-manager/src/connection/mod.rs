@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use store::Store;
 
-use crate::core::event::{self, Event};
+use crate::core::event::{self, Did, Disconnected, Event};
 use crate::core::{Client, Core, Point};
 use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
@@ -68,6 +68,7 @@ impl<S: Store> Connection<S> {
         } else {
             self.session.work.commit(&self.session.core)
         };
+        self.session.end_account(Disconnected::Normally);
         self.close_all();
         committed.map(|()| Outcome::OK)
     }
@@ -84,8 +85,9 @@ impl<S: Store> Connection<S> {
     /// Opens an object. The descriptor returns what names led to.
     pub fn open(&mut self, what: &mut ObjectDescriptor, options: i32) -> Answer<(Handle, Outcome)> {
         let opened = open::open(&mut self.session, what, options);
-        if let Err(failed) = &opened {
-            self.tell(failed.0, what, options);
+        match &opened {
+            Ok((handle, _)) => self.session.note_of(*handle, Did::Opened),
+            Err(failed) => self.tell(failed.0, what, options),
         }
         opened
     }
@@ -124,7 +126,12 @@ impl<S: Store> Connection<S> {
     /// Closes an object.
     pub fn close(&mut self, handle: Handle, options: i32) -> Answer<Outcome> {
         self.session.goes_on(false)?;
-        open::close(&mut self.session, handle, options)
+        let name = self.session.name_of(handle);
+        let closed = open::close(&mut self.session, handle, options);
+        if closed.is_ok() {
+            self.session.note(name, Did::Closed);
+        }
+        closed
     }
 
     /// Puts a message. The descriptor returns what was filled in.
@@ -136,8 +143,15 @@ impl<S: Store> Connection<S> {
         data: &[u8],
     ) -> Answer<Outcome> {
         let done = put::put(&mut self.session, handle, descriptor, options, data);
-        if let Err(failed) = &done {
-            self.tell_of_handle(failed.0, handle);
+        match &done {
+            Ok(_) => {
+                let (persistent, bytes) = (descriptor.is_persistent(), data.len());
+                self.session.note_of(handle, Did::Put { persistent, bytes });
+            }
+            Err(failed) => {
+                self.tell_of_handle(failed.0, handle);
+                self.session.note_of(handle, Did::PutFailed);
+            }
         }
         done
     }
@@ -151,8 +165,16 @@ impl<S: Store> Connection<S> {
         data: &[u8],
     ) -> Answer<Outcome> {
         let done = put::put1(&mut self.session, what, descriptor, options, data);
-        if let Err(failed) = &done {
-            self.tell(failed.0, what, crate::options::value::open::OUTPUT);
+        let name = Some(what.object_name);
+        match &done {
+            Ok(_) => {
+                let (persistent, bytes) = (descriptor.is_persistent(), data.len());
+                self.session.note(name, Did::Put1 { persistent, bytes });
+            }
+            Err(failed) => {
+                self.tell(failed.0, what, crate::options::value::open::OUTPUT);
+                self.session.note(name, Did::PutFailed);
+            }
         }
         done
     }
@@ -168,8 +190,20 @@ impl<S: Store> Connection<S> {
         buffer: &mut Vec<u8>,
     ) -> Answer<Got> {
         let got = get::get(&mut self.session, handle, descriptor, options, room, buffer);
-        if let Err(failed) = &got {
-            self.tell_of_handle(failed.0, handle);
+        let browses = options.options & crate::options::value::get::ANY_BROWSE != 0;
+        match &got {
+            Ok(_) => {
+                let (persistent, bytes) = (descriptor.is_persistent(), buffer.len());
+                let did = match browses {
+                    true => Did::Browsed { persistent, bytes },
+                    false => Did::Got { persistent, bytes },
+                };
+                self.session.note_of(handle, did);
+            }
+            Err(failed) => {
+                self.tell_of_handle(failed.0, handle);
+                self.session.note_of(handle, Did::GetFailed);
+            }
         }
         got
     }
@@ -224,6 +258,9 @@ impl<S: Store> Connection<S> {
         let committed = self.session.work.commit(&self.session.core);
         self.end_groups(committed.is_err());
         self.session.note_unit();
+        if committed.is_ok() {
+            self.session.note(None, Did::Committed);
+        }
         committed.map(|()| Outcome::OK)
     }
 
@@ -234,6 +271,7 @@ impl<S: Store> Connection<S> {
         self.session.work.back(&self.session.core);
         self.end_groups(true);
         self.session.note_unit();
+        self.session.note(None, Did::BackedOut);
         Ok(Outcome::OK)
     }
 
@@ -477,6 +515,7 @@ impl<S: Store> Drop for Connection<S> {
         }
         let core = Arc::clone(&self.session.core);
         self.session.work.back(&core);
+        self.session.end_account(Disconnected::Implicitly);
         self.close_all();
         core.clients.lock().remove(&self.session.client.number);
     }

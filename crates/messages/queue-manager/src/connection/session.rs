@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
+use crate::core::event::{self, Account, Did, Disconnected};
 use crate::core::{Client, Core, Resolved, Subscribed, Work};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::name::ObjectName;
@@ -107,11 +108,13 @@ pub(super) struct Session<S: Store> {
     pub(super) message_handles: BTreeMap<i64, Properties>,
     next_message_handle: i64,
     pub(super) status: Status,
+    account: Account,
 }
 
 impl<S: Store> Session<S> {
     pub(super) fn new(core: Arc<Core<S>>, client: Arc<Client>) -> Session<S> {
         let work = Work::new(&core);
+        let account = Account::begin(&core);
         Session {
             core,
             client,
@@ -121,7 +124,37 @@ impl<S: Store> Session<S> {
             message_handles: BTreeMap::new(),
             next_message_handle: 1,
             status: Status::default(),
+            account,
         }
+    }
+
+    /// Notes a call, if an account is kept.
+    pub(super) fn note(&mut self, queue: Option<ObjectName>, did: Did) {
+        if self.account.is_kept() {
+            self.account.note(&self.core, &self.client, (queue, did));
+        }
+    }
+
+    /// Notes a call for something that is open.
+    pub(super) fn note_of(&mut self, handle: Handle, did: Did) {
+        if self.account.is_kept() {
+            let name = self.name_of(handle);
+            self.note(name, did);
+        }
+    }
+
+    /// The queue that a handle stands for.
+    pub(super) fn name_of(&self, handle: Handle) -> Option<ObjectName> {
+        let open = self.handles.get(&handle.0)?;
+        match &open.object {
+            Opened::Queue(queue) => queue.counted().map(|queue| queue.name),
+            _ => None,
+        }
+    }
+
+    /// The connection ends: its account is told.
+    pub(super) fn end_account(&mut self, how: Disconnected) {
+        event::end(&self.core, &mut self.account, &self.client, how);
     }
 
     /// Fails if the connection was broken, or the queue manager stops.

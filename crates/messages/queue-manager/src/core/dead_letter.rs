@@ -26,7 +26,7 @@ use super::{Core, Work, failed};
 use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value};
 use crate::message::{Message, date_and_time};
 use crate::name::{ObjectName, padded};
-use crate::queue::{Entry, Place, Queue};
+use crate::queue::{Entry, Place, Queue, Shelf};
 use crate::reason::{Answer, Reason, fail};
 
 /// Bytes of the version-1 descriptor in a transmission header.
@@ -124,7 +124,7 @@ impl<S: Store> Core<S> {
     /// Messages came back by backout: their counts are kept, and they move if it is enough.
     pub(super) fn backed_out(&self, which: &[(Arc<Queue>, Place, Entry, u32)], quiet: bool) {
         let moves = self.manager_settings().moves_backed_out;
-        let mut kept: Vec<(u32, Place, u32)> = Vec::new();
+        let mut kept: Vec<(Shelf, Place, u32)> = Vec::new();
         let mut seen: Vec<&Arc<Queue>> = Vec::new();
         for (queue, at, entry, count) in which {
             let settings = queue.settings();
@@ -136,7 +136,7 @@ impl<S: Store> Core<S> {
                 }
             }
             if entry.persistent && settings.harden_backout {
-                kept.push((queue.number, *at, *count));
+                kept.push((queue.shelf(), *at, *count));
             }
             if !seen.iter().any(|known| Arc::ptr_eq(known, queue)) {
                 seen.push(queue);
@@ -198,7 +198,7 @@ impl<S: Store> Core<S> {
         };
         let read = match volatile {
             Some(message) => Ok(Some((*message).clone())),
-            None => self.bodies.read(work.open_unit(), queue.number, at),
+            None => self.bodies.read(work.open_unit(), queue.shelf(), at),
         };
         let message = match read {
             Ok(Some(message)) => message,

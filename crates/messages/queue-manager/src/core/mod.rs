@@ -59,6 +59,7 @@ use crate::options::ConnectOptions;
 use crate::queue::Bodies;
 use crate::reason::{Answer, Failed, Reason, fail, require};
 use crate::status::HandleStatus;
+use crate::storage::Storage;
 use crate::topic::Topics;
 
 /// What a user wants to do with an object.
@@ -99,6 +100,8 @@ pub struct Options {
     pub authority: Option<Arc<dyn Authority>>,
     /// What authority records are told of users; none: records are not asked.
     pub users: Option<Arc<dyn Users>>,
+    /// The storage beneath it, for displays; none: nothing is known of it.
+    pub storage: Option<Arc<dyn Storage>>,
     /// Connections at a time, at most.
     pub connections_max: usize,
 }
@@ -113,6 +116,7 @@ impl Options {
             entropy: Arc::new(seam::entropy::OsEntropy),
             authority: None,
             users: None,
+            storage: None,
             connections_max: 10_000,
         }
     }

@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use seam::sync::Mutex;
 use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
-use super::event::Switches;
+use super::event::{Accounting, Switches};
 use super::{Core, Options, RUNNING};
 use crate::channel_state::{CHANNELS, Table};
 use crate::error::AdminError;
 use crate::message::display_date_and_time;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object, Value};
-use crate::queue::{Bodies, Entry, Origin, Queue, Settings, Stored, set_of};
+use crate::queue::{Bodies, Entry, Origin, PageSet, Queue, Settings, Stored, set_of};
 use crate::topic::Topics;
 
 const DEFINITIONS: &str = "HOLDFAST.MQ.OBJECTS";
@@ -43,6 +43,7 @@ pub(crate) struct ManagerSettings {
     /// Milliseconds between scans for expired messages; none: no scans.
     pub(crate) expiry_interval_ms: Option<u64>,
     pub(crate) events: Switches,
+    pub(crate) accounting: Accounting,
 }
 
 impl ManagerSettings {
@@ -64,6 +65,7 @@ impl ManagerSettings {
             properties_max: size("MAXPROPL"),
             expiry_interval_ms: seconds.filter(|seconds| *seconds > 0).map(|s| s * 1_000),
             events: Switches::of(object),
+            accounting: Accounting::of(object),
         }
     }
 }
@@ -115,12 +117,16 @@ impl Registry {
             self.initiation.insert(initiation.into());
         }
         if object.kind == Kind::QueueLocal {
-            let settings = Settings::of(&object);
+            let mut settings = Settings::of(&object);
+            settings.page_set = self.page_set_of(&settings.storage_class);
             match self.queues.get(&object.name) {
                 Some(queue) => {
                     let mut state = queue.state.lock();
                     if state.settings.watch != settings.watch {
                         state.watch = settings.watch;
+                    }
+                    if state.settings.service != settings.service {
+                        state.service = settings.service;
                     }
                     state.settings = Arc::new(settings);
                     // Getters may find it inhibited now, or no longer so.
@@ -134,11 +140,36 @@ impl Registry {
                 }
             }
         }
+        let class = (object.kind == Kind::StorageClass).then(|| object.name.clone());
         self.objects.insert((object.kind.space(), object.name.clone()), Arc::new(object));
+        if let Some(class) = class {
+            self.class_changed(&class);
+        }
+    }
+
+    /// The page set that a storage class names; one that is not defined names the usual one.
+    fn page_set_of(&self, class: &str) -> PageSet {
+        let class = self.object(Kind::StorageClass, class);
+        class.and_then(|class| PageSet::of(class.number_of("PSID"))).unwrap_or(PageSet::ZERO)
+    }
+
+    /// Queues of a storage class go to another page set with the next message that finds them empty.
+    fn class_changed(&self, class: &str) {
+        let page_set = self.page_set_of(class);
+        for queue in self.queues.values() {
+            let mut state = queue.state.lock();
+            if state.settings.storage_class == class && state.settings.page_set != page_set {
+                let settings = Settings { page_set, ..(*state.settings).clone() };
+                state.settings = Arc::new(settings);
+            }
+        }
     }
 
     fn remove(&mut self, kind: Kind, name: &str) -> Option<Arc<Queue>> {
         self.objects.remove(&(kind.space(), name.to_owned()));
+        if kind == Kind::StorageClass {
+            self.class_changed(name);
+        }
         if kind.is_queue() { self.queues.remove(name) } else { None }
     }
 }
@@ -189,6 +220,7 @@ impl<S: Store> Core<S> {
             trigger_interval_ms: AtomicU64::new(u64::MAX),
         };
         core.read_definitions(now_ms)?;
+        core.open_page_sets()?;
         core.read_messages()?;
         super::doubts::recover(&core)?;
         let interval = core.manager_settings().trigger_interval_ms;
@@ -236,13 +268,26 @@ impl<S: Store> Core<S> {
         Ok(())
     }
 
+    fn open_page_sets(&self) -> Result<(), AdminError> {
+        let defined: Vec<PageSet> = {
+            let registry = self.registry.lock();
+            let objects = registry.of_space(Kind::PageSet);
+            objects.filter_map(|object| PageSet::of(object.name.parse().ok()?)).collect()
+        };
+        for page_set in defined.into_iter().filter(|one| *one != PageSet::ZERO) {
+            self.bodies.open_page_set(page_set, None)?;
+        }
+        Ok(())
+    }
+
     fn read_messages(&self) -> Result<(), AdminError> {
         let registry = self.registry.lock();
         let queues: BTreeMap<u32, Arc<Queue>> =
             registry.queues().map(|queue| (queue.number, Arc::clone(queue))).collect();
         drop(registry);
-        self.bodies.scan(|number, at, stored| {
-            let Some(queue) = queues.get(&number) else { return };
+        self.bodies.scan(|shelf, at, stored| {
+            let Some(queue) = queues.get(&shelf.queue) else { return };
+            queue.found_in(shelf.page_set);
             let mut state = queue.state.lock();
             match stored {
                 Stored::Backouts(count) => state.index.set_backout_count(at, count),

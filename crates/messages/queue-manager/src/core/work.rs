@@ -231,22 +231,26 @@ impl<S: Store> Work<S> {
                 }
                 return Err(refused);
             }
+            queue.choose_page_set(&state);
+            let known = !persistent || core.bodies.has(queue.shelf().page_set);
+            require(known, Reason::PAGESET_ERROR)?;
             let priority = message.descriptor.priority;
             let at = place(if state.settings.by_priority { priority } else { 9 }, arrival);
             let volatile = (!persistent).then(|| Arc::clone(&message));
             state.index.coming(at, entry, self.number, &hashes, volatile);
             let depth = state.index.depth();
             state.statistics.put(bytes, depth, message.put_ms);
-            (at, state.watch.put(depth))
+            let late = state.service.is_on().then(|| state.service.put(depth, message.put_ms));
+            (at, [state.watch.put(depth), late.flatten()])
         };
-        if let Some(event) = event {
+        for event in event.into_iter().flatten() {
             core.depth_event(queue, event);
         }
         let written = match persistent {
             false => Ok(()),
             true => {
                 let unit = self.unit(core).map_err(Broken::from);
-                unit.and_then(|unit| core.bodies.write(unit, queue.number, at, &message))
+                unit.and_then(|unit| core.bodies.write(unit, queue.shelf(), at, &message))
             }
         };
         if let Err(broken) = written {
@@ -277,18 +281,19 @@ impl<S: Store> Work<S> {
             let mut state = queue.state.lock();
             state.index.identify(at, &hashes);
             let depth = state.index.depth();
-            state.watch.got(depth)
+            let late = state.service.is_on().then(|| state.service.got(depth, core.now_ms()));
+            [state.watch.got(depth), late.flatten()]
         };
-        if let Some(event) = event {
+        for event in event.into_iter().flatten() {
             core.depth_event(queue, event);
         }
         if entry.persistent {
             let backed_out = queue.state.lock().index.backout_count(at) > 0;
-            let number = queue.number;
+            let shelf = queue.shelf();
             let deleted = self
                 .unit(core)
                 .map_err(Broken::from)
-                .and_then(|unit| core.bodies.delete(unit, number, at, &entry, backed_out));
+                .and_then(|unit| core.bodies.delete(unit, shelf, at, &entry, backed_out));
             if let Err(broken) = deleted {
                 queue.give_back(at, before);
                 return Err(self.lost(broken));
@@ -468,14 +473,14 @@ impl<S: Store> Work<S> {
             got.queue.state.lock().index.gone(got.at, &got.hashes);
             return;
         }
-        let number = got.queue.number;
+        let shelf = got.queue.shelf();
         let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
         let deleted = match got.entry.persistent {
             false => Ok(()),
             true => self
                 .unit(core)
                 .map_err(Broken::from)
-                .and_then(|unit| core.bodies.delete(unit, number, got.at, &got.entry, backed_out)),
+                .and_then(|unit| core.bodies.delete(unit, shelf, got.at, &got.entry, backed_out)),
         };
         if let Err(Broken { undone: false, .. }) = deleted {
             self.doom();

@@ -51,11 +51,13 @@ pub enum Kind {
     AuthenticationInformation = 15,
     ChannelAuthority = 16,
     AuthorityRecord = 17,
+    PageSet = 18,
+    BufferPool = 19,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 19] = [
         Kind::QueueManager,
         Kind::QueueLocal,
         Kind::QueueAlias,
@@ -73,6 +75,8 @@ impl Kind {
         Kind::AuthenticationInformation,
         Kind::ChannelAuthority,
         Kind::AuthorityRecord,
+        Kind::PageSet,
+        Kind::BufferPool,
     ];
 
     /// The attributes of objects of this kind.
@@ -95,6 +99,8 @@ impl Kind {
             Kind::AuthenticationInformation => others::AUTHENTICATION_INFORMATION,
             Kind::ChannelAuthority => others::CHANNEL_AUTHORITY,
             Kind::AuthorityRecord => others::AUTHORITY_RECORD,
+            Kind::PageSet => tables::PAGE_SET,
+            Kind::BufferPool => tables::BUFFER_POOL,
         }
     }
 
@@ -131,6 +137,8 @@ impl Kind {
             Kind::AuthenticationInformation => "AUTHINFO",
             Kind::ChannelAuthority => "CHLAUTH",
             Kind::AuthorityRecord => "AUTHREC",
+            Kind::PageSet => "PSID",
+            Kind::BufferPool => "BUFFPOOL",
         }
     }
 
@@ -145,6 +153,7 @@ impl Kind {
             Kind::Subscription => 10_240,
             Kind::Channel | Kind::ClientChannel => 20,
             Kind::StorageClass => 8,
+            Kind::PageSet | Kind::BufferPool => 2,
             // Composed of what tells one record from another.
             Kind::ChannelAuthority | Kind::AuthorityRecord => 4_096,
             _ => 48,

@@ -78,6 +78,9 @@ const DYNAMIC: Words = &[("TEMPDYN", 3), ("PERMDYN", 2), ("SHAREDYN", 4)];
 const SHARE: Words = &[("NOSHARE", 0), ("SHARE", 1)];
 const HARDEN: Words = &[("NOHARDENBO", 0), ("HARDENBO", 1)];
 const TRIGGER_CONTROL: Words = &[("NOTRIGGER", 0), ("TRIGGER", 1)];
+const EXPANSION: Words = &[("USER", 1), ("SYSTEM", 2), ("NONE", 3)];
+const LOCATION: Words = &[("BELOW", 0), ("ABOVE", 1)];
+const PAGE_CLASS: Words = &[("4KB", 0), ("FIXED4KB", 1)];
 const TARGET: Words = &[("QUEUE", 1), ("TOPIC", 8)];
 
 pub(super) const ALTERATION: [Attribute; 2] =
@@ -223,6 +226,22 @@ pub(super) const STORAGE_CLASS: &[Attribute] = &[
     text("XCFMNAME", 16, 2044),
     text("PASSTKTA", 8, 2086),
     DISPOSED,
+    ALTERATION[0],
+    ALTERATION[1],
+];
+
+pub(super) const PAGE_SET: &[Attribute] = &[
+    fixed(number("BUFFPOOL", (0, 99), "0", 0)),
+    text("DSN", 44, 0),
+    word("EXPAND", EXPANSION, "USER", 0),
+    ALTERATION[0],
+    ALTERATION[1],
+];
+
+pub(super) const BUFFER_POOL: &[Attribute] = &[
+    number("BUFFERS", (0, MOST), "0", 0),
+    word("LOCATION", LOCATION, "ABOVE", 0),
+    word("PAGECLAS", PAGE_CLASS, "4KB", 0),
     ALTERATION[0],
     ALTERATION[1],
 ];

@@ -5,12 +5,14 @@
 //! | `HOLDFAST.MQ.MESSAGES` | queue's number (4), place (8) | the record, see `message` |
 //! | the same | queue's number (4), place (8), `B` | how often it was backed out (4) |
 //! | `HOLDFAST.MQ.DATA` | arrival (8), chunk (4) | up to 32 KiB of the data of a large message |
+//! | `HOLDFAST.MQ.PSnn.MESSAGES`, `.DATA` | | the same, of page set nn; the two above are page set 00 |
 //!
 //! Numbers of keys have their most significant byte first.
 //!
 //! 1. Nobody but who holds a message in the index removes it, so nobody waits for a lock here.
 //! 2. A message's arrival number is never given twice.
-//! 3. A large message is written and deleted whole or not at all; what cannot be undone is told.
+//! 3. All messages of a queue are in one page set.
+//! 4. A large message is written and deleted whole or not at all; what cannot be undone is told.
 
 use seam::sync::Mutex;
 use store::{
@@ -33,11 +35,52 @@ struct Numbers {
     end: u64,
 }
 
+/// The number of a page set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PageSet(pub(crate) u8);
+
+impl PageSet {
+    /// The one that every queue manager has.
+    pub(crate) const ZERO: PageSet = PageSet(0);
+    /// One more than the highest number.
+    const COUNT: usize = 100;
+
+    /// The page set of a name or a number, if there can be one.
+    pub(crate) fn of(number: i64) -> Option<PageSet> {
+        u8::try_from(number).ok().filter(|number| usize::from(*number) < Self::COUNT).map(PageSet)
+    }
+
+    /// The names of its data sets: of messages, and of the data of large ones.
+    pub(crate) fn data_sets(self) -> [String; 2] {
+        match self {
+            PageSet::ZERO => [MESSAGES.to_owned(), DATA.to_owned()],
+            PageSet(number) => {
+                ["MESSAGES", "DATA"].map(|part| format!("HOLDFAST.MQ.PS{number:02}.{part}"))
+            }
+        }
+    }
+}
+
+/// Where the messages of a queue are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shelf {
+    pub(crate) queue: u32,
+    pub(crate) page_set: PageSet,
+}
+
+/// The data sets of a page set.
+#[derive(Clone, Copy)]
+struct Sets {
+    messages: SetId,
+    data: SetId,
+}
+
 /// The sets of messages.
 pub(crate) struct Bodies<S: Store> {
     store: S,
     messages: SetId,
-    data: SetId,
+    /// Those of the page sets, by their numbers.
+    sets: Mutex<[Option<Sets>; PageSet::COUNT]>,
     numbers: Mutex<Numbers>,
 }
 
@@ -76,11 +119,16 @@ fn whole<U: Unit>(
 
 /// The set of a name, made if it is not there.
 pub(crate) fn set_of<S: Store>(store: &S, name: &str) -> Result<SetId> {
+    set_in(store, name, None)
+}
+
+/// The same; made in that pool.
+fn set_in<S: Store>(store: &S, name: &str, pool: Option<&str>) -> Result<SetId> {
     match store.set(name)? {
         Some(set) => Ok(set),
         None => {
-            let locking = Locking::Caller;
-            store.create_set(name, &SetAttributes { locking, ..SetAttributes::default() })
+            let (locking, pool) = (Locking::Caller, pool.map(str::to_owned));
+            store.create_set(name, &SetAttributes { locking, pool, ..SetAttributes::default() })
         }
     }
 }
@@ -111,7 +159,43 @@ impl<S: Store> Bodies<S> {
         let messages = set_of(store, MESSAGES)?;
         let data = set_of(store, DATA)?;
         let numbers = Mutex::new(Numbers { next: 0, end: 0 });
-        Ok(Bodies { store: store.clone(), messages, data, numbers })
+        let mut sets = [None; PageSet::COUNT];
+        sets[0] = Some(Sets { messages, data });
+        Ok(Bodies { store: store.clone(), messages, sets: Mutex::new(sets), numbers })
+    }
+
+    /// Opens a page set; its data sets are made, in that pool, if they are not there.
+    pub(crate) fn open_page_set(&self, page_set: PageSet, pool: Option<&str>) -> Result<()> {
+        let [messages, data] = page_set.data_sets();
+        let messages = set_in(&self.store, &messages, pool)?;
+        let data = set_in(&self.store, &data, pool)?;
+        if let Some(sets) = self.sets.lock().get_mut(usize::from(page_set.0)) {
+            *sets = Some(Sets { messages, data });
+        }
+        Ok(())
+    }
+
+    /// Removes the data sets of a page set in which no queue has messages.
+    pub(crate) fn drop_page_set(&self, page_set: PageSet) -> Result<()> {
+        let slot = usize::from(page_set.0);
+        let before = self.sets.lock().get_mut(slot).and_then(Option::take);
+        let Some(Sets { messages, data }) = before else { return Ok(()) };
+        let dropped = self.store.drop_set(messages).and_then(|()| self.store.drop_set(data));
+        if dropped.is_err() {
+            // What is left of it is found again, or made anew.
+            let _ = self.open_page_set(page_set, None);
+        }
+        dropped
+    }
+
+    /// Whether a page set is open.
+    pub(crate) fn has(&self, page_set: PageSet) -> bool {
+        self.sets.lock().get(usize::from(page_set.0)).is_some_and(Option::is_some)
+    }
+
+    fn sets(&self, page_set: PageSet) -> Result<Sets> {
+        let sets = self.sets.lock().get(usize::from(page_set.0)).copied().flatten();
+        sets.ok_or_else(|| damaged(0, 0, &format!("page set {:02} is not defined", page_set.0)))
     }
 
     /// A number that no message and nothing else ever has.
@@ -125,21 +209,37 @@ impl<S: Store> Bodies<S> {
         Ok(numbers.next - 1)
     }
 
-    /// Everything in the order of queues and places.
-    pub(crate) fn scan(&self, mut each: impl FnMut(u32, Place, Stored)) -> Result<()> {
+    /// Everything in the order of page sets, queues and places.
+    pub(crate) fn scan(&self, mut each: impl FnMut(Shelf, Place, Stored)) -> Result<()> {
+        let open = *self.sets.lock();
+        for (number, sets) in (0..).zip(open) {
+            if let Some(sets) = sets {
+                self.scan_one(PageSet(number), sets.messages, &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_one(
+        &self,
+        page_set: PageSet,
+        messages: SetId,
+        each: &mut impl FnMut(Shelf, Place, Stored),
+    ) -> Result<()> {
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
-        let mut cursor = self.store.cursor(self.messages)?;
+        let mut cursor = self.store.cursor(messages)?;
         while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
             let (Some(queue), Some(at)) = (entry.key.get(..4), entry.key.get(4..12)) else {
                 continue;
             };
             let queue = queue.try_into().map_or(0, u32::from_be_bytes);
+            let shelf = Shelf { queue, page_set };
             let at = at.try_into().map_or(0, u64::from_be_bytes);
             if entry.key.len() == 13 {
                 let count = entry.value.try_into().map_or(0, u32::from_le_bytes);
-                each(queue, at, Stored::Backouts(count));
+                each(shelf, at, Stored::Backouts(count));
             } else if let Some(head) = Head::read(entry.value) {
-                each(queue, at, Stored::Message(head));
+                each(shelf, at, Stored::Message(head));
             }
         }
         unit.backout()
@@ -148,17 +248,18 @@ impl<S: Store> Bodies<S> {
     pub(crate) fn write(
         &self,
         unit: &mut S::Unit,
-        queue: u32,
+        shelf: Shelf,
         at: Place,
         message: &Message,
     ) -> std::result::Result<(), Broken> {
+        let sets = self.sets(shelf.page_set)?;
         let mut record = Vec::new();
         message.write(&mut record);
         whole(unit, message.is_large(), |unit| {
-            unit.put(self.messages, &key(queue, at), &record)?;
+            unit.put(sets.messages, &key(shelf.queue, at), &record)?;
             if message.is_large() {
                 for (chunk, piece) in (0..).zip(message.data.chunks(CHUNK_BYTES)) {
-                    unit.put(self.data, &chunk_key(at, chunk), piece)?;
+                    unit.put(sets.data, &chunk_key(at, chunk), piece)?;
                 }
             }
             Ok(())
@@ -170,24 +271,25 @@ impl<S: Store> Bodies<S> {
     pub(crate) fn read(
         &self,
         unit: Option<&mut S::Unit>,
-        queue: u32,
+        shelf: Shelf,
         at: Place,
     ) -> Result<Option<Message>> {
         if let Some(unit) = unit
-            && let Some(message) = self.read_in(unit, queue, at)?
+            && let Some(message) = self.read_in(unit, shelf, at)?
         {
             return Ok(Some(message));
         }
         let mut fresh = self.store.begin(UnitOptions::READ_ONLY)?;
-        let message = self.read_in(&mut fresh, queue, at)?;
+        let message = self.read_in(&mut fresh, shelf, at)?;
         // What it read is durable already, so nothing has to be waited for.
         fresh.backout()?;
         Ok(message)
     }
 
-    fn read_in(&self, unit: &mut S::Unit, queue: u32, at: Place) -> Result<Option<Message>> {
+    fn read_in(&self, unit: &mut S::Unit, shelf: Shelf, at: Place) -> Result<Option<Message>> {
+        let (queue, sets) = (shelf.queue, self.sets(shelf.page_set)?);
         let mut record = Vec::new();
-        if !unit.get(self.messages, &key(queue, at), Read::Unlocked, &mut record)? {
+        if !unit.get(sets.messages, &key(queue, at), Read::Unlocked, &mut record)? {
             return Ok(None);
         }
         let Some((head, mut message)) = Message::read(&record) else {
@@ -200,7 +302,7 @@ impl<S: Store> Bodies<S> {
                 if message.data.len() >= length {
                     break;
                 }
-                if !unit.get(self.data, &chunk_key(at, chunk), Read::Unlocked, &mut record)? {
+                if !unit.get(sets.data, &chunk_key(at, chunk), Read::Unlocked, &mut record)? {
                     return Err(damaged(queue, at, "a chunk of its data is not there"));
                 }
                 message.data.extend_from_slice(&record);
@@ -215,14 +317,15 @@ impl<S: Store> Bodies<S> {
     /// Only the descriptors of messages, one unit of work for all: to build an index.
     pub(crate) fn read_many(
         &self,
-        queue: u32,
+        shelf: Shelf,
         places: &[Place],
         mut each: impl FnMut(Place, &Message),
     ) -> Result<()> {
+        let (queue, sets) = (shelf.queue, self.sets(shelf.page_set)?);
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
         let mut record = Vec::new();
         for at in places {
-            if unit.get(self.messages, &key(queue, *at), Read::Unlocked, &mut record)?
+            if unit.get(sets.messages, &key(queue, *at), Read::Unlocked, &mut record)?
                 && let Some((_, message)) = Message::read(&record)
             {
                 each(*at, &message);
@@ -234,33 +337,34 @@ impl<S: Store> Bodies<S> {
     pub(crate) fn delete(
         &self,
         unit: &mut S::Unit,
-        queue: u32,
+        shelf: Shelf,
         at: Place,
         entry: &Entry,
         backed_out: bool,
     ) -> std::result::Result<(), Broken> {
         whole(unit, entry.large || backed_out, |unit| {
-            self.delete_in(unit, queue, at, entry, backed_out)
+            self.delete_in(unit, shelf, at, entry, backed_out)
         })
     }
 
     fn delete_in(
         &self,
         unit: &mut S::Unit,
-        queue: u32,
+        shelf: Shelf,
         at: Place,
         entry: &Entry,
         backed_out: bool,
     ) -> Result<()> {
-        if unit.delete(self.messages, &key(queue, at))? != Outcome::Done {
+        let (queue, sets) = (shelf.queue, self.sets(shelf.page_set)?);
+        if unit.delete(sets.messages, &key(queue, at))? != Outcome::Done {
             return Err(damaged(queue, at, "it is not there"));
         }
         if backed_out {
-            let _ = unit.delete(self.messages, &backouts_key(queue, at))?;
+            let _ = unit.delete(sets.messages, &backouts_key(queue, at))?;
         }
         if entry.large {
             for chunk in 0..(entry.bytes as usize).div_ceil(CHUNK_BYTES) as u32 {
-                if unit.delete(self.data, &chunk_key(at, chunk))? != Outcome::Done {
+                if unit.delete(sets.data, &chunk_key(at, chunk))? != Outcome::Done {
                     return Err(damaged(queue, at, "a chunk of its data is not there"));
                 }
             }
@@ -269,13 +373,14 @@ impl<S: Store> Bodies<S> {
     }
 
     /// Keeps how often messages were backed out: of queues, by places.
-    pub(crate) fn harden(&self, counts: &[(u32, Place, u32)]) -> Result<()> {
+    pub(crate) fn harden(&self, counts: &[(Shelf, Place, u32)]) -> Result<()> {
         if counts.is_empty() {
             return Ok(());
         }
         let mut unit = self.store.begin(UnitOptions::default())?;
-        for (queue, at, count) in counts {
-            unit.put(self.messages, &backouts_key(*queue, *at), &count.to_le_bytes())?;
+        for (shelf, at, count) in counts {
+            let messages = self.sets(shelf.page_set)?.messages;
+            unit.put(messages, &backouts_key(shelf.queue, *at), &count.to_le_bytes())?;
         }
         unit.commit().map(drop)
     }

@@ -137,6 +137,11 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// Whether there is no message, seen or held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.held.is_empty()
+    }
+
     pub(crate) fn depth(&self) -> u64 {
         self.depth
     }

@@ -5,6 +5,7 @@
 //! 2. `arrivals` changes whenever a getter that found nothing may find something, or is to end.
 //!    A getter notes it before it looks and sleeps only while it has not changed, so no wake is
 //!    missed.
+//! 3. All messages of a queue are in one page set. It changes only while the queue has none.
 
 mod bodies;
 mod index;
@@ -14,14 +15,15 @@ mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use seam::sync::{Condvar, Mutex};
 
-pub(crate) use bodies::{Bodies, Broken, Stored, set_of};
+pub(crate) use bodies::{Bodies, Broken, PageSet, Shelf, Stored, set_of};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;
-pub(crate) use watch::{DepthEvent, DepthWatch};
+pub(crate) use watch::{DepthEvent, DepthWatch, ServiceWatch};
 
 use crate::name::ObjectName;
 use crate::reason::{Answer, Reason, fail, require};
@@ -31,6 +33,8 @@ pub(crate) struct Queue {
     pub(crate) name: ObjectName,
     /// Under which its messages are kept.
     pub(crate) number: u32,
+    /// The page set that has its messages.
+    page_set: AtomicU8,
     pub(crate) state: Mutex<State>,
     pub(crate) arrived: Condvar,
     /// Held by who builds an index, so that nobody else does.
@@ -43,6 +47,7 @@ pub(crate) struct State {
     pub(crate) index: Index,
     pub(crate) statistics: Statistics,
     pub(crate) watch: DepthWatch,
+    pub(crate) service: ServiceWatch,
     pub(crate) deleted: bool,
     /// A permanent dynamic queue goes when the last handle is closed.
     pub(crate) delete_at_last_close: bool,
@@ -67,8 +72,10 @@ pub(crate) struct State {
 
 impl Queue {
     pub(crate) fn new(name: ObjectName, number: u32, settings: Settings, now_ms: u64) -> Queue {
+        let page_set = settings.page_set;
         let state = State {
             watch: settings.watch,
+            service: settings.service,
             settings: Arc::new(settings),
             index: Index::default(),
             statistics: Statistics::new(now_ms),
@@ -89,9 +96,29 @@ impl Queue {
         Queue {
             name,
             number,
+            page_set: AtomicU8::new(page_set.0),
             state: Mutex::new(state),
             arrived: Condvar::new(),
             building: Mutex::new(()),
+        }
+    }
+
+    /// Where its messages are kept.
+    pub(crate) fn shelf(&self) -> Shelf {
+        let page_set = PageSet(self.page_set.load(Ordering::Acquire));
+        Shelf { queue: self.number, page_set }
+    }
+
+    /// Its messages were found in that page set.
+    pub(crate) fn found_in(&self, page_set: PageSet) {
+        self.page_set.store(page_set.0, Ordering::Release);
+    }
+
+    /// A message is to come: while there is none, it is kept where the storage class says now.
+    /// The latch is held.
+    pub(crate) fn choose_page_set(&self, state: &State) {
+        if state.index.is_empty() {
+            self.found_in(state.settings.page_set);
         }
     }
 

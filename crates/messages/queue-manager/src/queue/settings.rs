@@ -1,6 +1,7 @@
 //! What a local queue is told by its definition, ready for use by every put and get.
 
-use super::watch::DepthWatch;
+use super::bodies::PageSet;
+use super::watch::{DepthWatch, ServiceWatch};
 use crate::name::{ObjectName, padded};
 use crate::objects::Object;
 
@@ -75,6 +76,13 @@ pub(crate) struct Settings {
     pub(crate) expiry_max: Option<i32>,
     /// When it counts as deep or full.
     pub(crate) watch: DepthWatch,
+    /// When its messages count as got too late.
+    pub(crate) service: ServiceWatch,
+    /// Whether accounts of it are kept; none: as the queue manager has it.
+    pub(crate) accounting: Option<bool>,
+    pub(crate) storage_class: String,
+    /// Where its messages are to be kept: what the storage class says.
+    pub(crate) page_set: PageSet,
 }
 
 impl Settings {
@@ -116,6 +124,14 @@ impl Settings {
             },
             expiry_max: expiry_max(object),
             watch: DepthWatch::of(object),
+            service: ServiceWatch::of(object),
+            accounting: match object.text_of("ACCTQ") {
+                "ON" => Some(true),
+                "QMGR" => None,
+                _ => Some(false),
+            },
+            storage_class: object.text_of("STGCLASS").to_owned(),
+            page_set: PageSet::ZERO,
         }
     }
 }

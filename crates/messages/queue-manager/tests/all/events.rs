@@ -115,3 +115,89 @@ fn statistics_of_an_interval_name_the_queues_that_did_something() {
     let again = told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
     assert!(!again.iter().any(|one| one.windows(5).any(|part| part == b"BUSY ")), "it did nothing");
 }
+
+/// Where a parameter stands in a message.
+fn parameter(bytes: &[u8], id: i32) -> Option<usize> {
+    let mut at = 36;
+    while at + 12 <= bytes.len() {
+        if number(bytes, at + 8) == id {
+            return Some(at);
+        }
+        at += usize::try_from(number(bytes, at + 4)).expect("a length");
+    }
+    None
+}
+
+/// A list of two.
+fn two(bytes: &[u8], id: i32) -> [i32; 2] {
+    let at = parameter(bytes, id).expect("it is there");
+    [number(bytes, at + 16), number(bytes, at + 20)]
+}
+
+fn integer(bytes: &[u8], id: i32) -> i32 {
+    number(bytes, parameter(bytes, id).expect("it is there") + 12)
+}
+
+#[test]
+fn the_account_of_a_connection_says_what_it_did() {
+    let system = System::new();
+    ask_for(&system, "ACCTMQI", "ON");
+    ask_for(&system, "ACCTQ", "ON");
+    system.queue("Q", &[]);
+    system.queue("R", &[("ACCTQ", "OFF")]);
+    let mut client = system.connect();
+    assert_eq!(fill(&mut client, "Q", 3), Reason::NONE);
+    assert_eq!(fill(&mut client, "R", 1), Reason::NONE);
+    let queue = client.open_queue("Q", ALL).expect("it opens");
+    assert!(client.next(queue).is_ok());
+    client.put_in_unit(queue, "x");
+    client.commit().expect("it is committed");
+    client.disconnect().expect("it ends");
+    ask_for(&system, "ACCTMQI", "OFF");
+    ask_for(&system, "ACCTQ", "OFF");
+    let all = told(&system, "SYSTEM.ADMIN.ACCOUNTING.QUEUE");
+    assert_eq!(heads(&all), [(167, 0), (168, 0)]);
+    let [calls, queues] = &all[..] else { panic!("{} messages", all.len()) };
+    assert_eq!(number(calls, 0), 22);
+    let puts: i32 = two(calls, 735).iter().sum();
+    assert_eq!((puts, two(calls, 735)[1] >= 4, two(calls, 722)), (5, true, [0, 1]));
+    assert_eq!((integer(calls, 733), integer(calls, 710), integer(calls, 716)), (3, 1, 0));
+    assert_eq!((integer(queues, 732), two(queues, 722)), (1, [0, 1]));
+    let of_queue: i32 = two(queues, 735).iter().sum();
+    assert_eq!(of_queue, 4);
+}
+
+#[test]
+fn a_connection_that_stays_is_accounted_for_after_each_interval() {
+    let system = System::new();
+    ask_for(&system, "ACCTMQI", "ON");
+    ask_for(&system, "ACCTINT", "60");
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    ask_for(&system, "ACCTMQI", "OFF");
+    assert_eq!(fill(&mut client, "Q", 2), Reason::NONE);
+    system.clock.pass(60_000);
+    assert_eq!(fill(&mut client, "Q", 1), Reason::NONE);
+    drop(client);
+    let all = told(&system, "SYSTEM.ADMIN.ACCOUNTING.QUEUE");
+    assert_eq!(heads(&all), [(167, 0), (167, 0)]);
+    // The call that ended the interval, an open, is in it.
+    assert_eq!((two(&all[0], 735), two(&all[1], 735)), ([0, 2], [0, 1]));
+    assert_eq!((parameter(&all[0], 716), integer(&all[1], 716)), (None, 1));
+}
+
+#[test]
+fn messages_that_are_got_too_late_are_told_of() {
+    let system = System::new();
+    ask_for(&system, "PERFMEV", "ENABLED");
+    system.queue("Q", &[("QSVCIEV", "HIGH"), ("QSVCINT", "1000")]);
+    let mut client = system.connect();
+    assert_eq!(fill(&mut client, "Q", 2), Reason::NONE);
+    let queue = client.open_queue("Q", ALL).expect("it opens");
+    system.clock.pass(1_001);
+    assert!(client.next(queue).is_ok());
+    system.clock.pass(1_000);
+    assert!(client.next(queue).is_ok());
+    let all = told(&system, "SYSTEM.ADMIN.PERFM.EVENT");
+    assert_eq!(heads(&all), [(45, 2226), (45, 2227)]);
+}

@@ -19,6 +19,7 @@ mod putting;
 mod reports;
 mod restarts;
 mod security;
+mod storage;
 mod triggers;
 mod units;
 mod waiting;

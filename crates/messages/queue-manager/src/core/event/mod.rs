@@ -2,20 +2,23 @@
 //!
 //! | queue | what comes there | asked for by |
 //! |---|---|---|
-//! | `SYSTEM.ADMIN.PERFM.EVENT` | a queue is deep, no longer deep, full | `PERFMEV`, queue's `QDP..EV` |
+//! | `SYSTEM.ADMIN.PERFM.EVENT` | a queue is deep, no longer deep, full; its messages are got too late, in time again | `PERFMEV`, queue's `QDP..EV`, `QSVCIEV` |
 //! | `SYSTEM.ADMIN.QMGR.EVENT` | starts and stops; somebody may not; names that lead nowhere | `STRSTPEV`, `AUTHOREV`, `INHIBTEV`, `LOCALEV`, `REMOTEEV` |
 //! | `SYSTEM.ADMIN.CHANNEL.EVENT` | channels start, stop, refuse | `CHLEV` |
 //! | `SYSTEM.ADMIN.STATISTICS.QUEUE` | what queues did in an interval | `STATQ`, see `statistics` |
+//! | `SYSTEM.ADMIN.ACCOUNTING.QUEUE` | what connections did | `ACCTMQI`, `ACCTQ`, see `accounting` |
 //!
 //! 1. An event is a message of its own, put at once, whatever becomes of the unit of work in which
 //!    it happened; if its queue takes it not, it is lost, and nothing else is.
 //! 2. No latch is held while an event is put, and events of event queues make no events.
 
+mod accounting;
 mod pcf;
 mod statistics;
 
 use store::Store;
 
+pub(crate) use accounting::{Account, Accounting, Did, Disconnected, end};
 pub(crate) use statistics::Counted;
 
 use super::{Core, Work};
