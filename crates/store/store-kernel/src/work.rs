@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
-use btree::{Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, Tree};
-use lock::{Acquired, LockName, Mode};
+use btree::{Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, RecordHint, Tree};
+use lock::{Acquired, LockError, LockName, Mode};
 use seam::plant::{Plant, planted};
-use store::{Cursor as _, KeyRange, Locking, Outcome, Position, Read, Result, SetId, StoreError};
-use uow::Uow;
+use store::{
+    Cover, Cursor as _, KeyRange, Locking, Outcome, Position, Read, Result, SetId, StoreError,
+};
+use uow::{Uow, UowError};
 
 use crate::Shared;
 use crate::cursor::{KernelCursor, Locks};
 use crate::error::{StoreOrUow, of_tree, of_uow};
 use crate::ghosts::Above;
-use crate::locks::{gap, gap_below, mode_of, record, wait_for_ghost};
+use crate::locks::{covered, gap, gap_below, mode_of, record, wait_for_ghost};
 use crate::own_ghosts::OwnGhosts;
 use crate::sets::SetHandle;
 
@@ -30,6 +32,10 @@ pub(crate) struct Used {
     id: SetId,
     pub(crate) handle: Arc<SetHandle>,
     pub(crate) mode: Option<Mode>,
+    /// How it holds the lock that stands for changes which others' locks cover.
+    covered: Option<Mode>,
+    /// It has asked for the whole set, which was not to be had.
+    refused: bool,
 }
 
 /// The unit of work beneath, and what its calls need.
@@ -40,21 +46,21 @@ pub(crate) struct Work {
     /// The key above the one in hand and the leaves between; kept for their memory.
     next: Vec<u8>,
     leaves: Leaves,
-    /// The leaf where the latest call was: the next one may read or change a record there.
+    /// Where the latest call was: the next one may read or change a record there.
     noted: Option<Noted>,
     /// The keys that it has deleted, once there are any.
     ghosts: Option<Arc<OwnGhosts>>,
 }
 
 struct Noted {
-    leaf: LeafHint,
+    seen: RecordHint,
     of: NotedBy,
 }
 
-/// How a leaf came to be noted.
+/// How a place came to be noted.
 #[derive(PartialEq, Eq)]
 enum NotedBy {
-    /// A cursor of the set stepped to a record in it.
+    /// A cursor of the set stepped to the record there.
     Step(SetId),
     /// This record was found there, or missed.
     Get(LockName),
@@ -72,7 +78,13 @@ impl UsedSets {
                 Some(place) => place,
                 None => {
                     let handle = shared.sets.handle(set)?;
-                    self.list.push(Used { id: set, handle, mode: None });
+                    self.list.push(Used {
+                        id: set,
+                        handle,
+                        mode: None,
+                        covered: None,
+                        refused: false,
+                    });
                     self.list.len() - 1
                 }
             };
@@ -118,9 +130,16 @@ impl Used {
         self.mode.and_then(Mode::on_parts).is_some_and(|whole| whole.covers(mode))
     }
 
+    /// Whether the caller's own locks cover what is changed here.
+    #[inline]
+    fn is_covered(&self) -> bool {
+        self.covered.is_some_and(|covered| covered.covers(Mode::IntentExclusive))
+    }
+
     /// Whether keys have to be locked one by one to be changed.
+    #[inline]
     fn locks_keys(&self) -> bool {
-        self.handle.locking == Locking::Keys && !self.covers(Mode::Exclusive)
+        self.handle.locking == Locking::Keys && !self.is_covered() && !self.covers(Mode::Exclusive)
     }
 
     /// Notes the mode in which the set itself is held by now.
@@ -193,6 +212,22 @@ impl Work {
         Ok(true)
     }
 
+    #[cold]
+    fn take_whole(&mut self, used: &mut Used) -> Result<()> {
+        if used.handle.locking == Locking::Caller {
+            return Ok(());
+        }
+        match self.intend_within(used, Mode::Exclusive, lock::Wait::No) {
+            Ok(()) => Ok(()),
+            Err(StoreOrUow::Uow(UowError::Lock(LockError::WouldBlock { .. }))) => {
+                used.refused = true;
+                Ok(())
+            }
+            Err(StoreOrUow::Uow(error)) => Err(of_uow(error)),
+            Err(StoreOrUow::Store(error)) => Err(error),
+        }
+    }
+
     /// The mode in which a read locks what it returns, if it does; the set is locked with intent.
     /// So it is where the caller locks, by names that say nothing of the set: whoever has read it
     /// goes on in the same data set until the end of the unit of work, and no recovery takes back
@@ -205,7 +240,28 @@ impl Work {
         }
         let Some(mode) = mode_of(read) else { return Ok(None) };
         self.intend(used, mode.intent())?;
-        Ok(Some(mode).filter(|mode| !used.covers(*mode)))
+        Ok(Some(mode).filter(|mode| !used.is_covered() && !used.covers(*mode)))
+    }
+
+    /// Takes the lock that stands for covered changes: to make some, or against those of others.
+    /// Or the whole set, if that is to be had at once.
+    #[inline]
+    pub(crate) fn cover(&mut self, used: &mut Used, cover: Cover) -> Result<()> {
+        let mode = match cover {
+            Cover::Changes => Mode::IntentExclusive,
+            Cover::Look => Mode::Shared,
+            Cover::Whole if used.refused || used.covers(Mode::Exclusive) => return Ok(()),
+            Cover::Whole => return self.take_whole(used),
+        };
+        if used.handle.locking == Locking::Caller
+            || used.covered.is_some_and(|held| held.covers(mode))
+        {
+            return Ok(());
+        }
+        self.intend(used, mode.intent())?;
+        self.uow.lock(covered(&used.handle), mode, self.wait).map_err(of_uow)?;
+        used.covered = Some(used.covered.map_or(mode, |held| held.join(mode)));
+        Ok(())
     }
 
     /// Locks a record that is to be changed; the set with intent. Returns the name of its lock, by
@@ -220,15 +276,21 @@ impl Work {
         Ok(name)
     }
 
-    /// The leaf of a record, if the latest call noted it.
+    /// Where a record is, if the latest call noted it.
     #[inline]
-    fn noted(&self, record: LockName) -> Option<LeafHint> {
-        self.noted_by(&NotedBy::Get(record))
+    fn noted(&self, record: LockName) -> Option<RecordHint> {
+        let noted = self.noted.as_ref().filter(|noted| noted.of == NotedBy::Get(record));
+        noted.map(|noted| noted.seen)
     }
 
+    /// The leaf of the latest call, if that was about the same record or a step to one beside it.
     #[inline]
-    fn noted_by(&self, by: &NotedBy) -> Option<LeafHint> {
-        self.noted.as_ref().filter(|noted| noted.of == *by).map(|noted| noted.leaf)
+    fn noted_near(&self, handle: &SetHandle, record: LockName) -> Option<LeafHint> {
+        let near = |noted: &&Noted| match noted.of {
+            NotedBy::Step(set) => set == handle.id,
+            NotedBy::Get(noted) => noted == record,
+        };
+        self.noted.as_ref().filter(near).map(|noted| noted.seen.leaf())
     }
 
     /// The leaf of the latest call, if that was in the same data set: what is inserted mostly goes
@@ -239,7 +301,7 @@ impl Work {
             NotedBy::Step(set) => set == handle.id,
             NotedBy::Get(record) => record.space == LockName::set(handle.data.id()).space,
         };
-        self.noted.as_ref().filter(beside).map(|noted| noted.leaf)
+        self.noted.as_ref().filter(beside).map(|noted| noted.seen.leaf())
     }
 
     pub(crate) fn get(
@@ -254,14 +316,14 @@ impl Work {
         if let Some(mode) = self.reading(used, read)? {
             self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
         }
-        let mut leaf = self.noted_by(&NotedBy::Step(used.handle.id));
+        let near = self.noted_near(&used.handle, name);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let found = tree.get_noting(key, value, &mut leaf).map_err(of_tree)?;
-        self.noted = leaf.map(|leaf| Noted { leaf, of: NotedBy::Get(name) });
-        if !found {
+        let seen = tree.get_seen(key, value, near).map_err(of_tree)?;
+        self.noted = Some(Noted { seen, of: NotedBy::Get(name) });
+        if !seen.is_there() {
             value.clear();
         }
-        Ok(found)
+        Ok(seen.is_there())
     }
 
     pub(crate) fn insert(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<Outcome> {
@@ -314,21 +376,63 @@ impl Work {
         &mut self,
         used: &mut Used,
         key: &[u8],
-        leaf: Option<LeafHint>,
+        seen: Option<RecordHint>,
     ) -> Result<Outcome> {
         let name = self.changing(used, key)?;
-        let mut noted = leaf.or_else(|| self.noted(name));
+        let mut seen = seen.or_else(|| self.noted(name));
         if used.locks_keys() {
             let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-            if !tree.contains_noting(key, &mut noted).map_err(of_tree)? {
+            let near = seen.map(|seen| seen.leaf());
+            let there = tree.contains_seen(key, near).map_err(of_tree)?;
+            if !there.is_there() {
                 return Ok(Outcome::Absent);
             }
+            seen = Some(there);
             self.uow.lock(gap_below(name), Mode::Exclusive, self.wait).map_err(of_uow)?;
             self.bury(&used.handle, key);
         }
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let removed = tree.remove_noted(&mut self.uow, key, noted).map_err(of_tree)?;
+        let removed = tree.remove_noted(&mut self.uow, key, seen).map_err(of_tree)?;
         Ok(if removed { Outcome::Done } else { Outcome::Absent })
+    }
+
+    /// Adds an entry whose key nobody else can be at work on. Answers, too, whether the entry
+    /// before it begins with the same `prefix` bytes; `None` if that was not to be seen.
+    pub(crate) fn insert_beside(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        value: &[u8],
+        prefix: usize,
+    ) -> Result<(Outcome, Option<bool>)> {
+        if used.locks_keys() {
+            return Ok((self.insert(used, key, value)?, None));
+        }
+        self.check_limits(&used.handle, key, value)?;
+        self.intend(used, Mode::IntentExclusive)?;
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let inserted = tree.insert_beside(&mut self.uow, key, value, prefix).map_err(of_tree)?;
+        Ok(match inserted {
+            (Inserted::Yes, beside) => (Outcome::Done, beside),
+            (Inserted::Duplicate, _) => (Outcome::Exists, Some(false)),
+        })
+    }
+
+    /// Removes an entry that nobody else can be at work on, if it has this value; `None` if that
+    /// has to be seen first.
+    pub(crate) fn delete_equal(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<Outcome>> {
+        if used.locks_keys() {
+            return Ok(None);
+        }
+        self.intend(used, Mode::IntentExclusive)?;
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let removed = tree.remove_equal(&mut self.uow, key, value).map_err(of_tree)?;
+        Ok(removed.map(|removed| if removed { Outcome::Done } else { Outcome::Absent }))
     }
 
     pub(crate) fn delete_range(&mut self, used: &mut Used, range: KeyRange<'_>) -> Result<u64> {
@@ -393,7 +497,10 @@ impl Work {
         }
         let tree = Tree::new(&self.shared.kernel, &handle.data);
         let noted = self.noted_beside(handle);
-        match tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)? {
+        let inserted = tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
+        // What is inserted next mostly stands beside it.
+        self.noted = inserted.1.map(|seen| Noted { seen, of: NotedBy::Get(name) });
+        match inserted.0 {
             Inserted::Yes => Ok(Outcome::Done),
             Inserted::Duplicate => Ok(Outcome::Exists),
         }
@@ -488,7 +595,7 @@ impl Work {
             false => cursor.step_backward(&self.shared.kernel, &mut self.uow, locks)?,
         };
         let of = NotedBy::Step(used.handle.id);
-        self.noted = cursor.leaf().map(|leaf| Noted { leaf, of });
+        self.noted = cursor.record().map(|seen| Noted { seen, of });
         Ok(stepped)
     }
 
