@@ -1,6 +1,8 @@
 //! Looking for keys: whether they are there, their values, and which key follows.
 
+use base::CiNumber;
 use pool::SharedCi;
+use space::ROOT;
 
 use crate::node::{NodeView, Place};
 use crate::tree::{
@@ -13,6 +15,9 @@ const PREFETCHED_BEHIND: usize = 2;
 /// So many times a value is read anew because its leaf changed meanwhile, before the reference
 /// alone decides.
 const REREADS_MAX: usize = 64;
+
+/// More steps than a tree has levels: whoever has to take more had better descend again later.
+const APPROACH_STEPS_MAX: usize = 16;
 
 fn seen(leaf: &Reached<SharedCi<'_>>) -> RecordHint {
     let hint = LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() };
@@ -168,6 +173,33 @@ impl<'k> Tree<'k> {
             }
             from = Some(fence);
         }
+    }
+
+    /// Descends to the parent of a key's leaf and prefetches the leaf, which somebody is going to
+    /// change after he has done something else. Says which interval it is, if that was to be seen.
+    #[must_use]
+    pub fn approach(&self, key: &[u8]) -> Option<CiNumber> {
+        let (mut at, mut expected) = (ROOT, None);
+        for _ in 0..APPROACH_STEPS_MAX {
+            let guard = self.set.shared(at).ok()?;
+            let here = match expected {
+                Some(expected) => expected,
+                None => NodeView::opened(guard.bytes()).ok()?.level(),
+            };
+            if here == 0 {
+                return None;
+            }
+            match step(at, guard.bytes(), key, here, 0) {
+                Step::Down(leaf) if here == 1 => {
+                    self.set.prefetch_interval(leaf);
+                    return Some(leaf);
+                }
+                Step::Down(child) => (at, expected) = (child, Some(here - 1)),
+                Step::Right(right) => (at, expected) = (right, Some(here)),
+                Step::Here(_) | Step::Again => return None,
+            }
+        }
+        None
     }
 
     /// Latches the leaf of a key: the one near, if that has it.

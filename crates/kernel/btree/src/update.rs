@@ -3,6 +3,7 @@
 //! Each change finds its leaf, makes sure that it fits, logs and applies one record under the
 //! leaf's latch. If it does not fit the leaf is split first, as a structure change of its own.
 
+use base::CiNumber;
 use pool::{ExclusiveCi, FrameHint, SharedCi};
 use space::{DataSet, Purpose};
 use uow::{Undo, Uow, UowError};
@@ -99,6 +100,8 @@ enum Near {
     Leaf(LeafHint),
     /// There.
     Record(RecordHint),
+    /// Not yet, but this was its leaf.
+    Child(CiNumber),
 }
 
 impl Near {
@@ -108,6 +111,10 @@ impl Near {
 
     fn record(noted: Option<RecordHint>) -> Near {
         noted.map_or(Near::Unknown, Near::Record)
+    }
+
+    fn child(approached: Option<CiNumber>) -> Near {
+        approached.map_or(Near::Unknown, Near::Child)
     }
 }
 
@@ -193,7 +200,8 @@ impl Tree<'_> {
     }
 
     /// Inserts a record. Answers, too, whether the one before it begins with the same `prefix`
-    /// bytes; `None` if that one is in another leaf, perhaps.
+    /// bytes; `None` if that one is in another leaf, perhaps. The leaf may be one that was
+    /// [approached](Tree::approach).
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -202,9 +210,10 @@ impl Tree<'_> {
         uow: &mut Uow,
         key: &[u8],
         value: &[u8],
-        prefix: usize,
+        (prefix, approached): (usize, Option<CiNumber>),
     ) -> Result<(Inserted, Option<bool>), TreeError> {
-        let how = How { beside: Some(prefix), ..How::simply(Wanted::New) };
+        let near = Near::child(approached);
+        let how = How { near, beside: Some(prefix), ..How::simply(Wanted::New) };
         let written = self.write(uow, key, value, how)?;
         let inserted = if written.was_there { Inserted::Duplicate } else { Inserted::Yes };
         Ok((inserted, written.beside))
@@ -275,11 +284,12 @@ impl Tree<'_> {
         key: &[u8],
         noted: Option<RecordHint>,
     ) -> Result<bool, TreeError> {
-        self.remove_if(uow, key, noted, None)
+        self.remove_if(uow, key, Near::record(noted), None)
     }
 
     /// Removes a record if it has this value; `false` if there is none, or it has another one,
-    /// `None` if a value like this stands outside of leaves.
+    /// `None` if a value like this stands outside of leaves. The leaf may be one that was
+    /// [approached](Tree::approach).
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -288,9 +298,10 @@ impl Tree<'_> {
         uow: &mut Uow,
         key: &[u8],
         value: &[u8],
+        approached: Option<CiNumber>,
     ) -> Result<Option<bool>, TreeError> {
         match self.is_inline(key.len(), value.len()) {
-            true => self.remove_if(uow, key, None, Some(value)).map(Some),
+            true => self.remove_if(uow, key, Near::child(approached), Some(value)).map(Some),
             false => Ok(None),
         }
     }
@@ -299,11 +310,11 @@ impl Tree<'_> {
         &self,
         uow: &mut Uow,
         key: &[u8],
-        noted: Option<RecordHint>,
+        near: Near,
         value: Option<&[u8]>,
     ) -> Result<bool, TreeError> {
         uow.prepare(key.len() + self.set.usable_bytes() / 4 + LOG_EXTRA)?;
-        let removed = self.remove_stored(uow, key, noted, value)?;
+        let removed = self.remove_stored(uow, key, near, value)?;
         if removed.sparse {
             self.tidy(key)?;
         }
@@ -445,6 +456,10 @@ impl Tree<'_> {
         match near {
             Near::Record(seen) => self.reach_seen_record(key, seen),
             Near::Leaf(noted) => self.reach_noted(key, Some(noted)),
+            Near::Child(leaf) => match self.reach_child(key, leaf)? {
+                Some(reached) => Ok(reached),
+                None => self.reach_leaf(key),
+            },
             Near::Unknown => self.reach_leaf(key),
         }
     }
@@ -484,10 +499,10 @@ impl Tree<'_> {
         &self,
         changes: &mut C,
         key: &[u8],
-        noted: Option<RecordHint>,
+        near: Near,
         value: Option<&[u8]>,
     ) -> Result<Removed, TreeError> {
-        let mut leaf = self.reach_for(key, Near::record(noted))?;
+        let mut leaf = self.reach_for(key, near)?;
         let Place::Found(slot) = leaf.place else { return Ok(Removed::default()) };
         let ci = leaf.guard.ci();
         let old = NodeView::new(leaf.guard.bytes()).value_at(slot);
@@ -623,7 +638,7 @@ fn log_replace<C: Changes>(
 
 /// Undoes an insert: the record goes, wherever it is by now.
 pub(crate) fn undo_insert(tree: Tree<'_>, undo: &mut Undo<'_>, key: &[u8]) -> Result<(), UowError> {
-    tree.remove_stored(&mut Compensation { undo, whole: true }, key, None, None)?;
+    tree.remove_stored(&mut Compensation { undo, whole: true }, key, Near::Unknown, None)?;
     Ok(())
 }
 

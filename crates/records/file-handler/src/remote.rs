@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! 1. An answer that makes no sense, or none, is status 90; the program goes on.
+//! 2. A file that is only read is read ahead; what the program changes, by whatever way, ends that.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use crate::body::{Absent, Body, Done, Found, Place, Which};
 use crate::data_set::{DataSets, Opening};
 use crate::fcd::OpenMode;
 use crate::opcode::Relation;
+use crate::read_ahead::ReadAhead;
 use crate::status::FileStatus;
 use crate::wire::{Answer, Request};
 
@@ -18,6 +20,11 @@ use crate::wire::{Answer, Request};
 pub trait Carrier: Send {
     /// Sends a request and replaces `answer` by what comes back; `false` if nothing does.
     fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool;
+
+    /// Rises when the program may have changed records in another way.
+    fn others(&self) -> u64 {
+        0
+    }
 }
 
 /// The way to whoever has data sets, for programs that use them as VSAM has them.
@@ -34,12 +41,15 @@ pub trait Ways: Send {
 
 struct Line {
     carrier: Box<dyn Carrier>,
+    /// Rises with every change.
+    changes: u64,
     request: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl Line {
     fn ask(&mut self, request: &Request<'_>) -> Done<Answer<'_>> {
+        self.changes += u64::from(request.changes());
         request.write(&mut self.request);
         if !self.carrier.carry(&self.request, &mut self.answer) {
             return Err(FileStatus::UNREACHABLE);
@@ -58,7 +68,7 @@ impl Remote {
     /// Over this one.
     #[must_use]
     pub fn new(carrier: Box<dyn Carrier>) -> Remote {
-        let line = Line { carrier, request: Vec::new(), answer: Vec::new() };
+        let line = Line { carrier, changes: 0, request: Vec::new(), answer: Vec::new() };
         Remote { line: Arc::new(Mutex::new(line)) }
     }
 }
@@ -79,31 +89,44 @@ impl DataSets for Remote {
                 _ => Err(FileStatus::UNREACHABLE),
             };
         };
-        Ok((Box::new(File { line: Arc::clone(&self.line), number }), status))
+        let (line, looks) = (Arc::clone(&self.line), opening.mode == OpenMode::Input);
+        Ok((Box::new(File { line, number, looks, ahead: ReadAhead::default() }), status))
     }
 }
 
 struct File {
     line: Arc<Mutex<Line>>,
     number: u32,
+    /// It is only read.
+    looks: bool,
+    ahead: ReadAhead,
 }
 
 impl File {
     fn found(&mut self, request: &Request<'_>, record: Option<&mut Vec<u8>>) -> Done<Found> {
+        self.ahead.forget();
         let mut line = self.line.lock();
-        let answer = line.ask(request)?;
-        if let Some(record) = record {
-            record.clear();
-            record.extend_from_slice(answer.record);
-        }
-        let number = (answer.number > 0).then_some(answer.number);
-        Ok(Found { status: answer.status, number })
+        Ok(line.ask(request)?.found(record))
+    }
+
+    /// Reads the next record, with others behind it.
+    fn batch(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
+        let mut line = self.line.lock();
+        let Line { carrier, changes, request: bytes, .. } = &mut *line;
+        let changes = *changes + carrier.others();
+        self.ahead.next((self.number, previous), changes, record, |request, answers| {
+            request.write(bytes);
+            if carrier.carry(bytes, answers) { Ok(()) } else { Err(FileStatus::UNREACHABLE) }
+        })
     }
 }
 
 impl Body for File {
     fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
-        self.found(&Request::Next(self.number, previous), Some(record))
+        match self.looks {
+            true => self.batch(previous, record),
+            false => self.found(&Request::Next(self.number, previous), Some(record)),
+        }
     }
 
     fn read(&mut self, which: Which<'_>, record: &mut Vec<u8>) -> Done<Found> {

@@ -5,7 +5,7 @@
 //!    while the sphere is open.
 //! 3. Who has a cluster open to change it is mostly the only one (share options 1 and 2, not by
 //!    record level). Its units of work lock the cluster as a whole at their first change, if nobody
-//!    has anything of it locked then, and nothing record by record.
+//!    has anything of it locked then, and nothing record by record. Not so where records arrive.
 //! 4. A path without UPDATE, and an index that is not of the upgrade set, may come to disagree with
 //!    the base. That is what was asked for.
 
@@ -274,8 +274,10 @@ impl<S: Store> Catalog<S> {
                 upgrade.push(self.index_of(index)?);
             }
         }
+        // Who appends waits for nobody who has appended, whatever the share options are.
         let sole = mode.writes()
             && !options.record_level
+            && attributes.organization != Organization::EntrySequenced
             && matches!(attributes.share.regions, Share::ReadersOrWriter | Share::WriterAndReaders);
         let most = options.strings.unwrap_or(u32::MAX);
         let (mut load, mut to_build) = (None, Vec::new());

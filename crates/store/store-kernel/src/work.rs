@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use base::CiNumber;
 use btree::{Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, RecordHint, Tree};
 use lock::{Acquired, LockError, LockName, Mode};
 use seam::plant::{Plant, planted};
@@ -48,6 +49,9 @@ pub(crate) struct Work {
     leaves: Leaves,
     /// Where the latest call was: the next one may read or change a record there.
     noted: Option<Noted>,
+    /// Leaves that were approached for keys that are about to be changed, in turn.
+    approached: [Option<(LockName, CiNumber)>; APPROACHED],
+    turn: usize,
     /// The keys that it has deleted, once there are any.
     ghosts: Option<Arc<OwnGhosts>>,
 }
@@ -65,6 +69,9 @@ enum NotedBy {
     /// This record was found there, or missed.
     Get(LockName),
 }
+
+/// So many keys are approached at once: what a few indexes take for a change of a record.
+const APPROACHED: usize = 8;
 
 /// A range delete locks so many keys one by one, then the whole set.
 const KEYS_LOCKED_MAX: u64 = 256;
@@ -151,7 +158,8 @@ impl Used {
 impl Work {
     pub(crate) fn new(shared: Arc<Shared>, uow: Uow, wait: lock::Wait) -> Work {
         let (next, leaves) = (Vec::new(), Leaves::default());
-        Work { shared, uow, wait, next, leaves, noted: None, ghosts: None }
+        let (approached, turn) = ([None; APPROACHED], 0);
+        Work { shared, uow, wait, next, leaves, noted: None, approached, turn, ghosts: None }
     }
 
     /// Locks the set itself.
@@ -396,6 +404,23 @@ impl Work {
         Ok(if removed { Outcome::Done } else { Outcome::Absent })
     }
 
+    /// A key is about to be changed, after something else: its leaf is prefetched.
+    pub(crate) fn expect(&mut self, used: &Used, key: &[u8]) {
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let leaf = tree.approach(key);
+        self.approached[self.turn] = leaf.map(|leaf| (record(&used.handle, key), leaf));
+        self.turn = (self.turn + 1) % APPROACHED;
+    }
+
+    /// The leaf that was approached for a key.
+    #[inline]
+    fn approached(&mut self, used: &Used, key: &[u8]) -> Option<CiNumber> {
+        let name = record(&used.handle, key);
+        let mut places = self.approached.iter_mut();
+        let place = places.find(|place| place.is_some_and(|(known, _)| known == name))?;
+        place.take().map(|(_, leaf)| leaf)
+    }
+
     /// Adds an entry whose key nobody else can be at work on. Answers, too, whether the entry
     /// before it begins with the same `prefix` bytes; `None` if that was not to be seen.
     pub(crate) fn insert_beside(
@@ -410,8 +435,10 @@ impl Work {
         }
         self.check_limits(&used.handle, key, value)?;
         self.intend(used, Mode::IntentExclusive)?;
+        let leaf = self.approached(used, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let inserted = tree.insert_beside(&mut self.uow, key, value, prefix).map_err(of_tree)?;
+        let how = (prefix, leaf);
+        let inserted = tree.insert_beside(&mut self.uow, key, value, how).map_err(of_tree)?;
         Ok(match inserted {
             (Inserted::Yes, beside) => (Outcome::Done, beside),
             (Inserted::Duplicate, _) => (Outcome::Exists, Some(false)),
@@ -430,8 +457,9 @@ impl Work {
             return Ok(None);
         }
         self.intend(used, Mode::IntentExclusive)?;
+        let leaf = self.approached(used, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let removed = tree.remove_equal(&mut self.uow, key, value).map_err(of_tree)?;
+        let removed = tree.remove_equal(&mut self.uow, key, value, leaf).map_err(of_tree)?;
         Ok(removed.map(|removed| if removed { Outcome::Done } else { Outcome::Absent }))
     }
 
