@@ -61,6 +61,7 @@ pub use answer::{Below, Inserted, InsertedBelow, Renewed, Replaced};
 pub use cursor::Cursor;
 pub use error::TreeError;
 pub use load::Load;
+pub use look::Around;
 pub use overflow::VALUE_BYTES_MAX;
 pub use resource::TreeResource;
 pub use stored::{Effect, StoredValue};

@@ -1,8 +1,6 @@
 //! Looking for keys: whether they are there, their values, and which key follows.
 
-use base::CiNumber;
 use pool::SharedCi;
-use space::ROOT;
 
 use crate::node::{NodeView, Place};
 use crate::tree::{
@@ -16,8 +14,14 @@ const PREFETCHED_BEHIND: usize = 2;
 /// alone decides.
 const REREADS_MAX: usize = 64;
 
-/// More steps than a tree has levels: whoever has to take more had better descend again later.
-const APPROACH_STEPS_MAX: usize = 16;
+/// What is known of where a key may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Around {
+    /// A leaf that another key is in.
+    Leaf(LeafHint),
+    /// The key itself was looked for.
+    Key(RecordHint),
+}
 
 fn seen(leaf: &Reached<SharedCi<'_>>) -> RecordHint {
     let hint = LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() };
@@ -33,8 +37,8 @@ impl<'k> Tree<'k> {
         Ok(self.get_seen(key, value, None)?.is_there())
     }
 
-    /// [`Tree::get`], with where that is, for a change of the same record. A leaf where the key may
-    /// be is looked at first.
+    /// [`Tree::get`], with where that is, for a change of the same record. What lies near the key
+    /// is looked at first.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -42,7 +46,7 @@ impl<'k> Tree<'k> {
         &self,
         key: &[u8],
         value: &mut Vec<u8>,
-        mut near: Option<LeafHint>,
+        mut near: Option<Around>,
     ) -> Result<RecordHint, TreeError> {
         for attempt in 0.. {
             let leaf = self.reach_near(key, near.take())?;
@@ -96,16 +100,12 @@ impl<'k> Tree<'k> {
         Ok(self.contains_seen(key, None)?.is_there())
     }
 
-    /// [`Tree::contains`], with where that is, for a change of the same record. A leaf where the
-    /// key may be is looked at first.
+    /// [`Tree::contains`], with where that is, for a change of the same record. What lies near the
+    /// key is looked at first.
     ///
     /// # Errors
     /// See [`TreeError`].
-    pub fn contains_seen(
-        &self,
-        key: &[u8],
-        near: Option<LeafHint>,
-    ) -> Result<RecordHint, TreeError> {
+    pub fn contains_seen(&self, key: &[u8], near: Option<Around>) -> Result<RecordHint, TreeError> {
         Ok(seen(&self.reach_near(key, near)?))
     }
 
@@ -175,44 +175,22 @@ impl<'k> Tree<'k> {
         }
     }
 
-    /// Descends to the parent of a key's leaf and prefetches the leaf, which somebody is going to
-    /// change after he has done something else. Says which interval it is, if that was to be seen.
-    #[must_use]
-    pub fn approach(&self, key: &[u8]) -> Option<CiNumber> {
-        let (mut at, mut expected) = (ROOT, None);
-        for _ in 0..APPROACH_STEPS_MAX {
-            let guard = self.set.shared(at).ok()?;
-            let here = match expected {
-                Some(expected) => expected,
-                None => NodeView::opened(guard.bytes()).ok()?.level(),
-            };
-            if here == 0 {
-                return None;
-            }
-            match step(at, guard.bytes(), key, here, 0) {
-                Step::Down(leaf) if here == 1 => {
-                    self.set.prefetch_interval(leaf);
-                    return Some(leaf);
-                }
-                Step::Down(child) => (at, expected) = (child, Some(here - 1)),
-                Step::Right(right) => (at, expected) = (right, Some(here)),
-                Step::Here(_) | Step::Again => return None,
-            }
-        }
-        None
-    }
-
     /// Latches the leaf of a key: the one near, if that has it.
     #[inline]
     fn reach_near(
         &self,
         key: &[u8],
-        near: Option<LeafHint>,
+        near: Option<Around>,
     ) -> Result<Reached<SharedCi<'k>>, TreeError> {
-        match near.and_then(|near| self.reach_seen(key, near)) {
-            Some(reached) => Ok(reached),
-            None => self.reach_leaf(key),
-        }
+        let reached = match near {
+            None => None,
+            Some(Around::Leaf(leaf)) => self.reach_seen(key, leaf),
+            Some(Around::Key(RecordHint { leaf: LeafHint { ci, hint }, place })) => {
+                let guard = self.set.by_hint(hint, ci);
+                guard.map(|guard| Reached { guard, place, unposted: None })
+            }
+        };
+        reached.map_or_else(|| self.reach_leaf(key), Ok)
     }
 
     /// Latches the leaf noted, if it is unchanged and has `key` within its fences.

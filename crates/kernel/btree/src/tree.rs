@@ -218,20 +218,6 @@ impl<'k> Tree<'k> {
         self.reach_leaf(key)
     }
 
-    /// Latches an interval that was the leaf of `key` a moment ago, if it still is.
-    pub(crate) fn reach_child(
-        &self,
-        key: &[u8],
-        leaf: CiNumber,
-    ) -> Result<Option<Reached<ExclusiveCi<'k>>>, TreeError> {
-        let Some(pinned) = self.pin_seen(leaf)? else { return Ok(None) };
-        let guard = pinned.exclusive();
-        match step(leaf, guard.bytes(), key, 0, 0) {
-            Step::Here(place) => Ok(Some(Reached { guard, place, unposted: None })),
-            Step::Right(_) | Step::Down(_) | Step::Again => Ok(None),
-        }
-    }
-
     /// Latches the leaf of a key that was looked for, if it is unchanged; otherwise that of the key.
     pub(crate) fn reach_seen_record(
         &self,

@@ -3,7 +3,6 @@
 //! Each change finds its leaf, makes sure that it fits, logs and applies one record under the
 //! leaf's latch. If it does not fit the leaf is split first, as a structure change of its own.
 
-use base::CiNumber;
 use pool::{ExclusiveCi, FrameHint, SharedCi};
 use space::{DataSet, Purpose};
 use uow::{Undo, Uow, UowError};
@@ -100,8 +99,6 @@ enum Near {
     Leaf(LeafHint),
     /// There.
     Record(RecordHint),
-    /// Not yet, but this was its leaf.
-    Child(CiNumber),
 }
 
 impl Near {
@@ -111,10 +108,6 @@ impl Near {
 
     fn record(noted: Option<RecordHint>) -> Near {
         noted.map_or(Near::Unknown, Near::Record)
-    }
-
-    fn child(approached: Option<CiNumber>) -> Near {
-        approached.map_or(Near::Unknown, Near::Child)
     }
 }
 
@@ -200,8 +193,7 @@ impl Tree<'_> {
     }
 
     /// Inserts a record. Answers, too, whether the one before it begins with the same `prefix`
-    /// bytes; `None` if that one is in another leaf, perhaps. The leaf may be one that was
-    /// [approached](Tree::approach).
+    /// bytes; `None` if that one is in another leaf, perhaps.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -210,10 +202,9 @@ impl Tree<'_> {
         uow: &mut Uow,
         key: &[u8],
         value: &[u8],
-        (prefix, approached): (usize, Option<CiNumber>),
+        prefix: usize,
     ) -> Result<(Inserted, Option<bool>), TreeError> {
-        let near = Near::child(approached);
-        let how = How { near, beside: Some(prefix), ..How::simply(Wanted::New) };
+        let how = How { beside: Some(prefix), ..How::simply(Wanted::New) };
         let written = self.write(uow, key, value, how)?;
         let inserted = if written.was_there { Inserted::Duplicate } else { Inserted::Yes };
         Ok((inserted, written.beside))
@@ -288,8 +279,7 @@ impl Tree<'_> {
     }
 
     /// Removes a record if it has this value; `false` if there is none, or it has another one,
-    /// `None` if a value like this stands outside of leaves. The leaf may be one that was
-    /// [approached](Tree::approach).
+    /// `None` if a value like this stands outside of leaves.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -298,10 +288,9 @@ impl Tree<'_> {
         uow: &mut Uow,
         key: &[u8],
         value: &[u8],
-        approached: Option<CiNumber>,
     ) -> Result<Option<bool>, TreeError> {
         match self.is_inline(key.len(), value.len()) {
-            true => self.remove_if(uow, key, Near::child(approached), Some(value)).map(Some),
+            true => self.remove_if(uow, key, Near::Unknown, Some(value)).map(Some),
             false => Ok(None),
         }
     }
@@ -456,10 +445,6 @@ impl Tree<'_> {
         match near {
             Near::Record(seen) => self.reach_seen_record(key, seen),
             Near::Leaf(noted) => self.reach_noted(key, Some(noted)),
-            Near::Child(leaf) => match self.reach_child(key, leaf)? {
-                Some(reached) => Ok(reached),
-                None => self.reach_leaf(key),
-            },
             Near::Unknown => self.reach_leaf(key),
         }
     }

@@ -343,12 +343,6 @@ impl DataSet {
         }
     }
 
-    /// Prefetches what the next look at an interval needs, if it is in memory.
-    #[inline]
-    pub fn prefetch_interval(&self, ci: CiNumber) {
-        self.pool().prefetch(self.id(), ci);
-    }
-
     /// The interval where a key with that prefix was found the last time, and about where in it the
     /// first such key stood.
     #[inline]

@@ -102,37 +102,6 @@ impl UpgradeSet {
         Ok(())
     }
 
-    /// Says which entries [`UpgradeSet::change`] will change, before the base is changed: what the
-    /// store has to look at for them is far apart, and comes meanwhile.
-    pub(crate) fn expect<S: Store>(
-        &self,
-        unit: &mut S::Unit,
-        scratch: &mut Scratch<S>,
-        base: &[u8],
-        old: Option<Indexed<'_>>,
-        new: Option<Indexed<'_>>,
-    ) {
-        let entry = &mut scratch.key;
-        for (at, index) in self.numbered().enumerate() {
-            let before = old.and_then(|old| Some((index.key.of(old.record)?, old.arrivals)));
-            let after = new.and_then(|new| Some((index.key.of(new.record)?, new.arrivals)));
-            if before.map(|(key, _)| key) == after.map(|(key, _)| key) {
-                continue;
-            }
-            if let Some((key, arrivals)) = before {
-                match arrivals.get(at) {
-                    None | Some(0) => built_key(key, base, entry),
-                    Some(arrival) => index_key(key, *arrival, entry),
-                }
-                unit.expect(index.set, entry);
-            }
-            if let Some((key, arrivals)) = after {
-                index_key(key, arrivals.get(at).copied().unwrap_or(0), entry);
-                unit.expect(index.set, entry);
-            }
-        }
-    }
-
     /// Changes the indexes for a record of the base: one that was added, changed or removed.
     pub(crate) fn change<S: Store>(
         &self,

@@ -349,8 +349,6 @@ impl<S: Store> File<S> {
         self.begin_change(unit).map_err(of_base)?;
         let back = self.point_of_return(unit)?;
         self.upgrade.arrive(store, None, record, &mut buffers.arrivals)?;
-        let new = Indexed { record, arrivals: &buffers.arrivals };
-        self.upgrade.expect(unit, scratch, key, None, Some(new));
         let value = self.shape.value(record, &buffers.arrivals, &mut buffers.value);
         if unit.insert(self.set, key, value).map_err(of_base)? == Outcome::Exists {
             return no(LogicalReason::Duplicate);
@@ -394,10 +392,6 @@ impl<S: Store> File<S> {
         let old = Indexed { record: &buffers.old, arrivals: &buffers.old_arrivals };
         let store = self.catalog.store();
         self.upgrade.arrive(store, Some(old), record, &mut buffers.arrivals)?;
-        if back.is_some() {
-            let new = Indexed { record, arrivals: &buffers.arrivals };
-            self.upgrade.expect(unit, scratch, key, Some(old), Some(new));
-        }
         let value = self.shape.value(record, &buffers.arrivals, &mut buffers.value);
         let of_cursor = at_cursor && matches!(self.route, Route::Base) && back.is_none();
         let replaced = match of_cursor && cursor.key() == Some(key) {

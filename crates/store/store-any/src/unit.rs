@@ -55,11 +55,6 @@ impl Unit for AnyUnit {
     }
 
     #[inline]
-    fn expect(&mut self, set: SetId, key: &[u8]) {
-        on_either!(self, one => one.expect(set, key));
-    }
-
-    #[inline]
     fn insert(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
         on_either!(self, one => one.insert(set, key, value))
     }

@@ -174,12 +174,6 @@ impl Unit for KernelUnit {
         }
     }
 
-    fn expect(&mut self, set: SetId, key: &[u8]) {
-        if let Ok(used) = self.used.of(set, &self.work.shared) {
-            self.work.expect(used, key);
-        }
-    }
-
     fn insert(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
         self.on_set_to_change(set, |work, used| work.insert(used, key, value))
     }

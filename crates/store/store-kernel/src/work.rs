@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use base::CiNumber;
-use btree::{Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, RecordHint, Tree};
+use btree::{Around, Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, RecordHint, Tree};
 use lock::{Acquired, LockError, LockName, Mode};
 use seam::plant::{Plant, planted};
 use store::{
@@ -49,9 +48,8 @@ pub(crate) struct Work {
     leaves: Leaves,
     /// Where the latest call was: the next one may read or change a record there.
     noted: Option<Noted>,
-    /// Leaves that were approached for keys that are about to be changed, in turn.
-    approached: [Option<(LockName, CiNumber)>; APPROACHED],
-    turn: usize,
+    /// The key that it was about, if it was about one.
+    noted_key: Vec<u8>,
     /// The keys that it has deleted, once there are any.
     ghosts: Option<Arc<OwnGhosts>>,
 }
@@ -62,16 +60,13 @@ struct Noted {
 }
 
 /// How a place came to be noted.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum NotedBy {
     /// A cursor of the set stepped to the record there.
     Step(SetId),
-    /// This record was found there, or missed.
-    Get(LockName),
+    /// The key was found there, or missed, or inserted.
+    Key(SetId),
 }
-
-/// So many keys are approached at once: what a few indexes take for a change of a record.
-const APPROACHED: usize = 8;
 
 /// A range delete locks so many keys one by one, then the whole set.
 const KEYS_LOCKED_MAX: u64 = 256;
@@ -158,8 +153,8 @@ impl Used {
 impl Work {
     pub(crate) fn new(shared: Arc<Shared>, uow: Uow, wait: lock::Wait) -> Work {
         let (next, leaves) = (Vec::new(), Leaves::default());
-        let (approached, turn) = ([None; APPROACHED], 0);
-        Work { shared, uow, wait, next, leaves, noted: None, approached, turn, ghosts: None }
+        let (noted, noted_key, ghosts) = (None, Vec::new(), None);
+        Work { shared, uow, wait, next, leaves, noted, noted_key, ghosts }
     }
 
     /// Locks the set itself.
@@ -272,8 +267,7 @@ impl Work {
         Ok(())
     }
 
-    /// Locks a record that is to be changed; the set with intent. Returns the name of its lock, by
-    /// which its leaf may have been noted.
+    /// Locks a record that is to be changed; the set with intent. Returns the name of its lock.
     #[inline]
     fn changing(&mut self, used: &mut Used, key: &[u8]) -> Result<LockName> {
         self.intend(used, Mode::IntentExclusive)?;
@@ -284,32 +278,37 @@ impl Work {
         Ok(name)
     }
 
-    /// Where a record is, if the latest call noted it.
+    /// Where a record is, if the latest call was about its key.
     #[inline]
-    fn noted(&self, record: LockName) -> Option<RecordHint> {
-        let noted = self.noted.as_ref().filter(|noted| noted.of == NotedBy::Get(record));
-        noted.map(|noted| noted.seen)
+    fn noted(&self, handle: &SetHandle, key: &[u8]) -> Option<RecordHint> {
+        let noted = self.noted.as_ref()?;
+        let is_same = noted.of == NotedBy::Key(handle.id) && self.noted_key == key;
+        is_same.then_some(noted.seen)
     }
 
-    /// The leaf of the latest call, if that was about the same record or a step to one beside it.
+    /// Where the latest call was, if that was about the same key or a step to one beside it.
     #[inline]
-    fn noted_near(&self, handle: &SetHandle, record: LockName) -> Option<LeafHint> {
-        let near = |noted: &&Noted| match noted.of {
-            NotedBy::Step(set) => set == handle.id,
-            NotedBy::Get(noted) => noted == record,
-        };
-        self.noted.as_ref().filter(near).map(|noted| noted.seen.leaf())
+    fn noted_near(&self, handle: &SetHandle, key: &[u8]) -> Option<Around> {
+        let noted = self.noted.as_ref()?;
+        match noted.of {
+            NotedBy::Step(set) if set == handle.id => Some(Around::Leaf(noted.seen.leaf())),
+            _ => self.noted(handle, key).map(Around::Key),
+        }
     }
 
-    /// The leaf of the latest call, if that was in the same data set: what is inserted mostly goes
+    /// The leaf of the latest call, if that was in the same set: what is inserted mostly goes
     /// beside the record that was read before.
     #[inline]
     fn noted_beside(&self, handle: &SetHandle) -> Option<LeafHint> {
-        let beside = |noted: &&Noted| match noted.of {
-            NotedBy::Step(set) => set == handle.id,
-            NotedBy::Get(record) => record.space == LockName::set(handle.data.id()).space,
-        };
-        self.noted.as_ref().filter(beside).map(|noted| noted.seen.leaf())
+        let (NotedBy::Step(set) | NotedBy::Key(set)) = self.noted.as_ref()?.of;
+        self.noted.as_ref().filter(|_| set == handle.id).map(|noted| noted.seen.leaf())
+    }
+
+    #[inline]
+    fn note(&mut self, handle: &SetHandle, key: &[u8], seen: RecordHint) {
+        self.noted = Some(Noted { seen, of: NotedBy::Key(handle.id) });
+        self.noted_key.clear();
+        self.noted_key.extend_from_slice(key);
     }
 
     pub(crate) fn get(
@@ -320,14 +319,13 @@ impl Work {
         value: &mut Vec<u8>,
     ) -> Result<bool> {
         value.clear();
-        let name = record(&used.handle, key);
         if let Some(mode) = self.reading(used, read)? {
-            self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
+            self.uow.lock(record(&used.handle, key), mode, self.wait).map_err(of_uow)?;
         }
-        let near = self.noted_near(&used.handle, name);
+        let near = self.noted_near(&used.handle, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let seen = tree.get_seen(key, value, near).map_err(of_tree)?;
-        self.noted = Some(Noted { seen, of: NotedBy::Get(name) });
+        self.note(&used.handle, key, seen);
         if !seen.is_there() {
             value.clear();
         }
@@ -342,8 +340,8 @@ impl Work {
 
     pub(crate) fn replace(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<Outcome> {
         self.check_limits(&used.handle, key, value)?;
-        let name = self.changing(used, key)?;
-        let noted = self.noted(name);
+        self.changing(used, key)?;
+        let noted = self.noted(&used.handle, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let replaced = tree.replace_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
         Ok(if replaced { Outcome::Done } else { Outcome::Absent })
@@ -387,11 +385,10 @@ impl Work {
         seen: Option<RecordHint>,
     ) -> Result<Outcome> {
         let name = self.changing(used, key)?;
-        let mut seen = seen.or_else(|| self.noted(name));
+        let mut seen = seen.or_else(|| self.noted(&used.handle, key));
         if used.locks_keys() {
             let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-            let near = seen.map(|seen| seen.leaf());
-            let there = tree.contains_seen(key, near).map_err(of_tree)?;
+            let there = tree.contains_seen(key, seen.map(Around::Key)).map_err(of_tree)?;
             if !there.is_there() {
                 return Ok(Outcome::Absent);
             }
@@ -402,23 +399,6 @@ impl Work {
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let removed = tree.remove_noted(&mut self.uow, key, seen).map_err(of_tree)?;
         Ok(if removed { Outcome::Done } else { Outcome::Absent })
-    }
-
-    /// A key is about to be changed, after something else: its leaf is prefetched.
-    pub(crate) fn expect(&mut self, used: &Used, key: &[u8]) {
-        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let leaf = tree.approach(key);
-        self.approached[self.turn] = leaf.map(|leaf| (record(&used.handle, key), leaf));
-        self.turn = (self.turn + 1) % APPROACHED;
-    }
-
-    /// The leaf that was approached for a key.
-    #[inline]
-    fn approached(&mut self, used: &Used, key: &[u8]) -> Option<CiNumber> {
-        let name = record(&used.handle, key);
-        let mut places = self.approached.iter_mut();
-        let place = places.find(|place| place.is_some_and(|(known, _)| known == name))?;
-        place.take().map(|(_, leaf)| leaf)
     }
 
     /// Adds an entry whose key nobody else can be at work on. Answers, too, whether the entry
@@ -435,10 +415,8 @@ impl Work {
         }
         self.check_limits(&used.handle, key, value)?;
         self.intend(used, Mode::IntentExclusive)?;
-        let leaf = self.approached(used, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let how = (prefix, leaf);
-        let inserted = tree.insert_beside(&mut self.uow, key, value, how).map_err(of_tree)?;
+        let inserted = tree.insert_beside(&mut self.uow, key, value, prefix).map_err(of_tree)?;
         Ok(match inserted {
             (Inserted::Yes, beside) => (Outcome::Done, beside),
             (Inserted::Duplicate, _) => (Outcome::Exists, Some(false)),
@@ -457,9 +435,8 @@ impl Work {
             return Ok(None);
         }
         self.intend(used, Mode::IntentExclusive)?;
-        let leaf = self.approached(used, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let removed = tree.remove_equal(&mut self.uow, key, value, leaf).map_err(of_tree)?;
+        let removed = tree.remove_equal(&mut self.uow, key, value).map_err(of_tree)?;
         Ok(removed.map(|removed| if removed { Outcome::Done } else { Outcome::Absent }))
     }
 
@@ -527,7 +504,9 @@ impl Work {
         let noted = self.noted_beside(handle);
         let inserted = tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
         // What is inserted next mostly stands beside it.
-        self.noted = inserted.1.map(|seen| Noted { seen, of: NotedBy::Get(name) });
+        if let Some(seen) = inserted.1 {
+            self.note(handle, key, seen);
+        }
         match inserted.0 {
             Inserted::Yes => Ok(Outcome::Done),
             Inserted::Duplicate => Ok(Outcome::Exists),

@@ -240,13 +240,6 @@ pub trait Unit: Sized + Send {
         let _ = (set, key);
     }
 
-    /// Says that [`insert_beside`](Unit::insert_beside) or [`delete_equal`](Unit::delete_equal) of a
-    /// key follows after something else, so that the store may fetch meanwhile what that needs.
-    /// Promises nothing and never fails.
-    fn expect(&mut self, set: SetId, key: &[u8]) {
-        let _ = (set, key);
-    }
-
     /// Adds an entry: `Done`, or `Exists` if the key is there already.
     ///
     /// # Errors

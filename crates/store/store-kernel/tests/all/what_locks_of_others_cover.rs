@@ -106,7 +106,8 @@ fn key(random: &mut u64) -> Vec<u8> {
 fn an_index_learns_of_its_neighbours_however_it_is_locked() {
     for cover in [None, Some(Cover::Changes), Some(Cover::Whole)] {
         let (store, set, _running) = set("neighbours");
-        let (mut model, mut random, mut buffer) = (BTreeMap::new(), 1, Vec::new());
+        let (mut random, mut buffer) = (1, Vec::new());
+        let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         let mut cursor = store.cursor(set).unwrap();
         for _ in 0..20 {
             let mut unit = begin(&store);
