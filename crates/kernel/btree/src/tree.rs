@@ -67,6 +67,15 @@ pub struct LeafHint {
     pub(crate) hint: FrameHint,
 }
 
+impl LeafHint {
+    /// Whether both are of one leaf of the same set, changed or not.
+    #[must_use]
+    #[inline]
+    pub fn is_leaf_of(&self, other: LeafHint) -> bool {
+        self.ci == other.ci
+    }
+}
+
 /// A key that was looked for: where it is, or would be, as long as its leaf is unchanged (H10).
 #[derive(Clone, Copy, Debug)]
 pub struct RecordHint {

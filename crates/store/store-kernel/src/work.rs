@@ -50,6 +50,8 @@ pub(crate) struct Work {
     noted: Option<Noted>,
     /// The key that it was about, if it was about one.
     noted_key: Vec<u8>,
+    /// The leaf where the latest insert was.
+    inserted: Option<(SetId, LeafHint)>,
     /// The keys that it has deleted, once there are any.
     ghosts: Option<Arc<OwnGhosts>>,
 }
@@ -66,6 +68,8 @@ enum NotedBy {
     Step(SetId),
     /// The key was found there, or missed, or inserted.
     Key(SetId),
+    /// The key was inserted there, and the one before it elsewhere: so may the next one be.
+    Alone(SetId),
 }
 
 /// A range delete locks so many keys one by one, then the whole set.
@@ -153,8 +157,8 @@ impl Used {
 impl Work {
     pub(crate) fn new(shared: Arc<Shared>, uow: Uow, wait: lock::Wait) -> Work {
         let (next, leaves) = (Vec::new(), Leaves::default());
-        let (noted, noted_key, ghosts) = (None, Vec::new(), None);
-        Work { shared, uow, wait, next, leaves, noted, noted_key, ghosts }
+        let (noted, noted_key, inserted, ghosts) = (None, Vec::new(), None, None);
+        Work { shared, uow, wait, next, leaves, noted, noted_key, inserted, ghosts }
     }
 
     /// Locks the set itself.
@@ -282,8 +286,9 @@ impl Work {
     #[inline]
     fn noted(&self, handle: &SetHandle, key: &[u8]) -> Option<RecordHint> {
         let noted = self.noted.as_ref()?;
-        let is_same = noted.of == NotedBy::Key(handle.id) && self.noted_key == key;
-        is_same.then_some(noted.seen)
+        let is_key =
+            matches!(noted.of, NotedBy::Key(set) | NotedBy::Alone(set) if set == handle.id);
+        (is_key && self.noted_key == key).then_some(noted.seen)
     }
 
     /// Where the latest call was, if that was about the same key or a step to one beside it.
@@ -300,13 +305,16 @@ impl Work {
     /// beside the record that was read before.
     #[inline]
     fn noted_beside(&self, handle: &SetHandle) -> Option<LeafHint> {
-        let (NotedBy::Step(set) | NotedBy::Key(set)) = self.noted.as_ref()?.of;
-        self.noted.as_ref().filter(|_| set == handle.id).map(|noted| noted.seen.leaf())
+        let beside = |noted: &&Noted| match noted.of {
+            NotedBy::Step(set) | NotedBy::Key(set) => set == handle.id,
+            NotedBy::Alone(_) => false,
+        };
+        self.noted.as_ref().filter(beside).map(|noted| noted.seen.leaf())
     }
 
     #[inline]
-    fn note(&mut self, handle: &SetHandle, key: &[u8], seen: RecordHint) {
-        self.noted = Some(Noted { seen, of: NotedBy::Key(handle.id) });
+    fn note(&mut self, of: NotedBy, key: &[u8], seen: RecordHint) {
+        self.noted = Some(Noted { seen, of });
         self.noted_key.clear();
         self.noted_key.extend_from_slice(key);
     }
@@ -325,7 +333,7 @@ impl Work {
         let near = self.noted_near(&used.handle, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let seen = tree.get_seen(key, value, near).map_err(of_tree)?;
-        self.note(&used.handle, key, seen);
+        self.note(NotedBy::Key(used.handle.id), key, seen);
         if !seen.is_there() {
             value.clear();
         }
@@ -503,9 +511,13 @@ impl Work {
         let tree = Tree::new(&self.shared.kernel, &handle.data);
         let noted = self.noted_beside(handle);
         let inserted = tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
-        // What is inserted next mostly stands beside it.
         if let Some(seen) = inserted.1 {
-            self.note(handle, key, seen);
+            let leaf = seen.leaf();
+            let before = self.inserted.replace((handle.id, leaf));
+            let again = before.filter(|(set, _)| *set == handle.id).map(|(_, before)| before);
+            let again = noted.into_iter().chain(again).any(|before| before.is_leaf_of(leaf));
+            let of = if again { NotedBy::Key } else { NotedBy::Alone };
+            self.note(of(handle.id), key, seen);
         }
         match inserted.0 {
             Inserted::Yes => Ok(Outcome::Done),
