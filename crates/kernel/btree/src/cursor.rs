@@ -20,10 +20,10 @@ use pool::sequential::Detector;
 use pool::{FrameHint, SharedCi};
 
 use crate::TreeError;
+use crate::answer::Renewed;
 use crate::node::{NodeCursor, NodeView, Place, Value};
 use crate::overflow::{self, Reference};
 use crate::tree::{Bound, LeafHint, RecordHint, Tree, may_be_gone};
-use crate::update::Renewed;
 
 /// A place in a tree. See the file's head for what it promises.
 pub struct Cursor {
@@ -267,7 +267,7 @@ impl Cursor {
             Stand::Off => return None,
         };
         let (_, leaf) = self.leaf?;
-        Some(RecordHint { leaf, slot })
+        Some(RecordHint { leaf, place: Place::Found(slot) })
     }
 
     /// Takes over that its own unit of work has given a record of the leaf that it read last

@@ -20,8 +20,9 @@
 //! | `node` | one node in the bytes of one interval; pure memory |
 //! | `records` | the log records, their layout |
 //! | `resource` | redo and undo of records |
-//! | `tree` | limits, descents, reading |
-//! | `update` | inserting, replacing, removing |
+//! | `tree` | limits, descents |
+//! | `look` | whether keys are there, their values, what follows |
+//! | `update` | inserting, replacing, removing; `answer`: what that is asked for and answers |
 //! | `structure` | splits, postings, merges, the root |
 //! | `overflow` | values that do not fit into a node |
 //! | `stored` | what a record did to keys, and the way back |
@@ -29,6 +30,7 @@
 //! | `load` | filling an empty set with sorted records |
 //! | `compact` | moving nodes from the end of a set to its front |
 //! | `verify` | the proof of a whole tree |
+//! | `scratch` | short copies of bytes of a page |
 
 // The unit tests of descents use what the tests of the whole crate use.
 #[cfg(test)]
@@ -37,29 +39,33 @@ extern crate self as holdfast_btree;
 #[path = "../tests/all/common/mod.rs"]
 mod common;
 
+mod answer;
 mod compact;
 mod cursor;
 mod error;
 mod load;
+mod look;
 pub mod node;
 mod overflow;
 mod overflow_write;
 pub mod records;
 mod resource;
+mod scratch;
 mod stored;
 mod structure;
 mod tree;
 mod update;
 mod verify;
 
+pub use answer::{Below, Inserted, InsertedBelow, Renewed, Replaced};
 pub use cursor::Cursor;
 pub use error::TreeError;
 pub use load::Load;
+pub use look::Around;
 pub use overflow::VALUE_BYTES_MAX;
 pub use resource::TreeResource;
 pub use stored::{Effect, StoredValue};
 pub use tree::{Bound, LeafHint, Leaves, Look, RecordHint, Tree, format_empty};
-pub use update::{Below, Inserted, InsertedBelow, Renewed, Replaced};
 pub use verify::{TreeReport, node_damage};
 
 const _: () = assert!(node::KIND_LEAF == space::kind::LEAF);

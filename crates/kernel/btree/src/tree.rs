@@ -47,13 +47,15 @@ pub struct Look {
 #[derive(Default)]
 pub struct Leaves {
     pub(crate) passed: Vec<(CiNumber, FrameHint)>,
+    /// Where the key itself is or would be, in the first of them.
+    pub(crate) place: Option<Place>,
 }
 
 impl Leaves {
-    /// The leaf of the key itself.
-    #[must_use]
-    pub fn first(&self) -> Option<LeafHint> {
-        self.passed.first().map(|(ci, hint)| LeafHint { ci: *ci, hint: *hint })
+    /// The key itself.
+    pub(crate) fn seen(&self) -> Option<RecordHint> {
+        let (ci, hint) = *self.passed.first()?;
+        Some(RecordHint { leaf: LeafHint { ci, hint }, place: self.place? })
     }
 }
 
@@ -65,11 +67,36 @@ pub struct LeafHint {
     pub(crate) hint: FrameHint,
 }
 
-/// A record that was seen: where it is as long as its leaf is unchanged (H10).
+impl LeafHint {
+    /// Whether both are of one leaf of the same set, changed or not.
+    #[must_use]
+    #[inline]
+    pub fn is_leaf_of(&self, other: LeafHint) -> bool {
+        self.ci == other.ci
+    }
+}
+
+/// A key that was looked for: where it is, or would be, as long as its leaf is unchanged (H10).
 #[derive(Clone, Copy, Debug)]
 pub struct RecordHint {
     pub(crate) leaf: LeafHint,
-    pub(crate) slot: usize,
+    pub(crate) place: Place,
+}
+
+impl RecordHint {
+    /// Whether there was a record with that key.
+    #[must_use]
+    #[inline]
+    pub fn is_there(&self) -> bool {
+        matches!(self.place, Place::Found(_))
+    }
+
+    /// The leaf.
+    #[must_use]
+    #[inline]
+    pub fn leaf(&self) -> LeafHint {
+        self.leaf
+    }
 }
 
 /// One data set's tree: two references, made where it is needed.
@@ -99,17 +126,11 @@ impl<'k, G: Latch<'k>> Reached<G> {
     }
 }
 
-/// What is read next is mostly right behind: so many records are prefetched.
-const PREFETCHED_BEHIND: usize = 2;
-
 /// So many descents that led nowhere mean damage, not rivals.
-const DESCENTS_MAX: usize = 10_000;
+pub(crate) const DESCENTS_MAX: usize = 10_000;
 /// So far to the right of its lookup hint a leaf is sought: keys with one prefix that take more
 /// than that are not read by the first of them.
 const RIGHTS_OF_LOOKUP_HINT: usize = 1;
-/// So many times a value is read anew because its leaf changed meanwhile, before the reference
-/// alone decides.
-const REREADS_MAX: usize = 64;
 
 /// A latch of either mode.
 pub(crate) trait Latch<'k>: Sized {
@@ -175,7 +196,7 @@ impl<'k> Latch<'k> for ExclusiveCi<'k> {
 }
 
 /// What to do after a look at a node on the way down.
-enum Step {
+pub(crate) enum Step {
     Here(Place),
     Right(CiNumber),
     Down(CiNumber),
@@ -188,166 +209,6 @@ impl<'k> Tree<'k> {
     #[inline]
     pub fn new(kernel: &'k Arc<Kernel>, set: &'k DataSet) -> Tree<'k> {
         Tree { kernel, set }
-    }
-
-    /// Reads the value of a key into `value`; `false` if there is no such key.
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TreeError> {
-        self.get_noting(key, value, &mut None)
-    }
-
-    /// [`Tree::get`], noting the leaf for a change of the same record. If one is noted already and
-    /// unchanged, it is looked at first.
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn get_noting(
-        &self,
-        key: &[u8],
-        value: &mut Vec<u8>,
-        noted: &mut Option<LeafHint>,
-    ) -> Result<bool, TreeError> {
-        for attempt in 0.. {
-            let seen = noted.take().and_then(|noted| self.reach_seen(key, noted));
-            let leaf = seen.map_or_else(|| self.reach_leaf(key), Ok)?;
-            *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
-            let Place::Found(index) = leaf.place else { return Ok(false) };
-            let node = NodeView::new(leaf.guard.bytes());
-            let stored = node.value_at(index);
-            value.clear();
-            if !stored.overflow {
-                value.extend_from_slice(stored.bytes);
-                node.prefetch(index + 1..index + 1 + PREFETCHED_BEHIND);
-                return Ok(true);
-            }
-            let reference = overflow::Reference::decode(stored.bytes);
-            let hint = leaf.guard.hint();
-            drop(leaf);
-            let read = overflow::read(self.set, reference, value);
-            // As long as a leaf refers to a value, the value is there.
-            let sure = self.set.is_unchanged(hint) || attempt >= DESCENTS_MAX;
-            match read {
-                Ok(true) if sure || self.still_refers(key, reference, attempt)? => return Ok(true),
-                Ok(false) if sure => return Err(self.broken_chain(reference)),
-                Err(error) if sure || !may_be_gone(&error) => return Err(error),
-                _ => seam::thread::yield_now(),
-            }
-        }
-        unreachable!("the loop ends by returning")
-    }
-
-    /// Whether the leaf, which changes all the time, still has this reference.
-    fn still_refers(
-        &self,
-        key: &[u8],
-        reference: overflow::Reference,
-        attempt: usize,
-    ) -> Result<bool, TreeError> {
-        if attempt < REREADS_MAX {
-            return Ok(false);
-        }
-        let leaf = self.reach_leaf::<SharedCi<'_>>(key)?;
-        let Place::Found(index) = leaf.place else { return Ok(false) };
-        let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
-        Ok(stored.overflow && overflow::Reference::decode(stored.bytes) == reference)
-    }
-
-    /// Whether there is such a key.
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn contains(&self, key: &[u8]) -> Result<bool, TreeError> {
-        self.contains_noting(key, &mut None)
-    }
-
-    /// [`Tree::contains`], noting the leaf for a change of the same record.
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn contains_noting(
-        &self,
-        key: &[u8],
-        noted: &mut Option<LeafHint>,
-    ) -> Result<bool, TreeError> {
-        let leaf = self.reach_leaf::<SharedCi<'_>>(key)?;
-        *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
-        Ok(matches!(leaf.place, Place::Found(_)))
-    }
-
-    /// Puts the first key from `from` on into `next`; `false` if there is none.
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn next_key(&self, from: Bound<'_>, next: &mut Vec<u8>) -> Result<bool, TreeError> {
-        match from {
-            Bound::End => Ok(false),
-            Bound::At(key) => {
-                let look = self.look(key, next)?;
-                if look.found {
-                    next.clear();
-                    next.extend_from_slice(key);
-                }
-                Ok(look.found || look.has_next)
-            }
-            Bound::Behind(key) => Ok(self.look(key, next)?.has_next),
-        }
-    }
-
-    /// Whether a key is there, and, in `next`, the key that follows it: what an insert or a delete
-    /// locks to test the gap (K14).
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn look(&self, key: &[u8], next: &mut Vec<u8>) -> Result<Look, TreeError> {
-        self.look_through(key, next, &mut Leaves::default())
-    }
-
-    /// [`Tree::look`] for an insert at the key: `leaves` is what [`Tree::insert_below`] asks for.
-    ///
-    /// # Errors
-    /// See [`TreeError`].
-    pub fn look_through(
-        &self,
-        key: &[u8],
-        next: &mut Vec<u8>,
-        leaves: &mut Leaves,
-    ) -> Result<Look, TreeError> {
-        leaves.passed.clear();
-        let mut found = None;
-        let mut from: Option<Vec<u8>> = None;
-        loop {
-            let leaf = self.reach_leaf::<SharedCi<'_>>(from.as_deref().unwrap_or(key))?;
-            leaves.passed.push((leaf.guard.ci(), leaf.guard.hint()));
-            let node = NodeView::new(leaf.guard.bytes());
-            let index = match leaf.place {
-                // The first entry of a leaf further right is the next key even if it is its fence.
-                Place::Found(index) if from.is_some() => index,
-                Place::Found(index) => index + 1,
-                Place::Gap(index) => index,
-                _ => unreachable!("a descent ends within the fences"),
-            };
-            let found = *found.get_or_insert(matches!(leaf.place, Place::Found(_)));
-            if index < node.count() {
-                node.key_at(index, next);
-                return Ok(Look { found, has_next: true });
-            }
-            let mut fence = from.take().unwrap_or_default();
-            if !node.high_fence(&mut fence) {
-                return Ok(Look { found, has_next: false });
-            }
-            from = Some(fence);
-        }
-    }
-
-    /// Latches the leaf noted, if it is unchanged and has `key` within its fences.
-    fn reach_seen(&self, key: &[u8], noted: LeafHint) -> Option<Reached<SharedCi<'k>>> {
-        let guard = self.set.by_hint(noted.hint, noted.ci)?;
-        match step(noted.ci, guard.bytes(), key, 0, 0) {
-            Step::Here(place) => Some(Reached { guard, place, unposted: None }),
-            Step::Right(_) | Step::Down(_) | Step::Again => None,
-        }
     }
 
     /// Latches the leaf of `key`: the one noted, if it is where it was and has the key within its
@@ -366,17 +227,17 @@ impl<'k> Tree<'k> {
         self.reach_leaf(key)
     }
 
-    /// Latches the leaf of a record that was seen, if it is unchanged; otherwise that of its key.
+    /// Latches the leaf of a key that was looked for, if it is unchanged; otherwise that of the key.
     pub(crate) fn reach_seen_record(
         &self,
         key: &[u8],
         seen: RecordHint,
     ) -> Result<Reached<ExclusiveCi<'k>>, TreeError> {
-        let RecordHint { leaf: LeafHint { ci, hint }, slot } = seen;
+        let RecordHint { leaf: LeafHint { ci, hint }, place } = seen;
         if let Some(guard) = self.set.exclusive_at(hint, ci)
             && guard.hint() == hint
         {
-            return Ok(Reached { guard, place: Place::Found(slot), unposted: None });
+            return Ok(Reached { guard, place, unposted: None });
         }
         self.reach_noted(key, Some(seen.leaf))
     }
@@ -636,7 +497,7 @@ enum Descent<G> {
 
 /// Looks at a node that should be of level `expected` on the way to level `wanted`.
 #[inline]
-fn step(ci: CiNumber, bytes: &[u8], key: &[u8], expected: u8, wanted: u8) -> Step {
+pub(crate) fn step(ci: CiNumber, bytes: &[u8], key: &[u8], expected: u8, wanted: u8) -> Step {
     let Ok(node) = NodeView::opened(bytes) else { return Step::Again };
     if node.level() != expected || node.number() != ci {
         return Step::Again;

@@ -3,49 +3,19 @@
 //! Each change finds its leaf, makes sure that it fits, logs and applies one record under the
 //! leaf's latch. If it does not fit the leaf is split first, as a structure change of its own.
 
-use pool::{ExclusiveCi, SharedCi};
+use pool::{ExclusiveCi, FrameHint, SharedCi};
 use space::{DataSet, Purpose};
 use uow::{Undo, Uow, UowError};
 
 use crate::TreeError;
+use crate::answer::{Below, Inserted, InsertedBelow, Renewed, Replaced};
 use crate::node::{NodeView, Place, Value};
 use crate::overflow::{self, Reference};
 use crate::overflow_write;
 use crate::records::{Fields, Replace, ReplaceParts, entry_fields, kind, push_run_entry};
+use crate::scratch::Scratch;
 use crate::structure::{Growth, is_sparse};
-use crate::tree::{Bound, LeafHint, Leaves, Reached, RecordHint, Stored, Tree};
-
-/// What an insert found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inserted {
-    /// The record is there now.
-    Yes,
-    /// There was one with this key; nothing has changed.
-    Duplicate,
-}
-
-/// What an insert below a certain key found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InsertedBelow {
-    /// The record is there now, and between it and that key there is no other.
-    Yes,
-    /// There was one with this key; nothing has changed.
-    Duplicate,
-    /// Another key follows by now, or the caller's own condition does not hold; nothing has
-    /// changed.
-    Moved,
-}
-
-/// What must be so at the moment of an insert.
-pub struct Below<'b> {
-    /// The key that follows, as [`Tree::look_through`] saw it; `None` if no key does.
-    pub next: Option<&'b [u8]>,
-    /// The leaves that the look went through.
-    pub leaves: &'b Leaves,
-    /// The caller's own condition. It is asked under the latches of all these leaves and may
-    /// neither wait nor use the tree.
-    pub holds: &'b dyn Fn() -> bool,
-}
+use crate::tree::{Bound, LeafHint, Reached, RecordHint, Stored, Tree};
 
 /// What a change logs to: a unit of work, or the undo of one.
 trait Changes {
@@ -115,6 +85,8 @@ struct How<'b> {
     wanted: Wanted,
     below: Option<&'b Below<'b>>,
     near: Near,
+    /// So many leading bytes are compared with those of the entry before a new one.
+    beside: Option<usize>,
 }
 
 /// Where a key was seen.
@@ -133,11 +105,15 @@ impl Near {
     fn leaf(noted: Option<LeafHint>) -> Near {
         noted.map_or(Near::Unknown, Near::Leaf)
     }
+
+    fn record(noted: Option<RecordHint>) -> Near {
+        noted.map_or(Near::Unknown, Near::Record)
+    }
 }
 
 impl How<'_> {
     fn simply(wanted: Wanted) -> How<'static> {
-        How { wanted, below: None, near: Near::Unknown }
+        How { wanted, below: None, near: Near::Unknown, beside: None }
     }
 }
 
@@ -147,33 +123,20 @@ struct Written {
     done: bool,
     freed: Option<Reference>,
     renewed: Option<Renewed>,
+    /// Whether the entry before a new one begins as it does, if that was asked and to be seen.
+    beside: Option<bool>,
+    /// Where a new one is.
+    seen: Option<RecordHint>,
 }
 
 impl Written {
     fn nothing(was_there: bool) -> Written {
-        Written { was_there, done: false, freed: None, renewed: None }
+        Written { was_there, done: false, freed: None, renewed: None, beside: None, seen: None }
     }
 
     fn done(was_there: bool) -> Written {
         Written { done: true, ..Written::nothing(was_there) }
     }
-}
-
-/// A leaf in which one value was replaced where it stood, and nothing else.
-#[derive(Clone, Copy, Debug)]
-pub struct Renewed {
-    pub(crate) before: LeafHint,
-    pub(crate) after: LeafHint,
-    pub(crate) slot: usize,
-}
-
-/// What became of a replacement.
-#[derive(Clone, Copy, Debug)]
-pub struct Replaced {
-    /// Whether there was such a record.
-    pub was_there: bool,
-    /// The leaf, for a cursor that stands in it, unless more than the value changed.
-    pub renewed: Option<Renewed>,
 }
 
 /// Log bytes of a change beside key and values.
@@ -185,11 +148,11 @@ impl Tree<'_> {
     /// # Errors
     /// See [`TreeError`].
     pub fn insert(&self, uow: &mut Uow, key: &[u8], value: &[u8]) -> Result<Inserted, TreeError> {
-        self.insert_noted(uow, key, value, None)
+        Ok(self.insert_noted(uow, key, value, None)?.0)
     }
 
     /// [`Tree::insert`] of a record whose leaf may be one that was noted, because what it belongs
-    /// to stands there.
+    /// to stands there. Answers, too, where the new record is.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -199,12 +162,11 @@ impl Tree<'_> {
         key: &[u8],
         value: &[u8],
         noted: Option<LeafHint>,
-    ) -> Result<Inserted, TreeError> {
-        let how = How { wanted: Wanted::New, below: None, near: Near::leaf(noted) };
-        match self.write(uow, key, value, how)?.was_there {
-            true => Ok(Inserted::Duplicate),
-            false => Ok(Inserted::Yes),
-        }
+    ) -> Result<(Inserted, Option<RecordHint>), TreeError> {
+        let how = How { near: Near::leaf(noted), ..How::simply(Wanted::New) };
+        let written = self.write(uow, key, value, how)?;
+        let inserted = if written.was_there { Inserted::Duplicate } else { Inserted::Yes };
+        Ok((inserted, written.seen))
     }
 
     /// Inserts a record if, at that moment, the key follows that the caller believes to follow, and
@@ -220,14 +182,32 @@ impl Tree<'_> {
         value: &[u8],
         below: &Below<'_>,
     ) -> Result<InsertedBelow, TreeError> {
-        let noted = below.leaves.first();
-        let how = How { wanted: Wanted::New, below: Some(below), near: Near::leaf(noted) };
+        let (below, near) = (Some(below), Near::record(below.leaves.seen()));
+        let how = How { below, near, ..How::simply(Wanted::New) };
         let written = self.write(uow, key, value, how)?;
         Ok(match (written.was_there, written.done) {
             (true, _) => InsertedBelow::Duplicate,
             (false, true) => InsertedBelow::Yes,
             (false, false) => InsertedBelow::Moved,
         })
+    }
+
+    /// Inserts a record. Answers, too, whether the one before it begins with the same `prefix`
+    /// bytes; `None` if that one is in another leaf, perhaps.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn insert_beside(
+        &self,
+        uow: &mut Uow,
+        key: &[u8],
+        value: &[u8],
+        prefix: usize,
+    ) -> Result<(Inserted, Option<bool>), TreeError> {
+        let how = How { beside: Some(prefix), ..How::simply(Wanted::New) };
+        let written = self.write(uow, key, value, how)?;
+        let inserted = if written.was_there { Inserted::Duplicate } else { Inserted::Yes };
+        Ok((inserted, written.beside))
     }
 
     /// Gives a record another value; `false` if there is no such record.
@@ -238,7 +218,7 @@ impl Tree<'_> {
         self.replace_noted(uow, key, value, None)
     }
 
-    /// [`Tree::replace`] of a record whose leaf may have been noted.
+    /// [`Tree::replace`] of a record that may have been looked for.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -247,9 +227,9 @@ impl Tree<'_> {
         uow: &mut Uow,
         key: &[u8],
         value: &[u8],
-        noted: Option<LeafHint>,
+        noted: Option<RecordHint>,
     ) -> Result<bool, TreeError> {
-        let how = How { wanted: Wanted::Old, below: None, near: Near::leaf(noted) };
+        let how = How { near: Near::record(noted), ..How::simply(Wanted::Old) };
         Ok(self.write(uow, key, value, how)?.was_there)
     }
 
@@ -264,7 +244,7 @@ impl Tree<'_> {
         seen: RecordHint,
         value: &[u8],
     ) -> Result<Replaced, TreeError> {
-        let how = How { wanted: Wanted::Old, below: None, near: Near::Record(seen) };
+        let how = How { near: Near::Record(seen), ..How::simply(Wanted::Old) };
         let written = self.write(uow, key, value, how)?;
         Ok(Replaced { was_there: written.was_there, renewed: written.renewed })
     }
@@ -285,7 +265,7 @@ impl Tree<'_> {
         self.remove_noted(uow, key, None)
     }
 
-    /// [`Tree::remove`] of a record whose leaf may have been noted.
+    /// [`Tree::remove`] of a record that may have been looked for.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -293,10 +273,37 @@ impl Tree<'_> {
         &self,
         uow: &mut Uow,
         key: &[u8],
-        noted: Option<LeafHint>,
+        noted: Option<RecordHint>,
+    ) -> Result<bool, TreeError> {
+        self.remove_if(uow, key, Near::record(noted), None)
+    }
+
+    /// Removes a record if it has this value; `false` if there is none, or it has another one,
+    /// `None` if a value like this stands outside of leaves.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn remove_equal(
+        &self,
+        uow: &mut Uow,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<bool>, TreeError> {
+        match self.is_inline(key.len(), value.len()) {
+            true => self.remove_if(uow, key, Near::Unknown, Some(value)).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn remove_if(
+        &self,
+        uow: &mut Uow,
+        key: &[u8],
+        near: Near,
+        value: Option<&[u8]>,
     ) -> Result<bool, TreeError> {
         uow.prepare(key.len() + self.set.usable_bytes() / 4 + LOG_EXTRA)?;
-        let removed = self.remove_stored(uow, key, noted)?;
+        let removed = self.remove_stored(uow, key, near, value)?;
         if removed.sparse {
             self.tidy(key)?;
         }
@@ -380,13 +387,9 @@ impl Tree<'_> {
         value: Value<'_>,
         how: How<'_>,
     ) -> Result<Written, TreeError> {
-        let How { wanted, below, mut near } = how;
+        let How { wanted, below, mut near, beside } = how;
         loop {
-            let mut leaf = match std::mem::take(&mut near) {
-                Near::Record(seen) => self.reach_seen_record(key, seen)?,
-                Near::Leaf(noted) => self.reach_noted(key, Some(noted))?,
-                Near::Unknown => self.reach_leaf(key)?,
-            };
+            let mut leaf = self.reach_for(key, std::mem::take(&mut near))?;
             let was_there = matches!(leaf.place, Place::Found(_));
             if was_there && wanted == Wanted::New || !was_there && wanted == Wanted::Old {
                 return Ok(Written::nothing(was_there));
@@ -413,15 +416,21 @@ impl Tree<'_> {
                 }
                 Place::Gap(slot) => {
                     if node.can_insert(slot, key, value) {
-                        let held = below.map(|below| self.latch_below(node, slot, below));
+                        let hint = leaf.guard.hint();
+                        let held = below.map(|below| self.latch_below(node, (slot, hint), below));
                         let Some(held) = held.unwrap_or_else(|| Some(Vec::new())) else {
                             return Ok(Written::nothing(false));
                         };
+                        let beside = beside.and_then(|prefix| node.begins_as(slot, key, prefix));
                         let fields = entry_fields(ci, slot, key, value.overflow);
                         let body = [fields.bytes(), key, value.bytes];
                         changes.log(self.set, kind::INSERT, &body, &mut leaf.guard)?;
+                        let hint = leaf.guard.hint_after();
+                        let leaf_hint = LeafHint { ci, hint };
+                        let place = Place::Found(slot);
                         self.leave(leaf, held, C::PURPOSE);
-                        return Ok(Written::done(was_there));
+                        let seen = Some(RecordHint { leaf: leaf_hint, place });
+                        return Ok(Written { beside, seen, ..Written::done(was_there) });
                     }
                     Growth::Insert(value)
                 }
@@ -432,18 +441,29 @@ impl Tree<'_> {
         }
     }
 
+    fn reach_for(&self, key: &[u8], near: Near) -> Result<Reached<ExclusiveCi<'_>>, TreeError> {
+        match near {
+            Near::Record(seen) => self.reach_seen_record(key, seen),
+            Near::Leaf(noted) => self.reach_noted(key, Some(noted)),
+            Near::Unknown => self.reach_leaf(key),
+        }
+    }
+
     /// Whether what must be so at the moment of an insert is so: then the latches of the leaves
     /// behind that of the insert, as far as the next key. While they are held nobody can add a key
     /// in between, nor bring one back. `node` is latched exclusively; left comes before right.
     fn latch_below(
         &self,
         node: NodeView<'_>,
-        slot: usize,
+        (slot, hint): (usize, FrameHint),
         below: &Below<'_>,
     ) -> Option<Vec<SharedCi<'_>>> {
         let mut held = Vec::new();
         if slot < node.count() {
-            if !below.next.is_some_and(|next| node.find(next) == Place::Found(slot)) {
+            // In a leaf that is as it was seen the key that follows is, too.
+            let is_seen = below.leaves.passed.first().is_some_and(|(_, seen)| *seen == hint);
+            let follows = |next| node.find(next) == Place::Found(slot);
+            if !is_seen && !below.next.is_some_and(follows) {
                 return None;
             }
         } else if let Some(right) = node.right() {
@@ -464,12 +484,16 @@ impl Tree<'_> {
         &self,
         changes: &mut C,
         key: &[u8],
-        noted: Option<LeafHint>,
+        near: Near,
+        value: Option<&[u8]>,
     ) -> Result<Removed, TreeError> {
-        let mut leaf = self.reach_noted(key, noted)?;
+        let mut leaf = self.reach_for(key, near)?;
         let Place::Found(slot) = leaf.place else { return Ok(Removed::default()) };
         let ci = leaf.guard.ci();
         let old = NodeView::new(leaf.guard.bytes()).value_at(slot);
+        if value.is_some_and(|value| old != Value::inline(value)) {
+            return Ok(Removed::default());
+        }
         let freed = old.overflow.then(|| Reference::decode(old.bytes));
         let fields = entry_fields(ci, slot, key, old.overflow);
         let mut scratch = Scratch::new();
@@ -582,31 +606,6 @@ fn range_end(node: NodeView<'_>, to: Bound<'_>) -> (usize, bool) {
     }
 }
 
-/// A copy of a value on the stack, if it is short: a page cannot be read while it is changed.
-struct Scratch {
-    stack: [u8; 512],
-    heap: Vec<u8>,
-}
-
-impl Scratch {
-    fn new() -> Scratch {
-        Scratch { stack: [0; 512], heap: Vec::new() }
-    }
-
-    fn copy(&mut self, bytes: &[u8]) -> &[u8] {
-        match self.stack.get_mut(..bytes.len()) {
-            Some(stack) => {
-                stack.copy_from_slice(bytes);
-                stack
-            }
-            None => {
-                self.heap.extend_from_slice(bytes);
-                &self.heap
-            }
-        }
-    }
-}
-
 fn log_replace<C: Changes>(
     changes: &mut C,
     set: &DataSet,
@@ -624,7 +623,7 @@ fn log_replace<C: Changes>(
 
 /// Undoes an insert: the record goes, wherever it is by now.
 pub(crate) fn undo_insert(tree: Tree<'_>, undo: &mut Undo<'_>, key: &[u8]) -> Result<(), UowError> {
-    tree.remove_stored(&mut Compensation { undo, whole: true }, key, None)?;
+    tree.remove_stored(&mut Compensation { undo, whole: true }, key, Near::Unknown, None)?;
     Ok(())
 }
 

@@ -22,7 +22,7 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use base::Coded;
@@ -33,7 +33,7 @@ use crate::compose::Counts;
 use crate::error::RegionError;
 use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
 use crate::handing_on;
-use crate::interface::{Interface, abend};
+use crate::interface::{self, Interface, abend};
 use crate::ledger::{Ledger, STARTER, Said, State};
 use crate::link::Link;
 use crate::masks::{Masks, Order};
@@ -75,6 +75,8 @@ enum End {
 static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
 /// A file that the program has left open, and that could not all be written.
 static UNFINISHED: Mutex<Option<file_handler::Unfinished>> = Mutex::new(None);
+/// Requests of the C interface for records, which go beside those of COBOL's files.
+static CARRIED: AtomicU64 = AtomicU64::new(0);
 static RUNTIME_ERROR: Mutex<Option<String>> = Mutex::new(None);
 /// The process whose program has been entered; 0 before that. A copy of it that a program makes by
 /// `fork` is not the program, and its exit means nothing.
@@ -555,10 +557,15 @@ impl file_handler::Carrier for ToServer {
             true
         })
     }
+
+    fn others(&self) -> u64 {
+        CARRIED.load(Relaxed) + interface::points()
+    }
 }
 
 impl file_handler::Way for ToServer {
     fn carry(&self, request: &[u8], answer: &mut Vec<u8>) -> bool {
+        CARRIED.fetch_add(1, Relaxed);
         file_handler::Carrier::carry(&mut ToServer, request, answer)
     }
 }

@@ -7,6 +7,8 @@
 //!    abend that says which parameter it was. Nothing has been changed then.
 //! 3. Every call is noted before it is made and again when it has returned.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use base::Coded;
 use definitions::Function;
 
@@ -27,6 +29,14 @@ use crate::wire::{AREA_BYTES_MAX, Answer, MORE_MAX, SSAS_MAX, Writer};
 
 /// The longest request for a record of a data set.
 const FILE_REQUEST_BYTES_MAX: usize = AREA_BYTES_MAX;
+
+/// How many calls of this process may have ended a unit of work, or backed one out.
+static POINTS: AtomicU64 = AtomicU64::new(0);
+
+/// Rises with each call after which records may be others than before.
+pub(crate) fn points() -> u64 {
+    POINTS.load(Relaxed)
+}
 
 /// A program's calls.
 pub(crate) struct Interface {
@@ -266,6 +276,11 @@ impl Interface {
 
     fn exchange(&mut self, function: Function, pcb: Option<usize>) -> Result<(), Abend> {
         self.begin(function, pcb);
+        use Function::{Chkp, Rolb, Rols, Sync};
+        let kind = pcb.and_then(|pcb| self.shapes.get(pcb)).map(|shape| &shape.kind);
+        if matches!(function, Chkp | Rolb | Rols | Sync) || is_for_messages(function, kind) {
+            POINTS.fetch_add(1, Relaxed);
+        }
         let sent = self.link.exchange(&self.message, &mut self.answer);
         self.message.clear();
         sent.map_err(|error| lost(&error))

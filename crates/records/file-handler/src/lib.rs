@@ -17,6 +17,7 @@
 //! | what a request takes from the program, and tells it | `request` |
 //! | sequential, line, printer, relative and indexed files of the machine | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
+//! | records that come before they are wanted | [`read_ahead`], for the other side `ahead` |
 //! | what a request needs of a unit of work; units of requests that bring none | [`nature`]; [`apart`] |
 //! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs`; in C [`abi::rpl`] |
 //! | memory of the program, and the run time's own files | [`caller`], [`abi`] |
@@ -43,6 +44,7 @@ pub mod machine;
 pub mod name;
 pub mod nature;
 pub mod opcode;
+pub mod read_ahead;
 pub mod remote;
 mod request;
 pub mod status;

@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! 1. An answer that makes no sense, or none, is status 90; the program goes on.
+//! 2. A file that is only read is read ahead; what the program changes, by whatever way, ends that.
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use crate::body::{Absent, Body, Done, Found, Place, Which};
 use crate::data_set::{DataSets, Opening};
 use crate::fcd::OpenMode;
 use crate::opcode::Relation;
+use crate::read_ahead::ReadAhead;
 use crate::status::FileStatus;
 use crate::wire::{Answer, Request};
 
@@ -18,6 +20,11 @@ use crate::wire::{Answer, Request};
 pub trait Carrier: Send {
     /// Sends a request and replaces `answer` by what comes back; `false` if nothing does.
     fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool;
+
+    /// Rises when the program may have changed records in another way.
+    fn others(&self) -> u64 {
+        0
+    }
 }
 
 /// The way to whoever has data sets, for programs that use them as VSAM has them.
@@ -34,6 +41,8 @@ pub trait Ways: Send {
 
 struct Line {
     carrier: Box<dyn Carrier>,
+    /// Rises with every change.
+    changes: u64,
     request: Vec<u8>,
     answer: Vec<u8>,
     said: [u8; 3],
@@ -42,6 +51,7 @@ struct Line {
 impl Line {
     fn ask(&mut self, request: &Request<'_>) -> Done<Answer<'_>> {
         self.said = [0; 3];
+        self.changes += u64::from(request.changes());
         request.write(&mut self.request);
         if !self.carrier.carry(&self.request, &mut self.answer) {
             return Err(FileStatus::UNREACHABLE);
@@ -62,7 +72,7 @@ impl Remote {
     #[must_use]
     pub fn new(carrier: Box<dyn Carrier>) -> Remote {
         let (request, answer, said) = (Vec::new(), Vec::new(), [0; 3]);
-        let line = Line { carrier, request, answer, said };
+        let line = Line { carrier, changes: 0, request, answer, said };
         Remote { line: Arc::new(Mutex::new(line)) }
     }
 }
@@ -83,7 +93,8 @@ impl DataSets for Remote {
                 _ => Err(FileStatus::UNREACHABLE),
             };
         };
-        Ok((Box::new(File { line: Arc::clone(&self.line), number }), status))
+        let (line, looks) = (Arc::clone(&self.line), opening.mode == OpenMode::Input);
+        Ok((Box::new(File { line, number, looks, ahead: ReadAhead::default() }), status))
     }
 
     fn empty(&mut self, data_set: &str) -> Done<()> {
@@ -94,24 +105,37 @@ impl DataSets for Remote {
 struct File {
     line: Arc<Mutex<Line>>,
     number: u32,
+    /// It is only read.
+    looks: bool,
+    ahead: ReadAhead,
 }
 
 impl File {
     fn found(&mut self, request: &Request<'_>, record: Option<&mut Vec<u8>>) -> Done<Found> {
+        self.ahead.forget();
         let mut line = self.line.lock();
-        let answer = line.ask(request)?;
-        if let Some(record) = record {
-            record.clear();
-            record.extend_from_slice(answer.record);
-        }
-        let number = (answer.number > 0).then_some(answer.number);
-        Ok(Found { status: answer.status, number })
+        Ok(line.ask(request)?.found(record))
+    }
+
+    /// Reads the next record, with others behind it.
+    fn batch(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
+        let mut line = self.line.lock();
+        let Line { carrier, changes, request: bytes, said, .. } = &mut *line;
+        *said = [0; 3];
+        let changes = *changes + carrier.others();
+        self.ahead.next((self.number, previous), changes, record, |request, answers| {
+            request.write(bytes);
+            if carrier.carry(bytes, answers) { Ok(()) } else { Err(FileStatus::UNREACHABLE) }
+        })
     }
 }
 
 impl Body for File {
     fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
-        self.found(&Request::Next(self.number, previous), Some(record))
+        match self.looks {
+            true => self.batch(previous, record),
+            false => self.found(&Request::Next(self.number, previous), Some(record)),
+        }
     }
 
     fn read(&mut self, which: Which<'_>, record: &mut Vec<u8>) -> Done<Found> {

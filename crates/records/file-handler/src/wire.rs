@@ -32,7 +32,7 @@
 
 use base::bytes::{Reader, push_string16};
 
-use crate::body::Which;
+use crate::body::{Found, Which};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
 use crate::machine::Shape;
@@ -119,6 +119,16 @@ fn index<T: PartialEq>(all: &[T], one: &T) -> u8 {
 }
 
 impl Request<'_> {
+    /// Whether it may change records, or what of them is to be seen.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        match self {
+            Request::Write { .. } | Request::Rewrite(..) | Request::Delete(..) => true,
+            Request::Open(opening) => opening.mode != OpenMode::Input,
+            _ => false,
+        }
+    }
+
     /// Puts it in place of what `out` has.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.clear();
@@ -303,6 +313,16 @@ impl<'a> Answer<'a> {
         let mut reader = Reader::new(bytes);
         let status = FileStatus(reader.array()?);
         Some(Answer { status, number: reader.u64()?, record: reader.rest() })
+    }
+
+    /// What a program is told of it, with its record in place of what `record` has.
+    pub fn found(&self, record: Option<&mut Vec<u8>>) -> Found {
+        if let Some(record) = record {
+            record.clear();
+            record.extend_from_slice(self.record);
+        }
+        let number = (self.number > 0).then_some(self.number);
+        Found { status: self.status, number }
     }
 }
 

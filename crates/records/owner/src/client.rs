@@ -17,7 +17,8 @@ use file_handler::body::{Absent, Body, Done, Found, Place as Put, Which};
 use file_handler::data_set::{DataSets, Opening};
 use file_handler::fcd::OpenMode;
 use file_handler::opcode::Relation;
-use file_handler::wire::{Answer, Batch, Request, first_answer};
+use file_handler::read_ahead::ReadAhead;
+use file_handler::wire::{Answer, Request};
 use file_handler::{Carrier, FileStatus, Way, Ways};
 use seam::sync::Mutex;
 use thiserror::Error;
@@ -31,11 +32,6 @@ use crate::tls;
 
 /// How long an owner may take to let a program in.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Records of the first batch that is read ahead, and by how much each one grows.
-const BATCH: u32 = 4;
-/// Records and bytes of a batch at most.
-const BATCH_RECORDS_MAX: u32 = 4096;
-const BATCH_BYTES_MAX: u32 = 64 << 10;
 
 /// Why an owner cannot be reached.
 #[derive(Debug, Error)]
@@ -141,9 +137,7 @@ impl Line {
     /// Asks over the connection of that life.
     fn ask(&mut self, life: u64, request: &Request<'_>) -> Done<Answer<'_>> {
         request.write(&mut self.request);
-        let is_change =
-            matches!(request, Request::Write { .. } | Request::Rewrite(..) | Request::Delete(..));
-        self.changes += u64::from(is_change);
+        self.changes += u64::from(request.changes());
         self.exchange(life)?;
         self.said = [0; 3];
         let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
@@ -313,7 +307,7 @@ impl DataSets for Owners {
             };
         };
         let looks = opening.mode == OpenMode::Input;
-        let file = File { line, life, number, looks, ahead: Ahead::default() };
+        let file = File { line, life, number, looks, ahead: ReadAhead::default() };
         Ok((Box::new(file), status))
     }
 }
@@ -352,29 +346,6 @@ impl Ways for OwnerWays {
     }
 }
 
-/// What was read ahead.
-#[derive(Default)]
-struct Ahead {
-    /// Answers that were not taken yet.
-    answers: Vec<u8>,
-    at: usize,
-    /// How many of them have records.
-    left: u32,
-    previous: bool,
-    /// Records of the next batch.
-    records: u32,
-    /// The line's changes when the batch came.
-    changes: u64,
-}
-
-impl Ahead {
-    /// A request that goes elsewhere.
-    fn forget(&mut self) {
-        self.answers.clear();
-        (self.at, self.left, self.records) = (0, 0, 0);
-    }
-}
-
 /// An open file.
 struct File {
     line: Arc<Mutex<Line>>,
@@ -382,7 +353,7 @@ struct File {
     number: u32,
     /// It is only read.
     looks: bool,
-    ahead: Ahead,
+    ahead: ReadAhead,
 }
 
 impl File {
@@ -390,64 +361,20 @@ impl File {
         self.ahead.forget();
         let mut line = self.line.lock();
         let answer = line.ask(self.life, request)?;
-        Ok(taken(&answer, record))
+        Ok(answer.found(record))
     }
 
     /// Reads the next record, with others behind it.
     fn batch(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
-        let (ahead, mut line) = (&mut self.ahead, self.line.lock());
-        let goes_on = ahead.previous == previous && ahead.changes == line.changes;
-        if !(goes_on && ahead.at < ahead.answers.len()) {
-            // What was not wanted is behind the place: it goes back by so much.
-            let back = if goes_on { 0 } else { std::mem::take(&mut ahead.left) };
-            ahead.records = match goes_on {
-                true => (ahead.records * BATCH).clamp(1, BATCH_RECORDS_MAX),
-                false => 1,
-            };
-            let (records, bytes) = (ahead.records, BATCH_BYTES_MAX);
-            let batch = Batch { previous, back, records, bytes };
-            ahead.answers.clear();
-            (ahead.at, ahead.left, ahead.previous) = (0, 0, previous);
-            Request::Ahead(self.number, batch).write(&mut line.request);
-            line.exchange(self.life)?;
-            std::mem::swap(&mut ahead.answers, &mut line.answer);
-            ahead.changes = line.changes;
-            ahead.left = count(&ahead.answers)?;
-        }
-        let rest = ahead.answers.get(ahead.at..).unwrap_or_default();
-        let (first, _) = first_answer(rest).ok_or(FileStatus::UNREACHABLE)?;
-        let answer = Answer::read(first).ok_or(FileStatus::UNREACHABLE)?;
-        if !answer.status.is_done() {
-            // The end may have moved when it is asked for again.
-            let status = answer.status;
-            ahead.forget();
-            return Err(status);
-        }
-        ahead.at += first.len() + 4;
-        ahead.left = ahead.left.saturating_sub(1);
-        Ok(taken(&answer, Some(record)))
+        let (life, mut line) = (self.life, self.line.lock());
+        let changes = line.changes;
+        self.ahead.next((self.number, previous), changes, record, |request, answers| {
+            request.write(&mut line.request);
+            line.exchange(life)?;
+            std::mem::swap(answers, &mut line.answer);
+            Ok(())
+        })
     }
-}
-
-/// How many answers have records.
-fn count(mut answers: &[u8]) -> Done<u32> {
-    let mut count = 0;
-    while !answers.is_empty() {
-        let (first, rest) = first_answer(answers).ok_or(FileStatus::UNREACHABLE)?;
-        let answer = Answer::read(first).ok_or(FileStatus::UNREACHABLE)?;
-        count += u32::from(answer.status.is_done());
-        answers = rest;
-    }
-    Ok(count)
-}
-
-fn taken(answer: &Answer<'_>, record: Option<&mut Vec<u8>>) -> Found {
-    if let Some(record) = record {
-        record.clear();
-        record.extend_from_slice(answer.record);
-    }
-    let number = (answer.number > 0).then_some(answer.number);
-    Found { status: answer.status, number }
 }
 
 impl Body for File {

@@ -1,7 +1,9 @@
 //! Times requests to a keyed cluster in memory on the real machine, in nanoseconds of processor
 //! time a request (log and page writer included); the least of several rounds:
 //!
-//! `cargo run --release -p holdfast-vsam --example requests [RECORDS]`
+//! `cargo run --release -p holdfast-vsam --example requests [RECORDS] [WORDS]`
+//!
+//! With words, only what has them in its name, for a profile.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -153,6 +155,9 @@ fn time(
     times: u64,
     mut work: impl FnMut() -> Result<(), AnyError>,
 ) -> Result<(), AnyError> {
+    if std::env::args().nth(2).is_some_and(|words| !what.contains(&words)) {
+        return Ok(());
+    }
     let mut rounds = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
         let start = process_cpu_us();

@@ -3,17 +3,20 @@
 //! 1. A file has its sphere in use until it is closed or dropped; `share` says who may beside it.
 //! 2. The upgrade set is that of the moment of the open: no index can be defined, built or deleted
 //!    while the sphere is open.
-//! 3. A path without UPDATE, and an index that is not of the upgrade set, may come to disagree with
+//! 3. Who has a cluster open to change it is mostly the only one (share options 1 and 2, not by
+//!    record level). Its units of work lock the cluster as a whole at their first change, if nobody
+//!    has anything of it locked then, and nothing record by record. Not so where records arrive.
+//! 4. A path without UPDATE, and an index that is not of the upgrade set, may come to disagree with
 //!    the base. That is what was asked for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use seam::sync::Mutex;
-use store::{SetId, Store, StoreError};
+use store::{Cover, SetId, Store, StoreError, Unit as _};
 
 use crate::ahead::Ahead;
-use crate::attributes::{ClusterAttributes, Organization};
+use crate::attributes::{ClusterAttributes, Organization, Share};
 use crate::catalog::{Catalog, Shared, wrong_kind};
 use crate::elsewhere::Elsewhere;
 use crate::entry::{Definition, Entry, Kind, State};
@@ -58,7 +61,8 @@ pub struct OpenOptions {
     /// does so anyway.
     pub reset: bool,
     /// The opener is one of those that share by record locks (RLS): together they count as one
-    /// for the share options.
+    /// for the share options. So does a file that several units of work use at once: others lock
+    /// the cluster as a whole when they change something.
     pub record_level: bool,
     /// With [`OpenMode::Output`]: records are loaded in bulk and are there when the file is closed,
     /// durably, outside of any unit of work; if it is not closed, the cluster stays empty.
@@ -81,6 +85,8 @@ pub struct File<S: Store> {
     pub(crate) forward: Option<Forward>,
     pub(crate) mode: OpenMode,
     pub(crate) number: u64,
+    /// Nobody else can have it open to change it.
+    sole: bool,
     index: Option<Entry>,
     strings: Arc<Strings>,
     ticket: Option<Ticket>,
@@ -315,6 +321,11 @@ impl<S: Store> Catalog<S> {
                 upgrade.push(self.index_of(index)?);
             }
         }
+        // Who appends waits for nobody who has appended, whatever the share options are.
+        let sole = mode.writes()
+            && !options.record_level
+            && attributes.organization != Organization::EntrySequenced
+            && matches!(attributes.share.regions, Share::ReadersOrWriter | Share::WriterAndReaders);
         let most = options.strings.unwrap_or(u32::MAX);
         let (mut load, mut to_build) = (None, Vec::new());
         let sent_on = pending::sent_on(self.store(), &sphere.base)?;
@@ -335,9 +346,10 @@ impl<S: Store> Catalog<S> {
             attributes,
             set,
             route,
-            upgrade: UpgradeSet::new(upgrade),
+            upgrade: UpgradeSet::new(upgrade, sole),
             forward,
             mode,
+            sole,
             number: FILES.fetch_add(1, Relaxed),
             index: sphere.index,
             strings: Arc::new(Strings { most, taken: AtomicU32::new(0) }),
@@ -403,6 +415,12 @@ impl<S: Store> File<S> {
     #[must_use]
     pub fn mode(&self) -> OpenMode {
         self.mode
+    }
+
+    /// A unit of work is about to change something, or to read it for that.
+    #[inline]
+    pub(crate) fn begin_change(&self, unit: &mut S::Unit) -> Result<(), StoreError> {
+        if self.sole { unit.cover(self.set, Cover::Whole) } else { Ok(()) }
     }
 
     /// A position in front of the first record.

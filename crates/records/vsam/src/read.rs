@@ -7,7 +7,7 @@
 //!    entry is looked at again, and passed over if it is gone. If it is still there, and its record
 //!    is not, the index is wrong (reason 144).
 
-use store::{Cursor as _, Position as At, Read, Store, Unit as _};
+use store::{Cover, Cursor as _, Position as At, Read, Store, Unit as _};
 
 use crate::attributes::Organization;
 use crate::feedback::{Component, Condition, Failure, Feedback, LogicalReason, Rba, RecordNumber};
@@ -109,6 +109,9 @@ impl<S: Store> File<S> {
         self.check_read(position, intent)?;
         self.check_search(search)?;
         position.lose();
+        if intent == Intent::Update {
+            self.begin_change(unit).map_err(of_base)?;
+        }
         if search.by == Match::Equal && matches!(self.route, Route::Base | Route::Elsewhere(_)) {
             match search.target {
                 Target::Key(key) => return self.direct(unit, position, key, intent, record),
@@ -166,6 +169,9 @@ impl<S: Store> File<S> {
             return no(LogicalReason::NoPosition);
         }
         position.held = false;
+        if intent == Intent::Update {
+            self.begin_change(unit).map_err(of_base)?;
+        }
         self.step(unit, position, direction, intent, record)
     }
 
@@ -412,6 +418,9 @@ impl<S: Store> File<S> {
     ) -> Result<Feedback, Failure> {
         // Entries change only under the lock of their record, so that one suffices.
         let read = if intent == Intent::Keep { Read::Shared } else { Read::Unlocked };
+        if intent == Intent::Keep {
+            unit.cover(index.set, Cover::Look).map_err(of_index)?;
+        }
         loop {
             let Position { cursor, base_key, .. } = &mut *position;
             let entry = match direction {

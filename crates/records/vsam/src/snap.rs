@@ -15,7 +15,7 @@
 //! what it was made of.
 
 use store::{
-    Entry as StoreEntry, LoadSource, Read, SetId, Store, StoreError, Unit as _, UnitOptions,
+    Cover, Entry as StoreEntry, LoadSource, Read, SetId, Store, StoreError, Unit as _, UnitOptions,
 };
 
 use crate::catalog::Catalog;
@@ -255,6 +255,8 @@ impl<S: Store> Catalog<S> {
                 let index = pair.copy.alternate_index().filter(|index| !index.unique);
                 let key_bytes = index.map_or(usize::MAX / 2, |index| index.key.bytes as usize);
                 let mut repair = Repair::<S>::new(store, (from, to), key_bytes)?;
+                // Entries of an index change under the locks of their records.
+                locked.cover(from, Cover::Look)?;
                 pair.records = repair.run(&mut locked)?;
                 pass_arrivals(store, to, repair.arrival_max)?;
             }

@@ -5,10 +5,14 @@
 //! 2. A record that ends before an alternate key has no entry in that index.
 //! 3. A change that leaves an alternate key as it is leaves its entry as it is.
 //! 4. A record that gets another alternate key arrives behind all that have it.
+//! 5. Entries of an index that is not unique are nobody's but their records': whoever changes one
+//!    has the record locked exclusively, so the store locks no entry of its own. Whoever reads them
+//!    with locks says so first ([`Cover`]). An entry of a unique index may be wanted for several
+//!    records; the store locks it.
 
 use std::sync::Arc;
 
-use store::{Cursor as _, KeyRange, Outcome, Position, Read, SetId, Store, Unit as _};
+use store::{Cover, Cursor as _, KeyRange, Outcome, Position, Read, SetId, Store, Unit as _};
 
 use crate::attributes::KeyField;
 use crate::feedback::{Component, Condition, Failure, LogicalReason};
@@ -29,6 +33,8 @@ pub(crate) struct Index {
 pub(crate) struct UpgradeSet {
     /// Those that are not unique first: the place of one is that of its arrival in a trailer.
     indexes: Vec<Index>,
+    /// Nobody else changes them meanwhile.
+    sole: bool,
 }
 
 /// Buffers of a position for changes of indexes.
@@ -53,9 +59,9 @@ fn failed(error: store::StoreError) -> Failure {
 }
 
 impl UpgradeSet {
-    pub(crate) fn new(mut indexes: Vec<Index>) -> UpgradeSet {
+    pub(crate) fn new(mut indexes: Vec<Index>, sole: bool) -> UpgradeSet {
         indexes.sort_by_key(|index| index.unique);
-        UpgradeSet { indexes }
+        UpgradeSet { indexes, sole }
     }
 
     #[inline]
@@ -112,6 +118,11 @@ impl UpgradeSet {
             if before == after {
                 continue;
             }
+            match (index.unique, self.sole) {
+                (false, _) => unit.cover(index.set, Cover::Changes).map_err(failed)?,
+                (true, true) => unit.cover(index.set, Cover::Whole).map_err(failed)?,
+                (true, false) => {}
+            }
             if let (Some(key), Some(old)) = (before, old) {
                 let arrival = old.arrivals.get(at).copied().unwrap_or(0);
                 index.remove::<S>(unit, scratch, (at, arrival), key, base)?;
@@ -146,11 +157,9 @@ impl Index {
             };
         }
         index_key(key, arrival, &mut scratch.key);
-        let _ = unit.insert(self.set, &scratch.key, base).map_err(failed)?;
         let Some(cursor) = scratch.cursors.get_mut(at) else { return Ok(false) };
-        cursor.seek(Position::Before(&scratch.key));
-        let before = unit.previous(cursor, Read::Unlocked).map_err(failed)?;
-        Ok(before.is_some_and(|before| before.key.starts_with(key)))
+        let added = unit.insert_beside(cursor, &scratch.key, base, key.len());
+        added.map(|(_, has_same)| has_same).map_err(failed)
     }
 
     /// Removes the entry of a record: where its arrival says, where a build puts it, or wherever
@@ -167,17 +176,17 @@ impl Index {
         if self.unique {
             entry.clear();
             entry.extend_from_slice(key);
-            self.remove_at::<S>(unit, entry, value, base)?;
+            let _ = unit.delete_equal(self.set, entry, base, value).map_err(failed)?;
             return Ok(());
         }
         if arrival != 0 {
             index_key(key, arrival, entry);
-            if self.remove_at::<S>(unit, entry, value, base)? {
+            if unit.delete_equal(self.set, entry, base, value).map_err(failed)?.is_done() {
                 return Ok(());
             }
         }
         built_key(key, base, entry);
-        if self.remove_at::<S>(unit, entry, value, base)? {
+        if unit.delete_equal(self.set, entry, base, value).map_err(failed)?.is_done() {
             return Ok(());
         }
         let Some(cursor) = cursors.get_mut(at) else { return Ok(()) };
@@ -200,20 +209,5 @@ impl Index {
             let _ = unit.delete(self.set, entry).map_err(failed)?;
         }
         Ok(())
-    }
-
-    /// Removes the entry with that key if it is the record's.
-    fn remove_at<S: Store>(
-        &self,
-        unit: &mut S::Unit,
-        entry: &[u8],
-        value: &mut Vec<u8>,
-        base: &[u8],
-    ) -> Result<bool, Failure> {
-        let there = unit.get(self.set, entry, Read::Exclusive, value).map_err(failed)?;
-        if !there || value != base {
-            return Ok(false);
-        }
-        Ok(unit.delete(self.set, entry).map_err(failed)?.is_done())
     }
 }

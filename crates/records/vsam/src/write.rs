@@ -357,6 +357,7 @@ impl<S: Store> File<S> {
             counts.inserted += 1;
             return Ok(self.feedback(key, record.len()));
         }
+        self.begin_change(unit).map_err(of_base)?;
         let back = self.point_of_return(unit)?;
         self.upgrade.arrive(store, None, record, &mut buffers.arrivals)?;
         let value = self.shape.value(record, &buffers.arrivals, &mut buffers.value);
@@ -391,6 +392,7 @@ impl<S: Store> File<S> {
         let Position { cursor, scratch, buffers, counts, sphere, .. } = position;
         buffers.arrivals.clear();
         let is_entry = self.attributes.organization == Organization::EntrySequenced;
+        self.begin_change(unit).map_err(of_base)?;
         let back = self.point_of_return(unit)?;
         if back.is_some() || is_entry {
             let old = &mut buffers.old;
@@ -437,6 +439,7 @@ impl<S: Store> File<S> {
             return self.remove_elsewhere(unit, (there, position), key);
         }
         let Position { scratch, buffers, counts, sphere, .. } = position;
+        self.begin_change(unit).map_err(of_base)?;
         let back = self.point_of_return(unit)?;
         if back.is_some() {
             let old = &mut buffers.old;

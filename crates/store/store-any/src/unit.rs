@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use store::{
-    CommitSink, Committed, Cursor as _, Entry, Grant, KeyRange, LockMode, LockName, Outcome, Read,
-    Result, Savepoint, SetId, StoreError, Unit, Wait,
+    CommitSink, Committed, Cover, Cursor as _, Entry, Grant, KeyRange, LockMode, LockName, Outcome,
+    Read, Result, Savepoint, SetId, StoreError, Unit, Wait,
 };
 use store_kernel::KernelUnit;
 use store_postgres::EngineUnit;
@@ -60,6 +60,17 @@ impl Unit for AnyUnit {
     }
 
     #[inline]
+    fn insert_beside(
+        &mut self,
+        cursor: &mut AnyCursor,
+        key: &[u8],
+        value: &[u8],
+        prefix: usize,
+    ) -> Result<(Outcome, bool)> {
+        with_cursor!(self, cursor, (unit, at) => unit.insert_beside(at, key, value, prefix))
+    }
+
+    #[inline]
     fn replace(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
         on_either!(self, one => one.replace(set, key, value))
     }
@@ -72,6 +83,17 @@ impl Unit for AnyUnit {
     #[inline]
     fn delete(&mut self, set: SetId, key: &[u8]) -> Result<Outcome> {
         on_either!(self, one => one.delete(set, key))
+    }
+
+    #[inline]
+    fn delete_equal(
+        &mut self,
+        set: SetId,
+        key: &[u8],
+        value: &[u8],
+        buffer: &mut Vec<u8>,
+    ) -> Result<Outcome> {
+        on_either!(self, one => one.delete_equal(set, key, value, buffer))
     }
 
     fn delete_range(&mut self, set: SetId, range: KeyRange<'_>) -> Result<u64> {
@@ -110,6 +132,11 @@ impl Unit for AnyUnit {
     #[inline]
     fn lock(&mut self, name: LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant> {
         on_either!(self, one => one.lock(name, mode, wait))
+    }
+
+    #[inline]
+    fn cover(&mut self, set: SetId, cover: Cover) -> Result<()> {
+        on_either!(self, one => one.cover(set, cover))
     }
 
     #[inline]

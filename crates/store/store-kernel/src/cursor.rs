@@ -7,7 +7,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
 use base::UowId;
-use btree::{Bound, LeafHint, RecordHint, Renewed, Tree};
+use btree::{Bound, RecordHint, Renewed, Tree};
 use lock::{Mode, Wait};
 use store::{Cursor, Entry, KeyRange, Position, Result, SetId};
 use uow::{Kernel, Uow};
@@ -120,11 +120,6 @@ impl KernelCursor {
 
     pub(crate) fn is_on(&self) -> bool {
         self.walk.spot.place == Place::On
-    }
-
-    /// The leaf of the record that it stands on, for a change of that record.
-    pub(crate) fn leaf(&self) -> Option<LeafHint> {
-        self.walk.tree.leaf().filter(|_| self.walk.synced)
     }
 
     /// The record that it stands on, as it was seen.

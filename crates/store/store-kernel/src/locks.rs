@@ -78,6 +78,15 @@ pub(crate) fn gap_below(record: LockName) -> LockName {
     LockName { hash: base::hash::avalanche(record.hash ^ GAP).max(2), ..record }
 }
 
+/// The lock that stands for all changes of a set which the callers' own locks cover.
+#[inline]
+pub(crate) fn covered(set: &SetHandle) -> LockName {
+    LockName::user(set.data.id().0, COVERED)
+}
+
+/// Tells it from the names that callers choose.
+const COVERED: u64 = 0xbb67_ae85_84ca_a73b;
+
 /// Tells the hashes of gaps from those of keys.
 const GAP: u64 = 0x6a09_e667_f3bc_c908;
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use base::UowId;
 use lock::{Acquired, LockError, Mode};
 use store::{
-    CommitOrder, CommitSink, Committed, Cursor as _, Entry, Grant, KeyRange, Limit, LockMode,
-    Outcome, Read, Result, Savepoint, SetId, StoreError, Unit, UnitOptions, Wait,
+    CommitOrder, CommitSink, Committed, Cover, Cursor as _, Entry, Grant, KeyRange, Limit,
+    LockMode, Outcome, Position, Read, Result, Savepoint, SetId, StoreError, Unit, UnitOptions,
+    Wait,
 };
 use uow::{Uow, UowError};
 use wal::DurableSink;
@@ -177,6 +178,25 @@ impl Unit for KernelUnit {
         self.on_set_to_change(set, |work, used| work.insert(used, key, value))
     }
 
+    fn insert_beside(
+        &mut self,
+        cursor: &mut KernelCursor,
+        key: &[u8],
+        value: &[u8],
+        prefix: usize,
+    ) -> Result<(Outcome, bool)> {
+        let set = cursor.handle.id;
+        let (outcome, beside) =
+            self.on_set_to_change(set, |work, used| work.insert_beside(used, key, value, prefix))?;
+        if let (Outcome::Done, None) = (outcome, beside) {
+            cursor.seek(Position::Before(key));
+            let before = self.previous(cursor, Read::Unlocked)?;
+            let prefix = key.get(..prefix).unwrap_or(key);
+            return Ok((outcome, before.is_some_and(|before| before.key.starts_with(prefix))));
+        }
+        Ok((outcome, beside == Some(true)))
+    }
+
     fn replace(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
         self.on_set_to_change(set, |work, used| work.replace(used, key, value))
     }
@@ -187,6 +207,23 @@ impl Unit for KernelUnit {
 
     fn delete(&mut self, set: SetId, key: &[u8]) -> Result<Outcome> {
         self.on_set_to_change(set, |work, used| work.delete(used, key, None))
+    }
+
+    fn delete_equal(
+        &mut self,
+        set: SetId,
+        key: &[u8],
+        value: &[u8],
+        buffer: &mut Vec<u8>,
+    ) -> Result<Outcome> {
+        let deleted = self.on_set_to_change(set, |work, used| work.delete_equal(used, key, value));
+        match deleted? {
+            Some(outcome) => Ok(outcome),
+            None if self.get(set, key, Read::Exclusive, buffer)? && buffer[..] == *value => {
+                self.delete(set, key)
+            }
+            None => Ok(Outcome::Absent),
+        }
     }
 
     fn delete_range(&mut self, set: SetId, range: KeyRange<'_>) -> Result<u64> {
@@ -238,9 +275,9 @@ impl Unit for KernelUnit {
     }
 
     fn delete_at(&mut self, cursor: &mut KernelCursor) -> Result<Outcome> {
-        let (set, leaf) = (cursor.handle.id, cursor.leaf());
+        let (set, seen) = (cursor.handle.id, cursor.record());
         let key = cursor.key().ok_or(StoreError::NoPosition)?;
-        self.on_set_to_change(set, |work, used| work.delete(used, key, leaf))
+        self.on_set_to_change(set, |work, used| work.delete(used, key, seen))
     }
 
     fn lock(&mut self, name: store::LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant> {
@@ -266,6 +303,10 @@ impl Unit for KernelUnit {
             Err(StoreOrUow::Uow(error)) => Err(self.note(of_uow(error))),
             Err(StoreOrUow::Store(error)) => Err(self.note(error)),
         }
+    }
+
+    fn cover(&mut self, set: SetId, cover: Cover) -> Result<()> {
+        self.on_set(set, |work, used| work.cover(used, cover))
     }
 
     fn unlock(&mut self, name: store::LockName<'_>) -> Result<bool> {

@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
-use btree::{Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, Tree};
-use lock::{Acquired, LockName, Mode};
+use btree::{Around, Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, RecordHint, Tree};
+use lock::{Acquired, LockError, LockName, Mode};
 use seam::plant::{Plant, planted};
-use store::{Cursor as _, KeyRange, Locking, Outcome, Position, Read, Result, SetId, StoreError};
-use uow::Uow;
+use store::{
+    Cover, Cursor as _, KeyRange, Locking, Outcome, Position, Read, Result, SetId, StoreError,
+};
+use uow::{Uow, UowError};
 
 use crate::Shared;
 use crate::cursor::{KernelCursor, Locks};
 use crate::error::{StoreOrUow, of_tree, of_uow};
 use crate::ghosts::Above;
-use crate::locks::{gap, gap_below, mode_of, record, wait_for_ghost};
+use crate::locks::{covered, gap, gap_below, mode_of, record, wait_for_ghost};
 use crate::own_ghosts::OwnGhosts;
 use crate::sets::SetHandle;
 
@@ -30,6 +32,10 @@ pub(crate) struct Used {
     id: SetId,
     pub(crate) handle: Arc<SetHandle>,
     pub(crate) mode: Option<Mode>,
+    /// How it holds the lock that stands for changes which others' locks cover.
+    covered: Option<Mode>,
+    /// It has asked for the whole set, which was not to be had.
+    refused: bool,
 }
 
 /// The unit of work beneath, and what its calls need.
@@ -40,24 +46,30 @@ pub(crate) struct Work {
     /// The key above the one in hand and the leaves between; kept for their memory.
     next: Vec<u8>,
     leaves: Leaves,
-    /// The leaf where the latest call was: the next one may read or change a record there.
+    /// Where the latest call was: the next one may read or change a record there.
     noted: Option<Noted>,
+    /// The key that it was about, if it was about one.
+    noted_key: Vec<u8>,
+    /// The leaf where the latest insert was.
+    inserted: Option<(SetId, LeafHint)>,
     /// The keys that it has deleted, once there are any.
     ghosts: Option<Arc<OwnGhosts>>,
 }
 
 struct Noted {
-    leaf: LeafHint,
+    seen: RecordHint,
     of: NotedBy,
 }
 
-/// How a leaf came to be noted.
-#[derive(PartialEq, Eq)]
+/// How a place came to be noted.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum NotedBy {
-    /// A cursor of the set stepped to a record in it.
+    /// A cursor of the set stepped to the record there.
     Step(SetId),
-    /// This record was found there, or missed.
-    Get(LockName),
+    /// The key was found there, or missed, or inserted.
+    Key(SetId),
+    /// The key was inserted there, and the one before it elsewhere: so may the next one be.
+    Alone(SetId),
 }
 
 /// A range delete locks so many keys one by one, then the whole set.
@@ -72,7 +84,13 @@ impl UsedSets {
                 Some(place) => place,
                 None => {
                     let handle = shared.sets.handle(set)?;
-                    self.list.push(Used { id: set, handle, mode: None });
+                    self.list.push(Used {
+                        id: set,
+                        handle,
+                        mode: None,
+                        covered: None,
+                        refused: false,
+                    });
                     self.list.len() - 1
                 }
             };
@@ -118,9 +136,16 @@ impl Used {
         self.mode.and_then(Mode::on_parts).is_some_and(|whole| whole.covers(mode))
     }
 
+    /// Whether the caller's own locks cover what is changed here.
+    #[inline]
+    fn is_covered(&self) -> bool {
+        self.covered.is_some_and(|covered| covered.covers(Mode::IntentExclusive))
+    }
+
     /// Whether keys have to be locked one by one to be changed.
+    #[inline]
     fn locks_keys(&self) -> bool {
-        self.handle.locking == Locking::Keys && !self.covers(Mode::Exclusive)
+        self.handle.locking == Locking::Keys && !self.is_covered() && !self.covers(Mode::Exclusive)
     }
 
     /// Notes the mode in which the set itself is held by now.
@@ -132,7 +157,8 @@ impl Used {
 impl Work {
     pub(crate) fn new(shared: Arc<Shared>, uow: Uow, wait: lock::Wait) -> Work {
         let (next, leaves) = (Vec::new(), Leaves::default());
-        Work { shared, uow, wait, next, leaves, noted: None, ghosts: None }
+        let (noted, noted_key, inserted, ghosts) = (None, Vec::new(), None, None);
+        Work { shared, uow, wait, next, leaves, noted, noted_key, inserted, ghosts }
     }
 
     /// Locks the set itself.
@@ -193,6 +219,22 @@ impl Work {
         Ok(true)
     }
 
+    #[cold]
+    fn take_whole(&mut self, used: &mut Used) -> Result<()> {
+        if used.handle.locking == Locking::Caller {
+            return Ok(());
+        }
+        match self.intend_within(used, Mode::Exclusive, lock::Wait::No) {
+            Ok(()) => Ok(()),
+            Err(StoreOrUow::Uow(UowError::Lock(LockError::WouldBlock { .. }))) => {
+                used.refused = true;
+                Ok(())
+            }
+            Err(StoreOrUow::Uow(error)) => Err(of_uow(error)),
+            Err(StoreOrUow::Store(error)) => Err(error),
+        }
+    }
+
     /// The mode in which a read locks what it returns, if it does; the set is locked with intent.
     /// So it is where the caller locks, by names that say nothing of the set: whoever has read it
     /// goes on in the same data set until the end of the unit of work, and no recovery takes back
@@ -205,11 +247,31 @@ impl Work {
         }
         let Some(mode) = mode_of(read) else { return Ok(None) };
         self.intend(used, mode.intent())?;
-        Ok(Some(mode).filter(|mode| !used.covers(*mode)))
+        Ok(Some(mode).filter(|mode| !used.is_covered() && !used.covers(*mode)))
     }
 
-    /// Locks a record that is to be changed; the set with intent. Returns the name of its lock, by
-    /// which its leaf may have been noted.
+    /// Takes the lock that stands for covered changes: to make some, or against those of others.
+    /// Or the whole set, if that is to be had at once.
+    #[inline]
+    pub(crate) fn cover(&mut self, used: &mut Used, cover: Cover) -> Result<()> {
+        let mode = match cover {
+            Cover::Changes => Mode::IntentExclusive,
+            Cover::Look => Mode::Shared,
+            Cover::Whole if used.refused || used.covers(Mode::Exclusive) => return Ok(()),
+            Cover::Whole => return self.take_whole(used),
+        };
+        if used.handle.locking == Locking::Caller
+            || used.covered.is_some_and(|held| held.covers(mode))
+        {
+            return Ok(());
+        }
+        self.intend(used, mode.intent())?;
+        self.uow.lock(covered(&used.handle), mode, self.wait).map_err(of_uow)?;
+        used.covered = Some(used.covered.map_or(mode, |held| held.join(mode)));
+        Ok(())
+    }
+
+    /// Locks a record that is to be changed; the set with intent. Returns the name of its lock.
     #[inline]
     fn changing(&mut self, used: &mut Used, key: &[u8]) -> Result<LockName> {
         self.intend(used, Mode::IntentExclusive)?;
@@ -220,26 +282,41 @@ impl Work {
         Ok(name)
     }
 
-    /// The leaf of a record, if the latest call noted it.
+    /// Where a record is, if the latest call was about its key.
     #[inline]
-    fn noted(&self, record: LockName) -> Option<LeafHint> {
-        self.noted_by(&NotedBy::Get(record))
+    fn noted(&self, handle: &SetHandle, key: &[u8]) -> Option<RecordHint> {
+        let noted = self.noted.as_ref()?;
+        let is_key =
+            matches!(noted.of, NotedBy::Key(set) | NotedBy::Alone(set) if set == handle.id);
+        (is_key && self.noted_key == key).then_some(noted.seen)
     }
 
+    /// Where the latest call was, if that was about the same key or a step to one beside it.
     #[inline]
-    fn noted_by(&self, by: &NotedBy) -> Option<LeafHint> {
-        self.noted.as_ref().filter(|noted| noted.of == *by).map(|noted| noted.leaf)
+    fn noted_near(&self, handle: &SetHandle, key: &[u8]) -> Option<Around> {
+        let noted = self.noted.as_ref()?;
+        match noted.of {
+            NotedBy::Step(set) if set == handle.id => Some(Around::Leaf(noted.seen.leaf())),
+            _ => self.noted(handle, key).map(Around::Key),
+        }
     }
 
-    /// The leaf of the latest call, if that was in the same data set: what is inserted mostly goes
+    /// The leaf of the latest call, if that was in the same set: what is inserted mostly goes
     /// beside the record that was read before.
     #[inline]
     fn noted_beside(&self, handle: &SetHandle) -> Option<LeafHint> {
         let beside = |noted: &&Noted| match noted.of {
-            NotedBy::Step(set) => set == handle.id,
-            NotedBy::Get(record) => record.space == LockName::set(handle.data.id()).space,
+            NotedBy::Step(set) | NotedBy::Key(set) => set == handle.id,
+            NotedBy::Alone(_) => false,
         };
-        self.noted.as_ref().filter(beside).map(|noted| noted.leaf)
+        self.noted.as_ref().filter(beside).map(|noted| noted.seen.leaf())
+    }
+
+    #[inline]
+    fn note(&mut self, of: NotedBy, key: &[u8], seen: RecordHint) {
+        self.noted = Some(Noted { seen, of });
+        self.noted_key.clear();
+        self.noted_key.extend_from_slice(key);
     }
 
     pub(crate) fn get(
@@ -250,18 +327,17 @@ impl Work {
         value: &mut Vec<u8>,
     ) -> Result<bool> {
         value.clear();
-        let name = record(&used.handle, key);
         if let Some(mode) = self.reading(used, read)? {
-            self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
+            self.uow.lock(record(&used.handle, key), mode, self.wait).map_err(of_uow)?;
         }
-        let mut leaf = self.noted_by(&NotedBy::Step(used.handle.id));
+        let near = self.noted_near(&used.handle, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let found = tree.get_noting(key, value, &mut leaf).map_err(of_tree)?;
-        self.noted = leaf.map(|leaf| Noted { leaf, of: NotedBy::Get(name) });
-        if !found {
+        let seen = tree.get_seen(key, value, near).map_err(of_tree)?;
+        self.note(NotedBy::Key(used.handle.id), key, seen);
+        if !seen.is_there() {
             value.clear();
         }
-        Ok(found)
+        Ok(seen.is_there())
     }
 
     pub(crate) fn insert(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<Outcome> {
@@ -272,8 +348,8 @@ impl Work {
 
     pub(crate) fn replace(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<Outcome> {
         self.check_limits(&used.handle, key, value)?;
-        let name = self.changing(used, key)?;
-        let noted = self.noted(name);
+        self.changing(used, key)?;
+        let noted = self.noted(&used.handle, key);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let replaced = tree.replace_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
         Ok(if replaced { Outcome::Done } else { Outcome::Absent })
@@ -314,21 +390,62 @@ impl Work {
         &mut self,
         used: &mut Used,
         key: &[u8],
-        leaf: Option<LeafHint>,
+        seen: Option<RecordHint>,
     ) -> Result<Outcome> {
         let name = self.changing(used, key)?;
-        let mut noted = leaf.or_else(|| self.noted(name));
+        let mut seen = seen.or_else(|| self.noted(&used.handle, key));
         if used.locks_keys() {
             let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-            if !tree.contains_noting(key, &mut noted).map_err(of_tree)? {
+            let there = tree.contains_seen(key, seen.map(Around::Key)).map_err(of_tree)?;
+            if !there.is_there() {
                 return Ok(Outcome::Absent);
             }
+            seen = Some(there);
             self.uow.lock(gap_below(name), Mode::Exclusive, self.wait).map_err(of_uow)?;
             self.bury(&used.handle, key);
         }
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let removed = tree.remove_noted(&mut self.uow, key, noted).map_err(of_tree)?;
+        let removed = tree.remove_noted(&mut self.uow, key, seen).map_err(of_tree)?;
         Ok(if removed { Outcome::Done } else { Outcome::Absent })
+    }
+
+    /// Adds an entry whose key nobody else can be at work on. Answers, too, whether the entry
+    /// before it begins with the same `prefix` bytes; `None` if that was not to be seen.
+    pub(crate) fn insert_beside(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        value: &[u8],
+        prefix: usize,
+    ) -> Result<(Outcome, Option<bool>)> {
+        if used.locks_keys() {
+            return Ok((self.insert(used, key, value)?, None));
+        }
+        self.check_limits(&used.handle, key, value)?;
+        self.intend(used, Mode::IntentExclusive)?;
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let inserted = tree.insert_beside(&mut self.uow, key, value, prefix).map_err(of_tree)?;
+        Ok(match inserted {
+            (Inserted::Yes, beside) => (Outcome::Done, beside),
+            (Inserted::Duplicate, _) => (Outcome::Exists, Some(false)),
+        })
+    }
+
+    /// Removes an entry that nobody else can be at work on, if it has this value; `None` if that
+    /// has to be seen first.
+    pub(crate) fn delete_equal(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<Outcome>> {
+        if used.locks_keys() {
+            return Ok(None);
+        }
+        self.intend(used, Mode::IntentExclusive)?;
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let removed = tree.remove_equal(&mut self.uow, key, value).map_err(of_tree)?;
+        Ok(removed.map(|removed| if removed { Outcome::Done } else { Outcome::Absent }))
     }
 
     pub(crate) fn delete_range(&mut self, used: &mut Used, range: KeyRange<'_>) -> Result<u64> {
@@ -393,7 +510,16 @@ impl Work {
         }
         let tree = Tree::new(&self.shared.kernel, &handle.data);
         let noted = self.noted_beside(handle);
-        match tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)? {
+        let inserted = tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
+        if let Some(seen) = inserted.1 {
+            let leaf = seen.leaf();
+            let before = self.inserted.replace((handle.id, leaf));
+            let again = before.filter(|(set, _)| *set == handle.id).map(|(_, before)| before);
+            let again = noted.into_iter().chain(again).any(|before| before.is_leaf_of(leaf));
+            let of = if again { NotedBy::Key } else { NotedBy::Alone };
+            self.note(of(handle.id), key, seen);
+        }
+        match inserted.0 {
             Inserted::Yes => Ok(Outcome::Done),
             Inserted::Duplicate => Ok(Outcome::Exists),
         }
@@ -488,7 +614,7 @@ impl Work {
             false => cursor.step_backward(&self.shared.kernel, &mut self.uow, locks)?,
         };
         let of = NotedBy::Step(used.handle.id);
-        self.noted = cursor.leaf().map(|leaf| Noted { leaf, of });
+        self.noted = cursor.record().map(|seen| Noted { seen, of });
         Ok(stepped)
     }
 

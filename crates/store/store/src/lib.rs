@@ -60,7 +60,7 @@ pub use commit_token::CommitToken;
 pub use error::{Damage, Excess, Limit, Result, StoreError, Waited};
 pub use key::{Entry, KeyRange, Position};
 pub use load::{LoadSource, Pairs, source_error};
-pub use locking::{Grant, LockMode, LockName, Read, Wait};
+pub use locking::{Cover, Grant, LockMode, LockName, Read, Wait};
 pub use run::{RUN_TRIES_MAX, run};
 pub use set::{Locking, SetAttributes, SetId, SetInfo};
 pub use traits::{Cursor, Outcome, Savepoint, Store, Unit, UnitOptions};

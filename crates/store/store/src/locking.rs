@@ -129,6 +129,21 @@ pub enum Wait {
     Forever,
 }
 
+/// What a caller's own locks cover: [`Unit::cover`](crate::Unit::cover).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// Whoever changes an entry has something locked exclusively that it belongs to, as the record
+    /// that an index entry leads to: nobody else can be at work on that entry. Others who read with
+    /// locks are kept out by [`Cover::Look`] alone.
+    Changes,
+    /// Nothing: what is read there is to be committed, and stays so. It waits for those who have
+    /// covered changes.
+    Look,
+    /// Everything, if nobody else has anything of the set locked now; otherwise it is as if this
+    /// had not been said.
+    Whole,
+}
+
 /// The answer to a request for a lock on a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

@@ -29,7 +29,7 @@ use crate::commit_token::CommitToken;
 use crate::error::{Result, StoreError};
 use crate::key::{Entry, KeyRange, Position};
 use crate::load::LoadSource;
-use crate::locking::{Grant, LockMode, LockName, Read, Wait};
+use crate::locking::{Cover, Grant, LockMode, LockName, Read, Wait};
 use crate::set::{SetAttributes, SetId, SetInfo};
 
 /// How a unit of work is to behave.
@@ -248,6 +248,30 @@ pub trait Unit: Sized + Send {
     /// all changes.
     fn insert(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome>;
 
+    /// [`insert`](Unit::insert), and whether the entry before the new one begins with the same
+    /// `prefix` bytes as it does: so an index learns that it has a key already. What is said of an
+    /// entry that was not inserted has no meaning. `cursor`, one of this set without limits, loses
+    /// its place.
+    ///
+    /// # Errors
+    /// As [`insert`](Unit::insert) and [`previous`](Unit::previous).
+    fn insert_beside(
+        &mut self,
+        cursor: &mut Self::Cursor,
+        key: &[u8],
+        value: &[u8],
+        prefix: usize,
+    ) -> Result<(Outcome, bool)> {
+        let outcome = self.insert(cursor.set(), key, value)?;
+        if !outcome.is_done() {
+            return Ok((outcome, false));
+        }
+        cursor.seek(Position::Before(key));
+        let before = self.previous(cursor, Read::Unlocked)?;
+        let prefix = key.get(..prefix).unwrap_or(key);
+        Ok((outcome, before.is_some_and(|before| before.key.starts_with(prefix))))
+    }
+
     /// Gives the key another value: `Done`, or `Absent` if the key is not there.
     ///
     /// # Errors
@@ -265,6 +289,24 @@ pub trait Unit: Sized + Send {
     /// # Errors
     /// As [`insert`](Unit::insert).
     fn delete(&mut self, set: SetId, key: &[u8]) -> Result<Outcome>;
+
+    /// Removes the entry with that key if it has this value, and answers `Absent` if there is none
+    /// or it has another one. `buffer` is memory to use.
+    ///
+    /// # Errors
+    /// As [`insert`](Unit::insert).
+    fn delete_equal(
+        &mut self,
+        set: SetId,
+        key: &[u8],
+        value: &[u8],
+        buffer: &mut Vec<u8>,
+    ) -> Result<Outcome> {
+        match self.get(set, key, Read::Exclusive, buffer)? && buffer[..] == *value {
+            true => self.delete(set, key),
+            false => Ok(Outcome::Absent),
+        }
+    }
 
     /// Removes every entry of a range and answers how many there were.
     ///
@@ -341,6 +383,17 @@ pub trait Unit: Sized + Send {
     /// # Errors
     /// [`StoreError::TooLarge`] for the name; what dooms the unit of work, a deadlock above all.
     fn lock(&mut self, name: LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant>;
+
+    /// Says what the caller's own locks cover in a set whose locking is the store's, to the end of
+    /// the unit of work: the store need not lock the keys there one by one. It may ignore that. A
+    /// set is changed either by those who say so or by others, never by both at once.
+    ///
+    /// # Errors
+    /// As [`get`](Unit::get).
+    fn cover(&mut self, set: SetId, cover: Cover) -> Result<()> {
+        let _ = (set, cover);
+        Ok(())
+    }
 
     /// Gives a name back before the end of the unit of work; `false` if it was not held. What was
     /// read under it may change from now on, and what was written under it can be read by others

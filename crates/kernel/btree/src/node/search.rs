@@ -122,6 +122,18 @@ impl<'a> NodeView<'a> {
         shared_of(slot) + self.suffix(slot).len()
     }
 
+    /// Whether the entry before the place of a key begins with the same `prefix` bytes as the key;
+    /// `None` if that entry is in another node and may.
+    #[must_use]
+    pub fn begins_as(&self, index: usize, key: &[u8], prefix: usize) -> Option<bool> {
+        let (matched, _) = self.matched_before(index + 1, key);
+        // What begins as the key does and stands below the low fence begins as the fence does.
+        match matched >= prefix.min(key.len()) {
+            true if index == 0 => None,
+            same => Some(same),
+        }
+    }
+
     /// The least key that may stand here.
     #[must_use]
     pub fn low_fence(&self) -> &'a [u8] {

@@ -2,10 +2,13 @@
 
 use store::{Store, Unit};
 use vsam::{
-    ClusterAttributes, Definition, Intent, OpenError, OpenMode, OpenOptions, Search, Share, Target,
+    ClusterAttributes, Definition, Intent, LogicalReason, OpenError, OpenMode, OpenOptions, Search,
+    Share, Target,
 };
 
-use crate::common::{KEY, all, begin, catalog, define, fill, index, keyed, name, open, record};
+use crate::common::{
+    Folder, KEY, all, begin, catalog, define, fill, index, keyed, name, open, record, run_in,
+};
 
 fn shared(share: Share) -> ClusterAttributes {
     let mut attributes = ClusterAttributes::keyed(KEY, 80);
@@ -116,6 +119,51 @@ fn two_who_each_want_what_the_other_holds_are_told_at_once() {
         [one.join().unwrap(), two.join().unwrap()]
     });
     assert_eq!(doomed.iter().filter(|doomed| **doomed).count(), 1);
+}
+
+#[test]
+fn who_alone_may_change_a_cluster_keeps_out_those_who_lock() {
+    let folder = Folder::new("alone");
+    let running = run_in(&folder);
+    let catalog = &running.catalog;
+    define(catalog, "K", shared(Share::WriterAndReaders));
+    index(catalog, "N", "K", |_| ());
+    fill(catalog, "K", &[record("1", "ANN", ""), record("2", "BOB", "")]);
+    let (base, path) =
+        (open(catalog, "K", OpenMode::Input), open(catalog, "N.PATH", OpenMode::Input));
+    let (mut at, mut along) = (base.position().unwrap(), path.position().unwrap());
+    let (writer, mut read) = (open(catalog, "K", OpenMode::InputOutput), Vec::new());
+    let mut position = writer.position().unwrap();
+    let mut get = |unit: &mut _, key: &[u8], intent| {
+        let search = Search::equal(Target::Key(key));
+        match key.starts_with(b"1") || key.starts_with(b"2") {
+            true => base.get(unit, &mut at, &search, intent, &mut read),
+            false => path.get(unit, &mut along, &search, intent, &mut read),
+        }
+        .map(drop)
+        .map_err(|failure| failure.reason())
+    };
+    let held = Err(Some(LogicalReason::HeldByAnother));
+    let mut unit = begin(catalog);
+    writer.rewrite_keyed(&mut unit, &mut position, &record("1", "ANN", "X")).unwrap();
+    let mut other = begin(catalog);
+    assert_eq!(get(&mut other, b"2   ", Intent::Look), Ok(()));
+    assert_eq!(get(&mut other, b"2   ", Intent::Keep), held);
+    unit.commit().unwrap();
+    assert_eq!(get(&mut other, b"2   ", Intent::Keep), Ok(()));
+    // Where somebody has one record locked, records are locked one by one.
+    let mut unit = begin(catalog);
+    writer.rewrite_keyed(&mut unit, &mut position, &record("1", "ANN", "Y")).unwrap();
+    let refused = writer.rewrite_keyed(&mut unit, &mut position, &record("2", "BOB", "Y"));
+    assert_eq!(refused.unwrap_err().reason(), Some(LogicalReason::HeldByAnother));
+    other.commit().unwrap();
+    // A change of the index is not looked at before it is committed.
+    writer.rewrite_keyed(&mut unit, &mut position, &record("2", "CAT", "Y")).unwrap();
+    let mut other = begin(catalog);
+    assert_eq!(get(&mut other, b"ANN ", Intent::Look), Ok(()));
+    assert_eq!(get(&mut other, b"ANN ", Intent::Keep), held);
+    unit.commit().unwrap();
+    assert_eq!(get(&mut other, b"CAT ", Intent::Keep), Ok(()));
 }
 
 #[test]

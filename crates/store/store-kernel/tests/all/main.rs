@@ -9,3 +9,4 @@ mod nothing_appears_in_a_range_that_was_read;
 mod sets_survive_crashes;
 mod the_kernel_is_a_store;
 mod the_store_conforms_in_the_simulator;
+mod what_locks_of_others_cover;
