@@ -4,6 +4,7 @@
 //! It takes minutes and Debian's packages etcd-server and patroni, so that it runs only where
 //! HOLDFAST_FAILOVERS says how many leaders are to be lost; `make soak` does.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,10 +32,13 @@ struct Ledger {
 }
 
 struct Bank<'a> {
+    nodes: &'a Nodes,
     store: &'a EngineStore,
     set: SetId,
     commits: AtomicU64,
     over: AtomicBool,
+    /// The last refusal, for whoever looks for why nothing goes on.
+    refusal: Mutex<String>,
 }
 
 fn number(store: &mut impl Unit, set: SetId, key: &[u8]) -> Result<i64> {
@@ -73,6 +77,7 @@ impl Bank<'_> {
                 Err(StoreError::CommitUnknown(token)) => ledger.unknown.push(token),
                 Err(error) => {
                     ledger.refused += 1;
+                    *self.refusal.lock().unwrap() = error.to_string();
                     if !error.is_retryable() {
                         thread::sleep(Duration::from_millis(100));
                     }
@@ -86,7 +91,11 @@ impl Bank<'_> {
     fn goes_on(&self) -> Duration {
         let (begun, before) = (Instant::now(), self.commits.load(Ordering::Relaxed));
         while self.commits.load(Ordering::Relaxed) < before + 2 * WORKERS {
-            assert!(begun.elapsed() < GAP_MAX, "nothing is committed any more");
+            if begun.elapsed() > GAP_MAX {
+                let (leader, standbys) = (self.nodes.leader(), self.nodes.ask("standbys"));
+                let refusal = self.refusal.lock().unwrap();
+                panic!("nothing is committed: {leader:?} leads {standbys}, last error {refusal}");
+            }
             thread::sleep(Duration::from_millis(20));
         }
         begun.elapsed()
@@ -94,7 +103,8 @@ impl Bank<'_> {
 }
 
 /// Loses one leader: it dies, or it freezes and comes back when another one leads.
-fn lose_leader(nodes: &Nodes, bank: &Bank<'_>, freezes: bool) -> Duration {
+fn lose_leader(bank: &Bank<'_>, freezes: bool) -> Duration {
+    let nodes = bank.nodes;
     bank.goes_on();
     let leader = nodes.leader().expect("somebody leads");
     nodes.ask(&format!("{} {leader}", if freezes { "freeze" } else { "kill" }));
@@ -126,8 +136,14 @@ fn leaders_are_lost_under_load_and_no_unit_of_work_is() {
         unit.put(set, key.as_bytes(), &BALANCE.to_le_bytes()).unwrap();
     }
     unit.commit().unwrap();
-    let bank =
-        Bank { store: &store, set, commits: AtomicU64::new(0), over: AtomicBool::new(false) };
+    let bank = Bank {
+        nodes: &nodes,
+        store: &store,
+        set,
+        commits: AtomicU64::new(0),
+        over: AtomicBool::new(false),
+        refusal: Mutex::default(),
+    };
     let ledgers: Vec<Ledger> = thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS)
             .map(|worker| {
@@ -139,7 +155,7 @@ fn leaders_are_lost_under_load_and_no_unit_of_work_is() {
             .collect();
         for turn in 0..failovers {
             let freezes = turn % 2 == 1;
-            let gap = lose_leader(&nodes, &bank, freezes);
+            let gap = lose_leader(&bank, freezes);
             let how = if freezes { "froze" } else { "died" };
             eprintln!(
                 "leader {} {how}: {:.1} s until the next commits",
