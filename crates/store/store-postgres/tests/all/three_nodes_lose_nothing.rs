@@ -4,7 +4,6 @@
 //! It takes minutes and Debian's packages etcd-server and patroni, so that it runs only where
 //! HOLDFAST_FAILOVERS says how many leaders are to be lost; `make soak` does.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::common::Nodes;
 use holdfast_store_postgres::{EngineOptions, EngineStore};
 use seam::Seam;
+use seam::sync::Mutex;
 use store::{
     CommitToken, Read, Resolution, Result, SetAttributes, SetId, Store, StoreError, Unit,
     UnitOptions,
@@ -77,7 +77,7 @@ impl Bank<'_> {
                 Err(StoreError::CommitUnknown(token)) => ledger.unknown.push(token),
                 Err(error) => {
                     ledger.refused += 1;
-                    *self.refusal.lock().unwrap() = error.to_string();
+                    *self.refusal.lock() = error.to_string();
                     if !error.is_retryable() {
                         thread::sleep(Duration::from_millis(100));
                     }
@@ -93,7 +93,7 @@ impl Bank<'_> {
         while self.commits.load(Ordering::Relaxed) < before + 2 * WORKERS {
             if begun.elapsed() > GAP_MAX {
                 let (leader, standbys) = (self.nodes.leader(), self.nodes.ask("standbys"));
-                let refusal = self.refusal.lock().unwrap();
+                let refusal = self.refusal.lock();
                 panic!("nothing is committed: {leader:?} leads {standbys}, last error {refusal}");
             }
             thread::sleep(Duration::from_millis(20));
