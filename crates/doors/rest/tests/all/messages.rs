@@ -245,8 +245,8 @@ fn a_publication_reaches_its_subscribers() {
 
 #[test]
 fn a_body_that_is_too_long_is_refused_and_the_others_are_served() {
-    let manager = crate::common::manager_on(&store_suite::model::ModelStore::new());
-    let door = crate::common::opened_with(manager, None, |options| {
+    let manager = manager_on(&ModelStore::new());
+    let door = opened_with(manager, None, |options| {
         options.message_bytes_max = 100_000;
         options.bodies_bytes_max = 150_000;
     });
