@@ -207,9 +207,9 @@ impl OperationsError {
             OperationsError::NoCatalog => {
                 "Wait until it has ended, or start the system with `holdfast start`.".into()
             }
-            OperationsError::RecordMap { .. } => {
-                "Give a COBOL description of its records: holdfast recmap define.".into()
-            }
+            OperationsError::RecordMap { name, .. } => format!(
+                "`holdfast recmap define {name} COPYBOOK` keeps a COBOL description of its records."
+            ),
             OperationsError::Handler { .. } => {
                 "Correct the address, or see that the handler can be reached.".into()
             }

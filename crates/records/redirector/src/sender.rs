@@ -66,10 +66,10 @@ impl Coded for SendError {
             SendError::Handler { error: HandlerError::Gap { .. }, .. } => {
                 "What it has is older than what was sent: redirect it anew, and resend all.".into()
             }
-            SendError::Handler { .. } => {
-                "See that it can be reached; then: holdfast redirect resend.".into()
-            }
-            SendError::NotRedirected(_) => "Name a cluster of holdfast redirect list.".into(),
+            SendError::Handler { name, .. } => format!(
+                "See that it can be reached; `holdfast redirect resend {name}` sends them then."
+            ),
+            SendError::NotRedirected(_) => "`holdfast redirect list` says which are.".into(),
             SendError::Catalog(error) => error.remedy(),
         }
     }

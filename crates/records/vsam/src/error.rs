@@ -146,9 +146,14 @@ impl Coded for CatalogError {
                 "Correct the records, or define the index with NONUNIQUEKEY."
             }
             CatalogError::Damaged { .. } => "Recover the data set of the catalog, then try again.",
-            CatalogError::Redirected(_) => "End its redirection first: holdfast redirect remove.",
-            CatalogError::Unsent { .. } => {
-                "Send them (holdfast redirect resend), or give them up with --discard."
+            CatalogError::Redirected(name) => {
+                return format!("End that first: `holdfast redirect remove {name}`.");
+            }
+            CatalogError::Unsent { name, .. } => {
+                return format!(
+                    "`holdfast redirect resend {name}` sends them; `holdfast redirect remove \
+                     {name} --discard` gives them up."
+                );
             }
             CatalogError::Store(error) => return error.remedy(),
         }
@@ -216,8 +221,8 @@ impl Coded for OpenError {
             OpenError::Mode { .. } => "Open it in another mode.",
             OpenError::NotEmpty(_) => "Delete and define it again, or define it with REUSE.",
             OpenError::NotBuilt(_) => "Build it (BLDINDEX), then open it.",
-            OpenError::Handler { .. } => {
-                "See what holdfast redirect status says of it, then open it again."
+            OpenError::Handler { name, .. } => {
+                return format!("`holdfast redirect status {name}` says how it is.");
             }
             OpenError::Catalog(error) => return error.remedy(),
         }
