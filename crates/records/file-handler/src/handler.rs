@@ -128,7 +128,8 @@ impl Handler {
         if status == FileStatus::DUPLICATE {
             return [0, 0, vsam::Condition::DuplicateKey as u8];
         }
-        if status.is_done() {
+        // What a file's state refuses, VSAM has not seen.
+        if status.is_done() || status.0[0] == b'4' {
             return [0; 3];
         }
         let slot = usize::try_from(fcd.handle()).ok().and_then(|number| number.checked_sub(1));

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 const FEEDBACK_BYTES: usize = 6;
 
 /// Words that can stand behind the first item of FILE STATUS, besides the second one.
-const CLAUSES: [&str; 21] = [
+const CLAUSES: [&str; 22] = [
     "ACCESS",
     "ALTERNATE",
     "ASSIGN",
@@ -38,6 +38,7 @@ const CLAUSES: [&str; 21] = [
     "RECORD",
     "RELATIVE",
     "RESERVE",
+    "SELECT",
     "SEQUENTIAL",
     "SHARING",
     "STATUS",
@@ -151,7 +152,7 @@ fn find_items(text: &[u8], found: &mut BTreeMap<String, Items>) {
             file = words.next().unwrap_or_default();
         }
         let mut items = Items::default();
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_if(|word| *word != "SELECT") {
             if word == "." {
                 break;
             }
@@ -199,7 +200,9 @@ mod tests {
            SELECT OPTIONAL KEYED ASSIGN TO KEYED
                ORGANIZATION INDEXED FILE STATUS IS KEYED-STATUS
                VSAM-CODE ACCESS DYNAMIC RECORD KEY K.
-           select LISTED assign 'LIST.DAT' status LIST-STATUS OF ALL-OF-THEM.
+           select LISTED assign 'LIST.DAT'
+               status LIST-STATUS OF ALL-OF-THEM.
+           SELECT LAST-ONE ASSIGN L STATUS LAST-STATUS
            SELECT PLAIN ASSIGN PLAIN.
 ";
 
@@ -213,6 +216,7 @@ mod tests {
         };
         let expected = [
             ("KEYED".to_owned(), items("KEYED-STATUS", Some("VSAM-CODE"))),
+            ("LAST-ONE".to_owned(), items("LAST-STATUS", None)),
             ("LISTED".to_owned(), items("LIST-STATUS", None)),
         ];
         assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
