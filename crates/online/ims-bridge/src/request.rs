@@ -5,8 +5,8 @@
 //! | `MQIMS` | a header ([`iih`](crate::iih)), then segments |
 //! | `MQIMSVS`, `MQSTR`, none | segments |
 //!
-//! Each segment is LL (two bytes, as the message's encoding says, LL and ZZ included), ZZ, data. The
-//! first begins with the transaction's code, up to eight characters that end with a blank or with
+//! Each segment is LL (two bytes, as the message's encoding says, LL and ZZ included), ZZ, data.
+//! The first begins with the transaction's code, up to eight characters that end with a blank or with
 //! the segment.
 //!
 //! Invariants:
