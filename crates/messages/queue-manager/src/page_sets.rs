@@ -1,7 +1,7 @@
 //! Page sets: which there are, what is in them, when one may go.
 //!
-//! 1. A queue's messages are in one page set. One with messages keeps it; one without takes the page
-//!    set of its storage class with its next message.
+//! 1. A queue's messages are in one page set. One with messages keeps it; one without takes the
+//!    page set of its storage class with its next message.
 
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@
 //! | `MQIMS` | a header ([`iih`](crate::iih)), then segments |
 //! | `MQIMSVS`, `MQSTR`, none | segments |
 //!
-//! Each segment is LL (two bytes, as the message's encoding says, LL and ZZ included), ZZ, data. The
-//! first begins with the transaction's code, up to eight characters that end with a blank or with
-//! the segment.
+//! Each segment is LL (two bytes, as the message's encoding says, LL and ZZ included), ZZ, data.
+//! The first begins with the transaction's code, up to eight characters that end with a blank or
+//! with the segment.
 //!
 //! Invariants:
 //! 1. Bytes of whatever kind are a request, or have a reason why they are none.

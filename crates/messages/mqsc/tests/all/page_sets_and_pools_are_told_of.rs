@@ -57,7 +57,7 @@ impl Storage for Known {
 
 fn console(storage: Option<Arc<dyn Storage>>) -> Console<ModelStore> {
     let options = Options { storage, ..Options::new("QM1") };
-    Console::new(&QueueManager::open(&ModelStore::new(), options).unwrap())
+    Console::new(&QueueManager::open(&ModelStore::new(), options).expect("it opens"))
 }
 
 #[test]

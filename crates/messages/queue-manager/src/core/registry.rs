@@ -153,7 +153,8 @@ impl Registry {
         class.and_then(|class| PageSet::of(class.number_of("PSID"))).unwrap_or(PageSet::ZERO)
     }
 
-    /// Queues of a storage class go to another page set with the next message that finds them empty.
+    /// Queues of a storage class go to another page set with the next message that finds them
+    /// empty.
     fn class_changed(&self, class: &str) {
         let page_set = self.page_set_of(class);
         for queue in self.queues.values() {

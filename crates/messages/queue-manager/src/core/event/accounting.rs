@@ -6,8 +6,8 @@
 //! | `ACCTMQI(ON)` | one of the connection: calls of each kind, bytes, units of work |
 //! | `ACCTQ(ON)`, or `ACCTQ` of the queue | one with a group for each queue that it has used |
 //!
-//! 1. What is asked for when a connection begins counts for all of it; nothing is counted for one of
-//!    which nothing is asked.
+//! 1. What is asked for when a connection begins counts for all of it; nothing is counted for one
+//!    of which nothing is asked.
 //! 2. Lists of two are for messages that are not kept over a restart, and for those that are.
 //! 3. Accounting messages of one connection tell each call once.
 
