@@ -417,7 +417,7 @@ impl<S: Store> File<S> {
         self.mode
     }
 
-    /// A unit of work is about to change something, or to read it for that.
+    /// A unit of work is about to change something.
     #[inline]
     pub(crate) fn begin_change(&self, unit: &mut S::Unit) -> Result<(), StoreError> {
         if self.sole { unit.cover(self.set, Cover::Whole) } else { Ok(()) }

@@ -109,9 +109,6 @@ impl<S: Store> File<S> {
         self.check_read(position, intent)?;
         self.check_search(search)?;
         position.lose();
-        if intent == Intent::Update {
-            self.begin_change(unit).map_err(of_base)?;
-        }
         if search.by == Match::Equal && matches!(self.route, Route::Base | Route::Elsewhere(_)) {
             match search.target {
                 Target::Key(key) => return self.direct(unit, position, key, intent, record),
@@ -169,9 +166,6 @@ impl<S: Store> File<S> {
             return no(LogicalReason::NoPosition);
         }
         position.held = false;
-        if intent == Intent::Update {
-            self.begin_change(unit).map_err(of_base)?;
-        }
         self.step(unit, position, direction, intent, record)
     }
 
