@@ -20,7 +20,7 @@
 mod sql;
 mod table;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use redirector::columns::{Columns, Values};
@@ -75,7 +75,7 @@ impl Handlers for Databases {
     fn connect(&self, file: &Described) -> Result<Box<dyn Handler>, HandlerError> {
         let (columns, table) = (Columns::of(file)?, Table::parse(&file.redirection.object)?);
         let session = Session::open(&file.redirection.to, self.answer_within).map_err(failure)?;
-        let mut rows = Rows { session, table, columns, statements: HashMap::new() };
+        let mut rows = Rows { session, table, columns, statements: BTreeMap::new() };
         // Whether the table is there, with these columns.
         let probe = rows.table.read(&rows.columns, Edge::End, false);
         rows.prepared(probe)?;
@@ -102,7 +102,7 @@ struct Rows {
     session: Session,
     table: Table,
     columns: Columns,
-    statements: HashMap<String, Statement>,
+    statements: BTreeMap<String, Statement>,
 }
 
 impl Rows {

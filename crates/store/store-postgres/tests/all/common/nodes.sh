@@ -93,6 +93,20 @@ leader() {
     done
     echo 0
 }
+leads() {
+    [ "$(leader)" = "$1" ]
+}
+follow() {
+    [ "$(count sync)" = 1 ] && [ "$(count replica)" = 2 ]
+}
+within() {
+    tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || { tail -n 20 etcd.log n*/log >&2; exit 1; }
+        sleep 0.5
+    done
+}
 finish() {
     for each in 1 2 3; do signal $each KILL; done
     kill -KILL "$etcd" 2>/dev/null || true
@@ -113,9 +127,9 @@ for each in 1 2 3; do
     configure $each
     start $each
     # The first one makes the cluster that the others copy.
-    [ $each != 1 ] || until [ "$(leader)" = 1 ]; do sleep 0.5; done
+    [ $each != 1 ] || within leads 1
 done
-until [ "$(count sync)" = 1 ] && [ "$(count replica)" = 2 ]; do sleep 0.5; done
+within follow
 echo "ready $home"
 while read -r command number; do
     case $command in
