@@ -69,7 +69,7 @@ fn record_of(number: u64) -> Vec<u8> {
     let mut record = format!("{number:08}{:<20}{:<20}", "A NAME", "A TOWN").into_bytes();
     for _ in 0..5 {
         let pair = random.below(100) as u8;
-        record.push((pair / 10) << 4 | pair % 10);
+        record.push(((pair / 10) << 4) | (pair % 10));
     }
     record.push(0x0c);
     record.extend_from_slice(&(random.below(1 << 30) as u32).to_be_bytes());

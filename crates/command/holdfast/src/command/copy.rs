@@ -116,7 +116,7 @@ pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
         dds.push(format!("{name}={}{form}", path.display()));
         text += &statement(rule, args.way, &name, &step.cluster);
     }
-    idcams::copying(context, &args.system, &dds, &text, args.sysprint.clone())
+    idcams::copying(context, &args.system, &dds, &text, args.sysprint.as_deref())
 }
 
 fn statement(rule: &Rule, way: Way, dd: &str, cluster: &str) -> String {

@@ -58,7 +58,7 @@ pub(super) fn run(context: &mut Context, args: &IdcamsArgs) -> Result<ExitCode> 
     let mut dds = dds_of(&args.dds)?;
     let statements = statements(take(&mut dds, "SYSIN").as_deref())?;
     let sysprint = take(&mut dds, "SYSPRINT");
-    executed(context, &args.system, dds, &statements, sysprint)
+    executed(context, &args.system, dds, &statements, sysprint.as_deref())
 }
 
 /// Executes a statement that lists something, as another command spells it.
@@ -76,7 +76,7 @@ pub(super) fn copying(
     system: &SystemArgs,
     dds: &[String],
     statements: &str,
-    sysprint: Option<PathBuf>,
+    sysprint: Option<&Path>,
 ) -> Result<ExitCode> {
     executed(context, system, dds_of(dds)?, statements, sysprint)
 }
@@ -86,9 +86,9 @@ fn executed(
     args: &SystemArgs,
     dds: Vec<Given>,
     statements: &str,
-    sysprint: Option<PathBuf>,
+    sysprint: Option<&Path>,
 ) -> Result<ExitCode> {
-    if let Some(code) = in_use(context, args, &dds, statements, sysprint.as_deref())? {
+    if let Some(code) = in_use(context, args, &dds, statements, sysprint)? {
         return Ok(code);
     }
     with(context, args, |context, _, databases| {
@@ -96,7 +96,7 @@ fn executed(
         let catalog = catalog.map_err(failed)?;
         catalog.set_handlers(operations::redirections::handlers());
         let dds: Vec<Dd> = dds.into_iter().map(|given| given.dd).collect();
-        printed(context, &args.system, sysprint.as_deref(), |machine, out| {
+        printed(context, &args.system, sysprint, |machine, out| {
             let done = execute(&catalog, statements, &dds, machine, out).map_err(failed)?;
             Ok(Some(Executed::from(done)))
         })

@@ -1,4 +1,5 @@
 //! Programs without sync points: each request is a unit of work of its own.
+#![allow(clippy::needless_pass_by_value)] // every scenario has an owner of its own
 
 use std::sync::Arc;
 

@@ -8,7 +8,6 @@ mod clusters;
 #[allow(dead_code)] // each test uses a part
 #[path = "../../../../store/store-postgres/tests/all/common/proxy.rs"]
 mod proxy;
-#[allow(dead_code)] // each test uses a part
 #[path = "../../../../store/store-postgres/tests/all/common/server.rs"]
 mod server;
 
