@@ -308,8 +308,8 @@ impl<S: Store> Clerk<S> {
         let gone = || plain("amqp:not-found", "the link is gone");
         let target = self.producers.get(&key).ok_or_else(gone)?;
         let words = format!(
-            "the message cannot be decoded, or has more than {PROPERTIES_MAX} properties, more than \
-             {PROPERTIES_BYTES_MAX} bytes around its body, or too many values"
+            "the message cannot be decoded, or has more than {PROPERTIES_MAX} properties, more \
+             than {PROPERTIES_BYTES_MAX} bytes around its body, or too many values"
         );
         let no_message = || plain("amqp:decode-error", &words);
         let mut parts = read(bytes).ok_or_else(no_message)?;

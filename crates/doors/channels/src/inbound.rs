@@ -22,9 +22,9 @@ use crate::frame::{CONTROL_BYTES_MAX, Frame, Role, Terms, VERSION};
 use crate::link::Link;
 use crate::meeting::{is_who_it_says, lost, offer, partner, proposal, refuse, unexpected, welcome};
 use crate::outbound::{begun, receive, receiver_options};
+use crate::seat::Seat;
 use crate::sending::Sending;
 use crate::shared::Shared;
-use crate::visitors::Place;
 
 /// How long whoever connects may take, with all of its handshake, to say what for.
 const GREETING: Duration = Duration::from_secs(10);
@@ -34,10 +34,10 @@ const TAKE_PLACE: Duration = Duration::from_secs(30);
 const HANDSHAKE: u8 = 0x16;
 
 /// Serves a connection to its end.
-pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream, place: &mut Place<S>) {
+pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream, seat: &mut Seat<S>) {
     let Ok((mut link, hello)) = greeting(shared, socket) else { return };
     let Some(Frame::Hello { version, role, terms, channel, manager }) = hello else { return };
-    if !place.greeted() {
+    if !seat.greeted() {
         let error = partner(&channel, "all places for partners are taken");
         return refuse(&mut link, &error);
     }

@@ -31,6 +31,7 @@ mod link;
 mod meeting;
 mod outbound;
 mod receiving;
+mod seat;
 mod sending;
 mod server;
 mod shared;

@@ -22,8 +22,9 @@ use store::Store;
 
 use crate::error::Error;
 use crate::keys::{Keys, Tls};
+use crate::seat::Seat;
 use crate::shared::{Listening, Shared, cut};
-use crate::visitors::{Place, origin};
+use crate::visitors::origin;
 use crate::{inbound, outbound};
 
 /// Where triggers of transmission queues go.
@@ -264,11 +265,11 @@ fn accept<S: Store>(shared: &Arc<Shared<S>>, name: &str, socket: &Arc<TcpListene
             Ok((stream, peer)) if state.visitors.greet(origin(peer.ip())) => {
                 let from = origin(peer.ip());
                 let served = shared.spawn(&mut state, "channel-in", move |shared| {
-                    let mut place = Place::of(shared, from);
-                    inbound::serve(shared, stream, &mut place);
+                    let mut seat = Seat::of(shared, from);
+                    inbound::serve(shared, stream, &mut seat);
                 });
                 if served.is_err() {
-                    state.visitors.leave(from);
+                    state.visitors.leave(from, false);
                 }
             }
             Ok(_) => {}

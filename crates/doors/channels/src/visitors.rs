@@ -7,11 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Arc;
-
-use store::Store;
-
-use crate::shared::Shared;
 
 /// Connections that have not said what they are for: at once, and of one address.
 const GREETINGS_MAX: usize = 200;
@@ -66,9 +61,21 @@ impl Visitors {
         self.greeting.take(from, (GREETINGS_MAX, GREETINGS_OF_ONE_MAX))
     }
 
-    /// Gives one back for which there is no [`Place`].
-    pub(crate) fn leave(&mut self, from: IpAddr) {
-        self.greeting.give(from);
+    /// Exchanges it for a place of partners; `false`: there is none.
+    pub(crate) fn greeted(&mut self, from: IpAddr) -> bool {
+        let has = self.partners.take(from, (PARTNERS_MAX, PARTNERS_OF_ONE_MAX));
+        if has {
+            self.greeting.give(from);
+        }
+        has
+    }
+
+    /// Gives a place back: of a partner, or of a greeting.
+    pub(crate) fn leave(&mut self, from: IpAddr, greeted: bool) {
+        match greeted {
+            true => self.partners.give(from),
+            false => self.greeting.give(from),
+        }
     }
 }
 
@@ -80,41 +87,6 @@ pub(crate) fn origin(address: IpAddr) -> IpAddr {
             Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
         }
         address => address,
-    }
-}
-
-/// A place that a connection has until this is dropped.
-pub(crate) struct Place<S: Store> {
-    shared: Arc<Shared<S>>,
-    from: IpAddr,
-    greeted: bool,
-}
-
-impl<S: Store> Place<S> {
-    /// One for a greeting, that was taken.
-    pub(crate) fn of(shared: &Arc<Shared<S>>, from: IpAddr) -> Place<S> {
-        Place { shared: Arc::clone(shared), from, greeted: false }
-    }
-
-    /// It has said what it is for: it takes a place of partners; `false`: there is none.
-    pub(crate) fn greeted(&mut self) -> bool {
-        let visitors = &mut self.shared.state.lock().visitors;
-        let has = visitors.partners.take(self.from, (PARTNERS_MAX, PARTNERS_OF_ONE_MAX));
-        if has {
-            visitors.greeting.give(self.from);
-            self.greeted = true;
-        }
-        has
-    }
-}
-
-impl<S: Store> Drop for Place<S> {
-    fn drop(&mut self) {
-        let visitors = &mut self.shared.state.lock().visitors;
-        match self.greeted {
-            true => visitors.partners.give(self.from),
-            false => visitors.greeting.give(self.from),
-        }
     }
 }
 
@@ -138,7 +110,12 @@ mod tests {
         assert_eq!(greets(&mut visitors, address("192.0.2.3")), GREETINGS_OF_ONE_MAX);
         assert_eq!(greets(&mut visitors, address("192.0.2.4")), 0);
         assert_eq!(visitors.count(), GREETINGS_MAX);
-        visitors.greeting.give(one);
+        // Who is a partner has a place of another kind.
+        assert!(visitors.greeted(one));
+        assert_eq!(visitors.count(), GREETINGS_MAX);
         assert!(visitors.greet(address("192.0.2.4")) && !visitors.greet(one));
+        visitors.leave(one, true);
+        visitors.leave(one, false);
+        assert!(visitors.greet(one));
     }
 }

@@ -279,7 +279,8 @@ impl ControlFile {
         let edition = self.protection().edition + 1;
         let protection = &Protection { edition, ..protection.clone() };
         if protection.encode(SEALED_END - BOUND_AT).is_none() {
-            let why = "it has no room for all databases whose form is an exception, and all that doors open";
+            let why = "it has no room for all databases whose form is an exception, and for all \
+                       that doors open";
             return Err(bad(&self.path, why.into(), TOO_MANY_NAMES));
         }
         self.state.lock().protection = protection.clone();
