@@ -53,7 +53,7 @@ impl<S: Store> Catalog<S> {
         }
         let _alone = self.alone(&entry)?;
         unsent_set(&self.shared.store)?;
-        self.put_redirection(name, Some(redirection.clone()))
+        self.put_redirection(name, Some(redirection))
     }
 
     /// Ends the redirection of a cluster; what was not sent is forgotten if `discard` says so.
@@ -83,12 +83,12 @@ impl<S: Store> Catalog<S> {
     fn put_redirection(
         &self,
         name: &DataSetName,
-        redirection: Option<Redirection>,
+        redirection: Option<&Redirection>,
     ) -> Result<Entry, CatalogError> {
         self.change(|rows| {
             let found = self.find(rows, name)?;
             let (catalog, entry) = found.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
-            let changed = Entry { redirection: redirection.clone(), ..entry };
+            let changed = Entry { redirection: redirection.cloned(), ..entry };
             rows.put(catalog, &changed)?;
             Ok(changed)
         })
