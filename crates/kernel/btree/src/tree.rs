@@ -227,7 +227,7 @@ impl<'k> Tree<'k> {
         self.reach_leaf(key)
     }
 
-    /// Latches the leaf of a key that was looked for, if it is unchanged; otherwise that of the key.
+    /// Latches the leaf of a key that was looked for, if it is unchanged; otherwise by a descent.
     pub(crate) fn reach_seen_record(
         &self,
         key: &[u8],
