@@ -12,7 +12,7 @@ use std::time::Duration;
 use store::{CommitToken, Resolution, Result, StoreError};
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::connection::{Counters, Lane, stamp_of, token_of};
+use crate::connection::{Counters, Lane, commit_replicated, stamp_of, token_of};
 use crate::error::{EngineError, Fault, strange};
 use crate::names;
 use crate::pool::Taken;
@@ -178,7 +178,7 @@ fn fly(
         futures_util::join!(
             client.batch_execute(&begin),
             client.execute(&statements.commit, &commit),
-            client.batch_execute("COMMIT"),
+            commit_replicated(client),
             async {
                 match names {
                     true => client.execute(&statements.release, &release).await.map(|_| true),
@@ -198,6 +198,9 @@ fn fly(
         }
     }
     match committed {
+        Ok(()) if changes && connection.was_alone() => {
+            return Err((Fault::Lost("no standby has the commit".into()), token));
+        }
         Ok(()) => (),
         Err(error) => return Err((Fault::of(&error), token)),
     }
@@ -233,14 +236,17 @@ pub(crate) fn resolve(shared: &Arc<Shared>, token: CommitToken) -> Result<Resolu
     let (lane, number) = (number_at(0), number_at(8));
     let counters: &Counters = &shared.counters;
     let mut connection = shared.connect()?;
+    let fence = "UPDATE lanes SET fenced = true, since = now() WHERE lane = $1 RETURNING number";
     let rows = connection.ask(counters, async |client| {
-        client
-            .query_typed(
-                "UPDATE lanes SET fenced = true, since = now() WHERE lane = $1 RETURNING number",
-                &[(&lane, Type::INT8)],
-            )
-            .await
+        client.batch_execute("BEGIN").await?;
+        let rows = client.query_typed(fence, &[(&lane, Type::INT8)]).await?;
+        // Once this has reached a standby, so has everything before it.
+        commit_replicated(client).await?;
+        Ok(rows)
     })?;
+    if connection.was_alone() {
+        return Err(StoreError::Unavailable("no standby has the engine's commits".into()));
+    }
     let Some(row) = rows.first() else {
         return Err(StoreError::beneath(EngineError::Forgotten(token)));
     };

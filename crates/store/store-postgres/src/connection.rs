@@ -5,19 +5,22 @@
 //!    connection: no call changes threads.
 //! 2. Every exchange ends within its time. One that does not leaves the connection broken, and a
 //!    broken one is never used again.
-//! 3. What [`Connection::exchange`] sends at once is answered in one round trip, and counted so.
+//! 3. "Committed" means: by the leader and its synchronous standby ([`commit_replicated`], [`watched`]).
+//! 4. What [`Connection::exchange`] sends at once is answered in one round trip, and counted so.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use store::{CommitToken, Result, StoreError};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, Error, NoTls, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, NoTls, Statement};
 
 use crate::error::Fault;
 use crate::options::{Address, Protection};
@@ -39,9 +42,15 @@ pub(crate) struct Wire {
     runtime: Runtime,
     /// Gone when the connection has ended: with it go the places where answers are waited for.
     link: Option<Link>,
+    alone: Arc<AtomicBool>,
 }
 
 impl Wire {
+    /// Whether the engine has warned of a commit since this was asked last.
+    fn was_alone(&self) -> bool {
+        self.alone.swap(false, Relaxed)
+    }
+
     /// Waits for what was asked over the session; `None` if it takes longer than `within`.
     pub(crate) fn drive<T>(
         &mut self,
@@ -71,11 +80,48 @@ impl Wire {
     }
 }
 
+/// Ends a transaction.
+///
+/// The engine's own time limit is lifted before: it would end the wait for a synchronous standby,
+/// too, and the engine would say "committed", with a warning, of what one node alone has.
+pub(crate) async fn commit_replicated(client: &Client) -> std::result::Result<(), Error> {
+    let (_, committed) = futures_util::join!(
+        client.batch_execute("SET LOCAL statement_timeout TO 0"),
+        client.batch_execute("COMMIT"),
+    );
+    committed
+}
+
+/// The other end of a session. Notes in `alone` that the engine has warned of a commit which no
+/// standby has: an operator has cancelled its wait.
+fn watched<S, T>(mut session: tokio_postgres::Connection<S, T>, alone: Arc<AtomicBool>) -> Link
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    Box::pin(poll_fn(move |context| {
+        loop {
+            match ready!(session.poll_message(context)) {
+                None => return Poll::Ready(Ok(())),
+                Some(Err(error)) => return Poll::Ready(Err(error)),
+                Some(Ok(AsyncMessage::Notice(notice))) => {
+                    // Of warnings without a code of their own no other comes with a commit.
+                    if *notice.code() == SqlState::WARNING {
+                        alone.store(true, Relaxed);
+                    }
+                }
+                Some(Ok(_)) => (),
+            }
+        }
+    }))
+}
+
 /// Connects to a host, if it leads.
 async fn connect_to(
     mut host: Config,
     protection: &Protection,
     answer_within: Duration,
+    alone: Arc<AtomicBool>,
 ) -> std::result::Result<(Client, Link), Error> {
     host.application_name("holdfast");
     host.connect_timeout(answer_within);
@@ -84,11 +130,11 @@ async fn connect_to(
     Ok(match protection {
         Protection::None => {
             let (client, link) = host.connect(NoTls).await?;
-            (client, Box::pin(link))
+            (client, watched(link, alone))
         }
         Protection::Tls(tls) => {
             let (client, link) = host.connect(tls.clone()).await?;
-            (client, Box::pin(link))
+            (client, watched(link, alone))
         }
     })
 }
@@ -103,15 +149,20 @@ pub(crate) fn connect(
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(lost)?;
     // All hosts at once: one that is frozen takes a connection and never answers, and whoever
     // tried it first would never come to the next.
-    let tried = address
-        .hosts
-        .iter()
-        .map(|host| Box::pin(connect_to(host.clone(), &address.protection, answer_within)));
+    let tried = address.hosts.iter().map(|host| {
+        let alone = Arc::new(AtomicBool::new(false));
+        Box::pin(async {
+            let protection = &address.protection;
+            let (client, link) =
+                connect_to(host.clone(), protection, answer_within, Arc::clone(&alone)).await?;
+            Ok::<_, Error>((client, link, alone))
+        })
+    });
     let connecting = futures_util::future::select_ok(tried);
-    let ((client, link), _others) = runtime
+    let ((client, link, alone), _others) = runtime
         .block_on(async { tokio::time::timeout(answer_within, connecting).await })
         .map_err(|_| Fault::Lost(format!("no connection within {answer_within:?}")))??;
-    Ok((Wire { runtime, link: Some(link) }, client))
+    Ok((Wire { runtime, link: Some(link), alone }, client))
 }
 
 /// A session.
@@ -252,7 +303,7 @@ impl Connection {
                      RETURNING lane",
                     &both[1..]
                 ),
-                client.batch_execute("COMMIT"),
+                commit_replicated(client),
             )
         })?;
         begun?;
@@ -262,6 +313,12 @@ impl Connection {
         let row = rows.first().ok_or_else(|| Fault::Fenced(format!("system {system} is gone")))?;
         self.lane = Lane { lane: row.try_get(0)?, system, number: 0 };
         Ok(())
+    }
+
+    /// Whether the engine has warned, since this was asked last, that what it called committed may
+    /// be known to no standby.
+    pub(crate) fn was_alone(&self) -> bool {
+        self.wire.was_alone()
     }
 
     /// Whether it may not be used again.

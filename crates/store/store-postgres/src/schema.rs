@@ -4,7 +4,7 @@ use seam::Seam;
 use store::{Result, StoreError};
 use tokio_postgres::types::Type;
 
-use crate::connection::{Connection, Counters};
+use crate::connection::{Connection, Counters, commit_replicated};
 use crate::error::{EngineError, Fault, strange};
 use crate::options::{Address, EngineOptions, checked_schema};
 
@@ -50,7 +50,7 @@ pub(crate) fn create(url: &str, options: &EngineOptions, seam: &Seam) -> Result<
                 &[(&VERSION, Type::INT4), (&identity, Type::BYTEA), (&class, Type::INT4)],
             )
             .await?;
-        client.batch_execute("COMMIT").await
+        commit_replicated(client).await
     })
 }
 

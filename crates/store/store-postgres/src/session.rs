@@ -69,10 +69,9 @@ impl Session {
             other => SessionError::Lost(other.into_error().to_string()),
         })?;
         let mut session = Session { wire, client, broken: false, answer_within };
+        // No limit for statements: it would end the wait of a commit for a standby, too.
         let settings = format!(
-            "SET client_min_messages TO warning; SET statement_timeout TO {}; \
-             SET lock_timeout TO {}; SET bytea_output TO hex",
-            answer_within.as_millis(),
+            "SET client_min_messages TO warning; SET lock_timeout TO {}; SET bytea_output TO hex",
             answer_within.as_millis()
         );
         session.run(async |client| client.batch_execute(&settings).await)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::{LoadSource, Result, SetId, StoreError};
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::connection::{stamp_of, token_of};
+use crate::connection::{commit_replicated, stamp_of, token_of};
 use crate::error::{Fault, strange};
 use crate::pool::Taken;
 use crate::sets::{Sets, back, check_entry, front, tokened};
@@ -49,7 +49,7 @@ fn remove(shared: &Arc<Shared>, sets: &Sets, set: SetId, query: &str) -> Result<
                     client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"),
                     client.query_typed(query, &one),
                     client.execute_typed("DELETE FROM entries WHERE k >= $1 AND k < $2", &range),
-                    client.batch_execute("COMMIT"),
+                    commit_replicated(client),
                 )
             })
             .map_err(|fault| connection.judge(fault))?;
@@ -164,9 +164,10 @@ fn load_through(
     send(shared, connection, set, &batch)?;
     let token = token_of(connection.lane);
     let ended = connection
-        .exchange(&shared.counters, async |client| client.batch_execute("COMMIT").await)
+        .exchange(&shared.counters, async |client| commit_replicated(client).await)
         .and_then(|answer| Ok(answer?));
     match ended {
+        Ok(()) if connection.was_alone() => Err(StoreError::CommitUnknown(token)),
         Ok(()) => Ok(count),
         Err(Fault::Lost(_)) => {
             connection.break_off();
