@@ -166,9 +166,11 @@ impl Fields {
                     CodePage::Ascii => value.as_bytes().to_vec(),
                     page => page.encode(value).ok()?,
                 };
-                let rest = bytes.len().checked_sub(text.len())?;
+                if text.len() > bytes.len() {
+                    return None;
+                }
                 bytes[..text.len()].copy_from_slice(&text);
-                bytes[text.len()..].copy_from_slice(&vec![self.page.blank(); rest]);
+                bytes[text.len()..].fill(self.page.blank());
                 Some(())
             }
             Form::Zoned(sign) => set_zoned(self.page, sign, number()?, bytes),

@@ -13,6 +13,7 @@
 //!   moving             a database that goes to another system
 //!   clusters           the catalog, control statements, which data sets a cluster is
 //!   record_maps        what the fields of clusters' records are
+//!   handlers           who keeps the records of redirected clusters, by address
 //!   redirections       clusters whose records, or changes, go elsewhere
 //!   transactions       the transaction manager, commands, resources, users
 //!   pset               page sets of the queue manager, and what sealing them costs
@@ -32,6 +33,7 @@ pub mod database_report;
 pub mod databases;
 pub mod dry_run;
 mod error;
+mod handlers;
 pub mod image_copy;
 mod message_storage;
 mod message_users;

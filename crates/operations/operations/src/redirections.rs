@@ -5,18 +5,16 @@
 //!    needs, such as a table.
 //! 2. Where records are said to be, they are looked for: a status asks the handler itself.
 
-use std::sync::{Arc, OnceLock};
-
-use owner::Places;
-use redirector::{Registry, anew, send};
+use redirector::{anew, send};
 use serde::{Deserialize, Serialize};
 use store_any::AnyStore;
 use system::System;
 use system::operator::Talk;
-use vsam::handler::{Described, HandlerError, Handlers};
+use vsam::handler::{Described, HandlerError};
 use vsam::{Catalog, DataSetName, Entry, RecordOwner, Redirection, SourceId};
 
 use crate::clusters::catalog_of;
+pub use crate::handlers::handlers;
 use crate::{OperationsError, Result};
 
 /// What is asked.
@@ -103,21 +101,6 @@ pub struct Redirected {
     pub clusters: Vec<RedirectedCluster>,
     /// Changes that were sent.
     pub sent: u64,
-}
-
-/// All handlers that there are.
-#[must_use]
-pub fn handlers() -> Arc<dyn Handlers> {
-    static ALL: OnceLock<Arc<dyn Handlers>> = OnceLock::new();
-    let all = ALL.get_or_init(|| {
-        let databases: Arc<dyn Handlers> = Arc::new(redirect_postgres::Databases::default());
-        let systems = redirector::system::Systems::new(Places::of_process());
-        let registry = Registry::default()
-            .with(redirect_postgres::SCHEME, databases)
-            .with(redirector::system::SCHEME, Arc::new(systems));
-        Arc::new(registry)
-    });
-    Arc::clone(all)
 }
 
 /// Does what is asked.

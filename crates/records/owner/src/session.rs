@@ -124,8 +124,8 @@ impl<S: Store> Session<S> {
                 made => made?,
             },
         };
-        let (last, mut value) =
-            (|value: Vec<u8>| value.try_into().map_or(0, u64::from_le_bytes), Vec::new());
+        let last = |value: Vec<u8>| value.try_into().map_or(0, u64::from_le_bytes);
+        let mut value = Vec::new();
         if request[0] == MARK {
             let Own::Open(unit) = &mut self.own else { return Err(wrong()) };
             let number = number.try_into().map_err(|_| wrong())?;

@@ -225,8 +225,8 @@ async fn transact(
     (source, number): (&[u8], i64),
     net: &Net,
 ) -> Result<bool, Error> {
-    let (first, next): (Vec<&(dyn ToSql + Sync)>, Vec<&(dyn ToSql + Sync)>) =
-        (vec![&source], vec![&source, &number]);
+    let first: [&(dyn ToSql + Sync); 1] = [&source];
+    let next: [&(dyn ToSql + Sync); 2] = [&source, &number];
     let (begun, _, noted) = futures_util::join!(
         client.batch_execute("BEGIN"),
         client.execute(&batch.first, &first),

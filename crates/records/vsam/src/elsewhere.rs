@@ -69,7 +69,7 @@ impl Elsewhere {
             Some(link) => link,
             None => link.insert(self.handlers.connect(&self.file)?),
         };
-        let answer = work(&mut **connected);
+        let answer = work(connected.as_mut());
         if matches!(answer, Err(HandlerError::Lost(_) | HandlerError::Nonsense(_))) {
             *link = None;
         }

@@ -111,12 +111,12 @@ pub(crate) fn refusal(entry: &Entry, altered: &Definition) -> Option<AttributeEr
     let (Definition::Cluster(old), Definition::Cluster(new)) = (&entry.definition, altered) else {
         return None;
     };
-    let operand = match () {
-        () if old.key != new.key => "KEYS",
-        () if old.record_bytes_max != new.record_bytes_max => "RECORDSIZE",
-        () if old.record_map != new.record_map => "RECORDMAP",
-        () => return None,
-    };
+    let changed = [
+        (old.key != new.key, "KEYS"),
+        (old.record_bytes_max != new.record_bytes_max, "RECORDSIZE"),
+        (old.record_map != new.record_map, "RECORDMAP"),
+    ];
+    let (_, operand) = changed.into_iter().find(|(differs, _)| *differs)?;
     Some(AttributeError { operand, what: "it stays while the cluster is redirected" })
 }
 

@@ -25,7 +25,7 @@ use system::operator::Talk;
 use vsam::{Catalog, DataSetName, Definition, Entry, Filter};
 
 use self::files::{Asked, Printed, statements_of};
-use crate::redirections::handlers;
+use crate::handlers::handlers;
 use crate::{OperationsError, Result};
 
 /// Control statements to be executed. The statements themselves are asked for.
