@@ -65,7 +65,7 @@ impl Relative {
     fn measure(&mut self, bytes: u64) {
         let slot = self.slot_bytes();
         self.end = self.end.max(bytes / slot);
-        self.is_cut = self.end == bytes / slot && bytes % slot > 0;
+        self.is_cut = self.end == bytes / slot && !bytes.is_multiple_of(slot);
     }
 
     fn place(&self, number: u64) -> u64 {
