@@ -92,8 +92,8 @@ impl Disposition {
         self.abnormal == Some(Fate::Keep)
     }
 
-    /// Whether it says what a data set of the catalog can be told: that it is kept, and what becomes
-    /// of a new generation if the step fails.
+    /// Whether it says what a data set of the catalog can be told: that it is kept, and what
+    /// becomes of a new generation if the step fails.
     #[must_use]
     pub fn fits_data_set(&self, is_new_generation: bool) -> bool {
         match (self.status, is_new_generation) {

@@ -1,5 +1,5 @@
-//! Files of COBOL programs under `holdfast batch`: programs that check every status themselves, over
-//! files of the machine and clusters; what is durable when; generations and dispositions.
+//! Files of COBOL programs under `holdfast batch`: programs that check every status themselves,
+//! over files of the machine and clusters; what is durable when; generations and dispositions.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
