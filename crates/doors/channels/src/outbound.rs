@@ -16,7 +16,7 @@ use queue_manager::event::{ChannelEnd, Event};
 use queue_manager::objects::Object;
 use store::Store;
 
-use crate::address::{Place, places};
+use mqi::address::{Place, places};
 use crate::frame::{Frame, Role, Terms, VERSION};
 use crate::link::Link;
 use crate::meeting::{

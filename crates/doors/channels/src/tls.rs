@@ -5,13 +5,10 @@
 
 use std::sync::Arc;
 
-use queue_manager::channel::admission::name_part;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
-use x509_parser::objects::{oid_registry, oid2abbrev};
-use x509_parser::x509::AttributeTypeAndValue;
 
 use crate::error::Error;
 
@@ -76,13 +73,5 @@ impl Keys {
 
 /// The distinguished name of the first certificate of a chain.
 pub(crate) fn subject(chain: Option<&[CertificateDer<'_>]>) -> Option<String> {
-    let (_, certificate) = x509_parser::parse_x509_certificate(chain?.first()?).ok()?;
-    let part = |part: &AttributeTypeAndValue<'_>| {
-        let kind = part.attr_type();
-        let key = oid2abbrev(kind, oid_registry()).map_or_else(|_| kind.to_string(), str::to_owned);
-        let hex = |_| part.as_slice().iter().map(|byte| format!("{byte:02X}")).collect();
-        name_part(&key, &part.as_str().map_or_else(hex, str::to_owned))
-    };
-    let parts: Vec<_> = certificate.subject().iter_attributes().map(part).collect();
-    Some(parts.join(", "))
+    mqi::certificate::subject(chain?.first()?)
 }

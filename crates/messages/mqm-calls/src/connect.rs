@@ -7,13 +7,14 @@ use mqi::client::Client;
 use mqi::place::Places;
 use mqi::structures::{Cno, Csp};
 use mqi::table::Structure as _;
-use mqi::wire::Credentials;
+use mqi::wire::{Connecting, Credentials};
 use queue_manager::name::{padded, unpadded};
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
 
 use crate::callbacks;
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
+use crate::network::{self, Binding, Settings, definition};
 use crate::region;
 use crate::state::{self, Sharing};
 
@@ -31,9 +32,7 @@ const USER_ID_AND_PASSWORD: i32 = 1;
 /// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn conn(name: *mut c_void, hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
-    unsafe {
-        finish(completion, reason, || connect(name, &Cno::initial(), None, hconn).map(|it| it.0));
-    }
+    unsafe { finish(completion, reason, || connect(name, None, hconn).map(|it| it.0)) };
 }
 
 /// Connects with options.
@@ -51,10 +50,9 @@ pub unsafe fn connx(
     unsafe {
         finish(completion, reason, || {
             let Some(mut cno) = optional::<Cno>(options, Reason::CNO_ERROR)? else {
-                return connect(name, &Cno::initial(), None, hconn).map(|done| done.0);
+                return connect(name, None, hconn).map(|done| done.0);
             };
-            let proof = credentials(&cno)?;
-            let (outcome, manager, number) = connect(name, &cno.now, proof.as_ref(), hconn)?;
+            let (outcome, manager, number) = connect(name, Some(&cno), hconn)?;
             let mut identifier = [0; 24];
             identifier[..4].copy_from_slice(b"AMQC");
             identifier[4..16].copy_from_slice(&padded::<12>(&manager));
@@ -95,11 +93,11 @@ unsafe fn credentials(cno: &Lent<Cno>) -> Result<Option<Credentials>, Reason> {
 /// Connects; answers the queue manager's name and the connection's number there.
 ///
 /// # Safety
-/// The name is null or 48 characters, the handle is null or the caller's.
+/// The name is null or 48 characters, the handle is null or the caller's, and the options lead to
+/// what they say that they lead to.
 unsafe fn connect(
     name: *mut c_void,
-    cno: &Cno,
-    proof: Option<&Credentials>,
+    cno: Option<&Lent<Cno>>,
     hconn: *mut i32,
 ) -> Result<(Outcome, String, i64), Reason> {
     if hconn.is_null() {
@@ -107,7 +105,10 @@ unsafe fn connect(
     }
     // SAFETY: as promised to this function.
     let name = unsafe { memory::field::<48>(name.cast()) }.unwrap_or([b' '; 48]);
-    let sharing = sharing(cno.options)?;
+    let options = cno.map_or(0, |cno| cno.now.options);
+    let sharing = sharing(options)?;
+    let settings = Settings::of_process(trusts_environment());
+    let binding = Binding::of(options, &settings)?;
     let name = unpadded(&name);
     let wanted = name.trim_start_matches('*');
     let known = (sharing == Sharing::None).then(|| state::own(wanted)).flatten();
@@ -118,14 +119,30 @@ unsafe fn connect(
         let outcome = Outcome::warning(Reason::ALREADY_CONNECTED);
         return Ok((outcome, known.manager.clone(), number));
     }
-    let client = match in_region(wanted, cno.appl_name, proof)? {
-        Some(client) => client,
-        None => {
-            let program = match unpadded(&cno.appl_name) {
-                given if given.is_empty() => program_name(),
-                given => padded(&given),
-            };
-            find(wanted, program, proof)?
+    let given = cno.map(|cno| unpadded(&cno.now.appl_name)).unwrap_or_default();
+    let mut connecting = Connecting {
+        manager: ObjectName::from(wanted),
+        program: padded(&given),
+        thread: state::this_thread(),
+        // SAFETY: as promised to this function.
+        proof: cno.map(|cno| unsafe { credentials(cno) }).transpose()?.flatten(),
+    };
+    let in_region = match binding {
+        Binding::Local => in_region(&connecting)?,
+        Binding::Client => None,
+    };
+    if given.is_empty() {
+        connecting.program = program_name();
+    }
+    let client = match (in_region, binding) {
+        (Some(client), _) => client,
+        (None, Binding::Local) => find(wanted, &connecting)?,
+        (None, Binding::Client) => {
+            // SAFETY: as promised to this function.
+            let definitions = unsafe { definition::definitions(cno, &name, &settings) }?;
+            // SAFETY: as promised to this function.
+            let keys = unsafe { definition::keys(cno, &settings) }?;
+            network::connect(&definitions, &keys, &connecting)?
         }
     };
     let number = client.number();
@@ -155,14 +172,9 @@ fn is_there(known: &state::Connection) -> bool {
 
 /// Connects to the queue manager of the region that the program is in; none if it is in none, or
 /// wants another one.
-fn in_region(
-    name: &str,
-    program: [u8; 28],
-    proof: Option<&Credentials>,
-) -> Result<Option<Client>, Reason> {
+fn in_region(connecting: &Connecting) -> Result<Option<Client>, Reason> {
     let Some(carrier) = region::carrier() else { return Ok(None) };
-    let (manager, thread) = (ObjectName::from(name), state::this_thread());
-    match Client::carried(carrier, manager, program, thread, proof.cloned()) {
+    match Client::carried(carrier, connecting.clone()) {
         Ok(client) => Ok(Some(client)),
         Err(outcome) => match outcome.reason {
             Reason::Q_MGR_NAME_ERROR | Reason::Q_MGR_NOT_AVAILABLE => Ok(None),
@@ -172,12 +184,10 @@ fn in_region(
 }
 
 /// Connects to the first queue manager of that name that listens.
-fn find(name: &str, program: [u8; 28], proof: Option<&Credentials>) -> Result<Client, Reason> {
-    let manager = ObjectName::from(name);
+fn find(name: &str, connecting: &Connecting) -> Result<Client, Reason> {
     let mut why = Reason::Q_MGR_NAME_ERROR;
     for socket in Places::of_process(trusts_environment()).sockets(name) {
-        let thread = state::this_thread();
-        match Client::connect(&socket, manager, program, thread, proof.cloned()) {
+        match Client::connect(&socket, connecting.clone()) {
             Ok(client) => return Ok(client),
             // Another system's queue manager: the one that is asked for may be further on.
             Err(outcome) if outcome.reason == Reason::Q_MGR_NAME_ERROR => {}

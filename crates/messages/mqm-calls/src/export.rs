@@ -1,7 +1,8 @@
 //! The calls under their names, for the libraries that export them.
 
-/// Defines every call: `calls!(c)` with values, `calls!(cobol)` with everything by reference,
-/// `calls!(either)` as [`region`](crate::region) tells.
+/// Defines every call: `calls!(c)` with values, `calls!(client)` the same over the network,
+/// `calls!(cobol)` with everything by reference, `calls!(either)` as [`region`](crate::region)
+/// tells.
 ///
 /// An argument is a `number`, a `handle` of a message, or an address: of a structure or a buffer
 /// (`data`), of a number that the call sets (`back`), of a message handle that it sets (`message`).
@@ -64,6 +65,20 @@ macro_rules! call {
             completion: *mut i32,
             reason: *mut i32,
         ) {
+            // SAFETY: the arguments are what the interface says.
+            unsafe { $crate::calls::$call($($argument,)* completion, reason) }
+        }
+    };
+    (client $name:ident $call:ident($($argument:ident: $kind:ident),*)) => {
+        #[allow(missing_docs, non_snake_case, clippy::missing_safety_doc)]
+        // SAFETY: no other library of a program defines a call of the interface.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $($argument: $crate::argument!(c $kind),)*
+            completion: *mut i32,
+            reason: *mut i32,
+        ) {
+            $crate::only_client();
             // SAFETY: the arguments are what the interface says.
             unsafe { $crate::calls::$call($($argument,)* completion, reason) }
         }

@@ -14,6 +14,7 @@
 //! | MQCB, MQCTL | `callbacks` |
 //! | MQXCNVC, and conversion of what is got | `conversion` |
 //! | all of them in a region of a system | [`region`] |
+//! | all of them over the network | `network` |
 //!
 //! Invariants:
 //! 1. No argument makes a call crash that the interface lets it check: null pointers, wrong
@@ -31,6 +32,7 @@ mod export;
 mod finish;
 mod memory;
 mod messages;
+mod network;
 mod objects;
 mod properties;
 pub mod region;
@@ -51,3 +53,4 @@ pub mod calls {
 }
 
 pub use finish::by_reference;
+pub use network::only_client;
