@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mqi::server::{Calls, Manager as _, is_asked_for, welcome};
+use mqi::server::{Calls, is_asked_for, welcome};
 use mqi::wire::codec::Writer;
-use mqi::wire::frame::{self, Incoming};
+use mqi::wire::frame::{self, DATA_BYTES_MAX, Incoming};
 use mqi::wire::{Connecting, Credentials, Entry, Request};
 use queue_manager::channel::admission::{Caller, UNNAMED_USER, name_matches};
 use queue_manager::event::{Blocked, Event};
@@ -121,16 +121,14 @@ where
         seconds.map(Duration::from_secs)
     };
     let heartbeat = seconds("HBINT").map(|beat| beat.min(Duration::from_secs(3_600)));
+    // None is that of the queue manager.
+    let longest = Some(most("MAXMSGL")).filter(|most| *most > 0).unwrap_or(DATA_BYTES_MAX);
     let terms = Terms { user, silence: seconds("DISCINT"), heartbeat };
-    Ok((Guest { calls: Box::new(calls), longest: most("MAXMSGL"), _places: places }, terms))
+    Ok((Guest { calls: Box::new(calls), longest, _places: places }, terms))
 }
 
 /// Who a program has proved to be.
-fn prove<S: Store>(
-    shared: &Shared<S>,
-    link: &Link,
-    proof: Option<&Credentials>,
-) -> Answer<Shown> {
+fn prove<S: Store>(shared: &Shared<S>, link: &Link, proof: Option<&Credentials>) -> Answer<Shown> {
     let certificate = link.certificate();
     let subject = certificate.as_deref().and_then(mqi::certificate::subject);
     let user = match (proof, &certificate) {

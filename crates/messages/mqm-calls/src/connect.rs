@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use mqi::client::Client;
 use mqi::place::Places;
 use mqi::structures::{Cno, Csp};
-use mqi::table::Structure as _;
 use mqi::wire::{Connecting, Credentials};
 use queue_manager::name::{padded, unpadded};
 use queue_manager::{Completion, ObjectName, Outcome, Reason};

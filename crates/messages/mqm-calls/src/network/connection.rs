@@ -105,10 +105,7 @@ impl Way<'_> {
         is_asked_for || !address.ip().to_canonical().is_loopback()
     }
 
-    fn secure(
-        &self,
-        mut socket: Socket,
-    ) -> Result<StreamOwned<ClientConnection, Socket>, Reason> {
+    fn secure(&self, mut socket: Socket) -> Result<StreamOwned<ClientConnection, Socket>, Reason> {
         let config = secured::config(self.keys, &self.definition.cipher)?;
         let host = &self.place.host;
         let name = match host.parse::<IpAddr>() {
@@ -116,8 +113,8 @@ impl Way<'_> {
             Err(_) => ServerName::try_from(host.clone()),
         };
         let name = name.map_err(|_| Reason::HOST_NOT_AVAILABLE)?;
-        let mut connection = ClientConnection::new(config, name)
-            .map_err(|_| Reason::SSL_INITIALIZATION_ERROR)?;
+        let mut connection =
+            ClientConnection::new(config, name).map_err(|_| Reason::SSL_INITIALIZATION_ERROR)?;
         while connection.is_handshaking() {
             connection.complete_io(&mut socket).map_err(|error| match error.kind() {
                 // What TLS refuses comes as data that cannot be understood.

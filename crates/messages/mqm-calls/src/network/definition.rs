@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use mqi::address::{Place, places};
 use mqi::structures::{Cd, Cno, Sco};
-use mqi::table::Structure as _;
 use queue_manager::Reason;
 use queue_manager::name::unpadded;
 
@@ -159,9 +158,8 @@ unsafe fn table_of(cno: &Lent<Cno>) -> Result<Option<PathBuf>, Reason> {
         return Ok(None);
     };
     // SAFETY: as promised to this function.
-    let url = unsafe {
-        memory::input(at.cast(), now.ccdt_url_length, CCDT_URL_ERROR, CCDT_URL_ERROR)
-    }?;
+    let url =
+        unsafe { memory::input(at.cast(), now.ccdt_url_length, CCDT_URL_ERROR, CCDT_URL_ERROR) }?;
     let url = memory::text(url);
     let path = path_of(url.trim_end_matches('\0')).ok_or(CCDT_URL_ERROR)?;
     Ok(Some(PathBuf::from(path)))
@@ -190,6 +188,8 @@ pub(crate) unsafe fn keys(
 
 #[cfg(test)]
 mod tests {
+    use mqi::table::Structure as _;
+
     use super::*;
 
     #[test]

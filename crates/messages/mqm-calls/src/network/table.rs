@@ -38,8 +38,7 @@ pub(super) fn read(file: &Path, name: &str) -> Result<Vec<Definition>, Reason> {
 }
 
 fn of_bytes(bytes: &[u8], name: &str) -> Result<Vec<Definition>, Reason> {
-    let table: Value =
-        serde_json::from_slice(bytes).map_err(|_| Reason::CHANNEL_CONFIG_ERROR)?;
+    let table: Value = serde_json::from_slice(bytes).map_err(|_| Reason::CHANNEL_CONFIG_ERROR)?;
     let channels = table["channel"].as_array().ok_or(Reason::CHANNEL_CONFIG_ERROR)?;
     let mut found = Vec::new();
     for channel in channels.iter().filter(|channel| is_of_client(channel)) {
