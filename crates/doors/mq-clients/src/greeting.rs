@@ -15,7 +15,7 @@ use queue_manager::name::unpadded;
 use queue_manager::objects::{Kind, Object};
 use queue_manager::options::ConnectOptions;
 use queue_manager::reason::Answer;
-use queue_manager::{Connection, Failed, Reason};
+use queue_manager::{Failed, Reason};
 use store::Store;
 
 use crate::link::{Link, Terms};
@@ -60,11 +60,7 @@ struct Shown {
 pub(crate) fn greet<S: Store>(
     shared: &Shared<S>,
     incoming: &mut Incoming<Link>,
-) -> io::Result<Option<Guest>>
-where
-    S: Send + Sync + 'static,
-    Connection<S>: Send,
-{
+) -> io::Result<Option<Guest>> {
     let Some((header, fields)) = incoming.begin_within(FIRST_BYTES_MAX, 0)? else {
         return Ok(None);
     };
@@ -89,11 +85,7 @@ fn admit<S: Store>(
     link: &Link,
     entry: &Entry,
     connecting: &Connecting,
-) -> Answer<(Guest, Terms)>
-where
-    S: Send + Sync + 'static,
-    Connection<S>: Send,
-{
+) -> Answer<(Guest, Terms)> {
     let address = link.peer().ip().to_canonical();
     let shown = prove(shared, link, connecting.proof.as_ref())?;
     let user = pass(shared, address, entry, &shown)?;

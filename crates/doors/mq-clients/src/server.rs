@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mqi::server::converse;
 use mqi::wire::frame::Incoming;
-use queue_manager::{Connection, QueueManager};
+use queue_manager::QueueManager;
 use rustls::ServerConfig;
 use seam::clock::Clock;
 use seam::sync::{Condvar, Mutex};
@@ -87,11 +87,7 @@ pub struct Server<S: Store> {
     acceptors: Vec<JoinHandle>,
 }
 
-impl<S: Store> Server<S>
-where
-    S: Send + Sync + 'static,
-    Connection<S>: Send,
-{
+impl<S: Store> Server<S> {
     /// Opens the door.
     ///
     /// # Errors
@@ -180,11 +176,7 @@ impl<S: Store> Drop for Server<S> {
     }
 }
 
-impl<S: Store> Shared<S>
-where
-    S: Send + Sync + 'static,
-    Connection<S>: Send,
-{
+impl<S: Store> Shared<S> {
     fn accept_all(self: Arc<Self>, at: usize) {
         let Some(listener) = self.listeners.get(at) else { return };
         loop {

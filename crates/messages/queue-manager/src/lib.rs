@@ -8,11 +8,13 @@
 //! | the calls of programs | [`Connection`] |
 //! | what calls take and answer | [`descriptor`], [`options`], [`reason`] |
 //! | messages to and from other queue managers | [`channel`] |
+//! | units of work that another transaction manager ends | [`branch`] |
 //! | what is told of what happens | [`event`] |
 //! | properties of messages, selectors | [`properties`], [`selector`] |
 //! | what connections share: units of work, delivery, triggers, publications | `core` |
 //! | a queue: its index in memory, its messages in the store | `queue` |
 
+pub mod branch;
 pub mod channel;
 mod channel_state;
 pub mod connection;

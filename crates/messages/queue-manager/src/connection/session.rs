@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
+use crate::branch::BranchId;
 use crate::core::{Client, Core, Resolved, Subscribed, Work};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::name::ObjectName;
@@ -102,6 +103,8 @@ pub(super) struct Session<S: Store> {
     pub(super) core: Arc<Core<S>>,
     pub(super) client: Arc<Client>,
     pub(super) work: Work<S>,
+    /// The branch of a global transaction that the unit of work is of.
+    pub(super) branch: Option<BranchId>,
     pub(super) handles: BTreeMap<i32, Open>,
     next_handle: i32,
     pub(super) message_handles: BTreeMap<i64, Properties>,
@@ -116,6 +119,7 @@ impl<S: Store> Session<S> {
             core,
             client,
             work,
+            branch: None,
             handles: BTreeMap::new(),
             next_handle: 1,
             message_handles: BTreeMap::new(),
