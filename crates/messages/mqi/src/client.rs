@@ -9,12 +9,14 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchError};
 use queue_manager::properties::PropertyValue;
 use queue_manager::{Completion, Outcome, Reason};
 
 use crate::stream::{Carrier, Network, Stream};
 use crate::structures::{Md, Sd, Sts};
 use crate::table::Structure as _;
+use crate::wire;
 use crate::wire::codec::Reader;
 use crate::wire::frame::{self, Incoming};
 use crate::wire::{Connecting, Entry, Object, Posting, Request, Wanted, property};
@@ -308,6 +310,15 @@ impl Client {
             Ok((outcome, Some(after))) => (outcome, after),
             Ok((outcome, None)) | Err(outcome) => (outcome, base.clone()),
         }
+    }
+
+    /// Asks as a transaction manager about a branch.
+    ///
+    /// # Errors
+    /// Why it is not done; [`BranchError::Stopping`] if the connection is broken.
+    pub fn branch(&mut self, call: &BranchCall) -> Result<BranchAnswer, BranchError> {
+        let answer = self.value(&Request::Branch(call.clone()), wire::branch::read_answer);
+        answer.map_or(Err(BranchError::Stopping), |(_, answer)| answer)
     }
 
     /// A call whose answer has a value unless it failed.

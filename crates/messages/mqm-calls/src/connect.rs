@@ -115,7 +115,11 @@ unsafe fn connect(
         // SAFETY: as promised to this function.
         unsafe { memory::set(hconn, known.handle) };
         let number = known.client().map(|client| client.number()).unwrap_or_default();
-        let outcome = Outcome::warning(Reason::ALREADY_CONNECTED);
+        // A connection that only a transaction manager has had is new to the program.
+        let outcome = match known.claimed.swap(true, Ordering::AcqRel) {
+            true => Outcome::warning(Reason::ALREADY_CONNECTED),
+            false => Outcome::OK,
+        };
         return Ok((outcome, known.manager.clone(), number));
     }
     let given = cno.map(|cno| unpadded(&cno.now.appl_name)).unwrap_or_default();
@@ -149,6 +153,18 @@ unsafe fn connect(
     // SAFETY: as promised to this function.
     unsafe { memory::set(hconn, kept.handle) };
     Ok((Outcome::OK, kept.manager.clone(), number))
+}
+
+/// Connects this thread for a transaction manager; answers the handle, and whether it is new.
+pub(crate) fn for_switch(name: &str) -> Result<(i32, bool), Reason> {
+    let mut field = padded::<48>(name);
+    if let Some(known) = state::own(name).filter(|known| is_there(known)) {
+        return Ok((known.handle, false));
+    }
+    let mut handle = state::UNUSABLE;
+    // SAFETY: the name and the handle stand here.
+    unsafe { connect(field.as_mut_ptr().cast(), None, &raw mut handle) }?;
+    Ok((handle, true))
 }
 
 fn sharing(options: i32) -> Result<Sharing, Reason> {
@@ -231,6 +247,12 @@ pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
             if is_own {
                 // A program that is called back cannot end what calls it.
                 return Err(Reason::OPERATION_NOT_ALLOWED);
+            }
+            if connection.managed.load(Ordering::Acquire) > 0 {
+                // The transaction manager ends it, and what the program did in a branch.
+                connection.claimed.store(false, Ordering::Release);
+                memory::set(hconn, state::UNUSABLE);
+                return Ok(Outcome::OK);
             }
             let outcome = connection.client()?.disconnect();
             state::forget(handle);

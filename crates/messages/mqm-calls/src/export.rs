@@ -9,6 +9,7 @@
 #[macro_export]
 macro_rules! calls {
     ($how:ident) => {
+        $crate::switches! { $how }
         $crate::call! { $how MQCONN conn(name: data, hconn: back) }
         $crate::call! { $how MQCONNX connx(name: data, options: data, hconn: back) }
         $crate::call! { $how MQDISC disc(hconn: back) }
@@ -50,6 +51,39 @@ macro_rules! calls {
         source_length: number, from: data, target: number, target_length: number, to: data,
         data_length: back) }
     };
+}
+
+/// Defines the switch of a resource manager, in libraries for C.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! switches {
+    (c) => {
+        #[allow(missing_docs, non_upper_case_globals)]
+        // SAFETY: no other library of a program defines a switch of this name.
+        #[unsafe(no_mangle)]
+        pub static MQRMIXASwitch: $crate::switch::Switch = $crate::switch::Switch::new();
+    };
+    (client) => {
+        #[allow(missing_docs, non_upper_case_globals)]
+        // SAFETY: no other library of a program defines a switch of this name.
+        #[unsafe(no_mangle)]
+        pub static MQRMIXASwitch: $crate::switch::Switch = $crate::switch::Switch {
+            open: switch_open,
+            ..$crate::switch::Switch::new()
+        };
+
+        // A transaction manager may open the switch before any call is made.
+        unsafe extern "C" fn switch_open(
+            info: *mut std::ffi::c_char,
+            rmid: std::ffi::c_int,
+            flags: std::ffi::c_long,
+        ) -> std::ffi::c_int {
+            $crate::only_client();
+            // SAFETY: the arguments are the caller's, as the specification says.
+            unsafe { ($crate::switch::Switch::new().open)(info, rmid, flags) }
+        }
+    };
+    ($how:ident) => {};
 }
 
 /// Defines one call.

@@ -13,6 +13,7 @@
 //! | MQCRTMH, MQDLTMH, MQSETMP, MQINQMP, MQDLTMP, MQBUFMH, MQMHBUF | `properties` |
 //! | MQCB, MQCTL | `callbacks` |
 //! | MQXCNVC, and conversion of what is got | `conversion` |
+//! | branches of global transactions, for another transaction manager | [`switch`] |
 //! | all of them in a region of a system | [`region`] |
 //! | all of them over the network | `network` |
 //!
@@ -38,6 +39,7 @@ mod properties;
 pub mod region;
 mod state;
 mod subscribe;
+pub mod switch;
 mod units;
 
 /// The calls themselves; pointers are the caller's.

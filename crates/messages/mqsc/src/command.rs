@@ -84,6 +84,10 @@ pub enum Target {
     PubSub,
     Security,
     TopicString,
+    /// Branches of global transactions.
+    Thread,
+    /// Those that wait for a decision.
+    InDoubt,
     /// What other queue managers of the kind have and this one does not.
     Foreign,
 }
@@ -152,8 +156,8 @@ const OBJECTS: &[(Target, &[&str], &[Verb])] = &[
     (Target::Foreign, &["ARCHIVE", "ARC"], &[Set, Display]),
     (Target::Foreign, &["SYSTEM"], &[Set, Display]),
     (Target::Foreign, &["USAGE"], &[Display]),
-    (Target::Foreign, &["THREAD"], &[Display]),
-    (Target::Foreign, &["INDOUBT"], &[Resolve]),
+    (Target::Thread, &["THREAD"], &[Display]),
+    (Target::InDoubt, &["INDOUBT"], &[Resolve]),
     (Target::Foreign, &["BSDS"], &[Recover]),
     (Target::Foreign, &["MAXSMSGS"], &[Define, Display]),
     (

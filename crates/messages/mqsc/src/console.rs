@@ -12,7 +12,7 @@ use crate::command::{Command, Target, Verb};
 use crate::failure::{CommandError, Done};
 use crate::reply::Reply;
 use crate::session::Answer;
-use crate::{channels, control, define, display, records, status};
+use crate::{branches, channels, control, define, display, records, status};
 
 /// A console of a queue manager.
 pub struct Console<S: Store> {
@@ -91,6 +91,8 @@ impl<S: Store> Console<S> {
             (Verb::Display, Target::TopicStatus) => status::topics(manager, command),
             (Verb::Display, Target::ChannelStatus) => channels::status(manager, command),
             (Verb::Display, Target::ListenerStatus) => channels::listener_status(manager, command),
+            (Verb::Display, Target::Thread) => branches::display(manager, command),
+            (Verb::Resolve, Target::InDoubt) => branches::resolve(manager, command),
             (Verb::Display, Target::ServiceStatus) => status::none_runs(&command),
             _ => control::run(manager, command),
         }

@@ -1,5 +1,5 @@
 //! C programs with the client library use a started system: its users, its certificate, its status,
-//! its end by a kill.
+//! its end by a kill; what they have prepared before it is decided after it.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // a system is looked at from outside; a test that fails says where
 
@@ -20,6 +20,50 @@ const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+typedef struct { long formatID, gtrid_length, bqual_length; char data[128]; } XID;
+struct xa_switch_t {
+  char name[32];
+  long flags, version;
+  int (*xa_open_entry)(char *, int, long);
+  int (*xa_close_entry)(char *, int, long);
+  int (*xa_start_entry)(XID *, int, long);
+  int (*xa_end_entry)(XID *, int, long);
+  int (*xa_rollback_entry)(XID *, int, long);
+  int (*xa_prepare_entry)(XID *, int, long);
+  int (*xa_commit_entry)(XID *, int, long);
+  int (*xa_recover_entry)(XID *, long, int, long);
+  int (*xa_forget_entry)(XID *, int, long);
+  int (*xa_complete_entry)(int *, int *, int, long);
+};
+extern struct xa_switch_t MQRMIXASwitch;
+static int decide(int count, char **words, const char *name) {
+  XID xid = {7, 5, 6, "ordermessage"}, found[2];
+  MQHCONN h = MQHC_UNUSABLE_HCONN;
+  MQHOBJ o = MQHO_UNUSABLE_HOBJ;
+  MQOD od = {MQOD_DEFAULT};
+  MQMD md = {MQMD_DEFAULT};
+  MQPMO pmo = {MQPMO_DEFAULT};
+  MQLONG cc, rc;
+  int done = MQRMIXASwitch.xa_open_entry("", 1, 0);
+  if (strcmp(words[1], "prepare") == 0) {
+    done |= MQRMIXASwitch.xa_start_entry(&xid, 1, 0);
+    MQCONN((char *)name, &h, &cc, &rc);
+    strncpy(od.ObjectName, "ORDERS", 48);
+    MQOPEN(h, &od, MQOO_OUTPUT, &o, &cc, &rc);
+    md.Persistence = MQPER_PERSISTENT;
+    pmo.Options = MQPMO_SYNCPOINT;
+    MQPUT(h, o, &md, &pmo, 8, "prepared", &cc, &rc);
+    done |= rc;
+    done |= MQRMIXASwitch.xa_end_entry(&xid, 1, 0x04000000);
+    done |= MQRMIXASwitch.xa_prepare_entry(&xid, 1, 0);
+    printf("prepared %d\n", done);
+  } else {
+    int count = MQRMIXASwitch.xa_recover_entry(found, 2, 1, 0x01000000 | 0x00800000);
+    if (count == 1) done |= MQRMIXASwitch.xa_commit_entry(&found[0], 1, 0);
+    printf("decided %d %d\n", count, done);
+  }
+  return done;
+}
 int main(int count, char **words) {
   MQHCONN h = MQHC_UNUSABLE_HCONN;
   MQHOBJ o = MQHO_UNUSABLE_HOBJ;
@@ -31,6 +75,8 @@ int main(int count, char **words) {
   MQGMO gmo = {MQGMO_DEFAULT};
   MQLONG cc, rc, length = 0;
   char name[49] = "", data[100] = "";
+  if (strcmp(words[1], "prepare") == 0 || strcmp(words[1], "decide") == 0)
+    return decide(count, words, name);
   if (count > 2) {
     cno.Version = MQCNO_VERSION_5;
     cno.SecurityParmsPtr = &csp;
@@ -131,10 +177,21 @@ fn programs_of_other_machines_use_a_system_as_its_users() {
     std::fs::write(&script, objects).unwrap();
     on(SECRET, &["mqsc", "-s"], &dir, &["-f", &script.display().to_string()]).done();
     assert_eq!(client.told(&address, &["first"]), "put");
+    assert_eq!(client.told(&address, &["prepare"]), "prepared 0");
+    assert_eq!(client.told(&address, &["get"]), "first");
+    assert_eq!(client.told(&address, &["get"]), "2033", "nobody has decided");
+    system.kill().unwrap();
+    system.wait_in_time().unwrap();
+
+    let (mut system, address) = started(&dir);
+    assert_eq!(client.told(&address, &["get"]), "2033", "nobody has decided");
+    assert_eq!(client.told(&address, &["decide"]), "decided 1 0");
+    assert_eq!(client.told(&address, &["get"]), "prepared");
+    assert_eq!(client.told(&address, &["first"]), "put");
     let status = on(SECRET, &["--json", "status"], &dir, &[]).done().out;
     let status: Value = serde_json::from_str(&status).unwrap();
     let door = &status["doors"][0];
-    assert_eq!((door["name"].as_str(), door["accepted"].as_u64()), (Some("mqi"), Some(1)));
+    assert_eq!((door["name"].as_str(), door["accepted"].as_u64()), (Some("mqi"), Some(4)));
 
     let password = folder.join("password");
     std::fs::write(&password, "sesame\n").unwrap();

@@ -13,6 +13,7 @@ use super::calls::Calls;
 use crate::convert;
 use crate::structures::Sts;
 use crate::table::Structure as _;
+use crate::wire::branch;
 use crate::wire::codec::Writer;
 use crate::wire::{Object, Posting, Request, Wanted, property_parts};
 
@@ -115,6 +116,11 @@ impl Dialogue {
             }
             Request::Set { handle, selectors, numbers, characters } => {
                 Reply::plain(calls.set(Handle(handle), &selectors, &numbers, &characters))
+            }
+            Request::Branch(call) => {
+                let mut fields = Writer::new();
+                branch::write_answer(&calls.branch(&call), &mut fields);
+                Reply::of(Outcome::OK, fields)
             }
             Request::Commit => Reply::plain(calls.commit()),
             Request::Back => Reply::plain(calls.back()),

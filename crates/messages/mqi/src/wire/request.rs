@@ -1,6 +1,7 @@
 //! The calls, as they are asked for.
 
 use queue_manager::ObjectName;
+use queue_manager::branch::BranchCall;
 use queue_manager::options::{ObjectRecord, PutRecord};
 use queue_manager::properties::PropertyValue;
 
@@ -207,6 +208,7 @@ impl Wanted {
 pub enum Request {
     Connect(Connecting),
     Enter(Entry, Connecting),
+    Branch(BranchCall),
     Disconnect,
     Open { object: Object, options: i32 },
     Close { handle: i32, options: i32 },
@@ -238,6 +240,7 @@ impl Request {
         match self {
             Request::Connect(_) => 1,
             Request::Enter(..) => 24,
+            Request::Branch(_) => 25,
             Request::Disconnect => 2,
             Request::Open { .. } => 3,
             Request::Close { .. } => 4,
@@ -273,6 +276,7 @@ impl Request {
                 entry.write(&mut to);
                 connecting.write(&mut to);
             }
+            Request::Branch(call) => super::branch::write_call(call, &mut to),
             Request::Disconnect
             | Request::Commit
             | Request::Back
@@ -419,6 +423,7 @@ impl Request {
                 }
                 Request::Consume { wait_ms, list }
             }
+            25 => Request::Branch(super::branch::read_call(from)?),
             24 => Request::Enter(Entry::read(from)?, Connecting::read(from)?),
             _ => return None,
         })
