@@ -67,10 +67,8 @@ macro_rules! switches {
         #[allow(missing_docs, non_upper_case_globals)]
         // SAFETY: no other library of a program defines a switch of this name.
         #[unsafe(no_mangle)]
-        pub static MQRMIXASwitch: $crate::switch::Switch = $crate::switch::Switch {
-            open: switch_open,
-            ..$crate::switch::Switch::new()
-        };
+        pub static MQRMIXASwitch: $crate::switch::Switch =
+            $crate::switch::Switch { open: switch_open, ..$crate::switch::Switch::new() };
 
         // A transaction manager may open the switch before any call is made.
         unsafe extern "C" fn switch_open(

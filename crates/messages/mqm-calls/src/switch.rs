@@ -23,8 +23,8 @@ use std::ffi::{CStr, c_char, c_int, c_long};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use queue_manager::branch::{BranchAnswer, BranchCall, BranchError, BranchId, WorkEnd};
 use queue_manager::Reason;
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchError, BranchId, WorkEnd};
 
 use crate::connect;
 use crate::state;
@@ -386,14 +386,11 @@ mod tests {
         // SAFETY: it is an identifier.
         let read = |xid: &Xid| unsafe { branch_at(xid) };
         assert_eq!(read(&xid), Some(branch));
-        for (format, transaction, branch) in [(-1, 3, 4), (3, 0, 4), (3, 65, 4), (3, 3, 65), (3, -1, 4)]
+        for (format, transaction, branch) in
+            [(-1, 3, 4), (3, 0, 4), (3, 65, 4), (3, 3, 65), (3, -1, 4)]
         {
-            let wrong = Xid {
-                format,
-                transaction_length: transaction,
-                branch_length: branch,
-                ..xid
-            };
+            let wrong =
+                Xid { format, transaction_length: transaction, branch_length: branch, ..xid };
             assert_eq!(read(&wrong), None);
         }
     }

@@ -88,5 +88,5 @@ pub(crate) fn resolve<S: Store>(manager: &QueueManager<S>, mut command: Command)
     decided.map_err(|error| CommandError::Branch { branch: branch.to_string(), error })?;
     let text = if action == "COMMIT" { "committed" } else { "backed out" };
     let text = format!("Thread {branch} {text}.");
-    Ok(vec![Reply::new(MessageId::done(8035), text)])
+    Ok(vec![Reply::new(MessageId::done(8025), text)])
 }

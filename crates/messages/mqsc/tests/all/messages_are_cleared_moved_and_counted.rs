@@ -93,7 +93,7 @@ fn branches_in_doubt_are_shown_and_decided() {
     let mut ask = |call: BranchCall| connection.branch(&call).expect("it is done");
     ask(BranchCall::End(branch.clone(), WorkEnd::Done));
     ask(BranchCall::Prepare(branch.clone()));
-    let told = done(&console, "DIS THREAD(7:*) TYPE(INDOUBT)");
+    let told = done(&console, "DIS THREAD(*) TYPE(INDOUBT)");
     for part in ["THREAD(7:4142:43)", "STATUS(PREPARED)", "MSGS(1)"] {
         assert!(told.contains(part), "{part}: {told}");
     }

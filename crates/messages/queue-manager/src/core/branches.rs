@@ -114,12 +114,7 @@ impl<S: Store> Core<S> {
     }
 
     /// A connection works in a branch no longer.
-    pub(crate) fn end_work(
-        &self,
-        branch: &BranchId,
-        work: Work<S>,
-        how: WorkEnd,
-    ) {
+    pub(crate) fn end_work(&self, branch: &BranchId, work: Work<S>, how: WorkEnd) {
         let (failed, suspended) = (how == WorkEnd::Failed, how == WorkEnd::Suspended);
         self.branches.put_back(branch, Phase::Idle { work, failed, suspended });
     }
@@ -226,9 +221,7 @@ impl<S: Store> Core<S> {
             }
             prepared => {
                 let (set, key) = (self.branches.set, branch.key());
-                self.decide(branch, prepared, commits, |unit| {
-                    unit.delete(set, &key).map(drop)
-                })?;
+                self.decide(branch, prepared, commits, |unit| unit.delete(set, &key).map(drop))?;
                 self.branches.remove(branch);
                 Ok(())
             }

@@ -207,7 +207,8 @@ impl<S: Store> Work<S> {
         commits: bool,
         record: impl FnOnce(&mut S::Unit) -> store::Result<()>,
     ) -> store::Result<()> {
-        let mut unit = core.store.begin(UnitOptions { owner: self.number, ..Default::default() })?;
+        let mut unit =
+            core.store.begin(UnitOptions { owner: self.number, ..Default::default() })?;
         let changed = match commits {
             true => self.delete_gets(core, &mut unit),
             false => self.delete_puts(core, &mut unit),

@@ -1,6 +1,8 @@
 //! Branches of global transactions: what they put and got, and what becomes of it.
 
-use queue_manager::branch::{BranchAnswer, BranchCall, BranchError, BranchId, BranchState, WorkEnd};
+use queue_manager::branch::{
+    BranchAnswer, BranchCall, BranchError, BranchId, BranchState, WorkEnd,
+};
 use queue_manager::options::ConnectOptions;
 use queue_manager::options::value::{get, put};
 use queue_manager::{MessageDescriptor, Outcome, Reason, Users};
