@@ -100,6 +100,10 @@ impl BranchId {
 }
 
 fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let fits = digits.len().is_multiple_of(2) && digits.bytes().all(|it| it.is_ascii_hexdigit());
+    if !fits {
+        return None;
+    }
     let pairs = digits.as_bytes().chunks(2);
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
@@ -324,7 +328,9 @@ mod tests {
             assert_eq!(BranchId::of_key(&branch.key()), Some(branch.clone()));
             assert_eq!(BranchId::parse(&branch.to_string()), Some(branch));
         }
-        for wrong in ["", "7", "7:AA", "7::", "-1:AA:BB", "7:A:B:C", "7:XX:00", "7:\u{e9}:00"] {
+        for wrong in
+            ["", "7", "7:AA", "7::", "-1:AA:BB", "7:A:B", "7:+A:00", "7:XX:00", "7:\u{e9}:00"]
+        {
             assert_eq!(BranchId::parse(wrong), None, "{wrong}");
         }
         assert_eq!(BranchId::new(1, &[0; 65], b""), None);

@@ -153,7 +153,7 @@ impl<S: Store> Core<S> {
         &self,
         client: &Client,
         branch: &BranchId,
-        fits: impl FnOnce(&Phase<S>) -> bool,
+        fits: impl Fn(&Phase<S>) -> bool,
     ) -> Result<(Phase<S>, String)> {
         let mut all = self.branches.all.lock();
         let known = all.get_mut(branch).ok_or(BranchError::Unknown)?;

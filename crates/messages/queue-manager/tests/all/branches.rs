@@ -28,7 +28,7 @@ trait Manages {
     fn prepare(&mut self, number: u8) {
         self.done(BranchCall::Prepare(branch(number)));
     }
-    fn commit(&mut self, number: u8) {
+    fn decide(&mut self, number: u8) {
         self.done(BranchCall::Commit { branch: branch(number), one_phase: false });
     }
     fn back_out(&mut self, number: u8) {
@@ -95,7 +95,7 @@ fn a_prepared_branch_is_hidden_until_somebody_decides() {
     assert_eq!(other.next(from), Ok("second".into()), "the first one is held");
     assert_eq!(other.next(from), Err(Reason::NO_MSG_AVAILABLE));
     assert_eq!(other.in_doubt(), [branch(1)]);
-    other.commit(1);
+    other.decide(1);
     assert_eq!(other.next(to), Ok("made of first".into()));
     assert_eq!(other.next(from), Err(Reason::NO_MSG_AVAILABLE));
     assert!(other.in_doubt().is_empty());
@@ -138,7 +138,7 @@ fn a_prepared_branch_outlives_a_restart() {
         let known = again.manager.branches();
         assert_eq!((known[0].state, known[0].messages), (BranchState::Prepared, 2));
         if commits {
-            client.commit(1);
+            client.decide(1);
             assert_eq!(all(&again, "OUT"), ["made of first"]);
             assert_eq!(all(&again, "IN"), ["second"]);
         } else {
@@ -205,7 +205,7 @@ fn a_branch_gets_what_it_has_put_and_keeps_what_is_not_persistent() {
     client.put_in_unit(to, "kept");
     client.end(1);
     client.prepare(1);
-    client.commit(1);
+    client.decide(1);
     assert_eq!(all(&system, "OUT"), ["passing", "kept"]);
     // Over a restart, what is not persistent is gone, and the rest is not.
     client.start(2);
@@ -217,7 +217,7 @@ fn a_branch_gets_what_it_has_put_and_keeps_what_is_not_persistent() {
     client.end(2);
     client.prepare(2);
     let again = system.restarted();
-    again.connect().commit(2);
+    again.connect().decide(2);
     assert_eq!(all(&again, "OUT"), ["kept"]);
 }
 
@@ -255,7 +255,7 @@ fn nobody_but_the_transaction_manager_ends_a_branch() {
     other.put_in_unit(to, "resumed");
     other.end(1);
     other.prepare(1);
-    other.commit(1);
+    other.decide(1);
     assert_eq!(all(&system, "OUT"), ["of its own", "joined", "meanwhile", "resumed"]);
 }
 
@@ -334,5 +334,5 @@ fn a_prepared_branch_is_its_users_and_administrators_affair() {
     assert!(otto.in_doubt().is_empty());
     assert_eq!(otto.asked(BranchCall::BackOut(branch(1))), Err(BranchError::Unknown));
     assert_eq!(connect("anna").in_doubt(), [branch(1)]);
-    connect("root").commit(1);
+    connect("root").decide(1);
 }
