@@ -20,7 +20,7 @@ use store::Store;
 
 use crate::link::{Link, Terms};
 use crate::places::Held;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// How long whoever connects has to be let in.
 pub const GREETING: Duration = Duration::from_secs(10);
@@ -30,16 +30,6 @@ const FIRST_BYTES_MAX: usize = 16 << 10;
 const SECURED_ONLY: Reason = Reason::SSL_INITIALIZATION_ERROR;
 /// The certificate is not one that the channel takes.
 const PEER_NAME_MISMATCH: Reason = Reason(2398);
-
-/// The users of a system.
-pub trait Users: Send + Sync {
-    /// The user of that name, if the password is right.
-    fn password(&self, user: &str, password: &[u8]) -> Option<String>;
-    /// The user whom the common name of a certificate names.
-    fn certificate(&self, name: &str) -> Option<String>;
-    /// Who somebody without a name is; `None` once there are users.
-    fn nobody(&self) -> Option<String>;
-}
 
 /// A program that was let in.
 pub(crate) struct Guest {

@@ -25,8 +25,10 @@ mod greeting;
 mod link;
 mod places;
 mod server;
+mod shared;
 pub mod tls;
 
 pub use error::Error;
-pub use greeting::{GREETING, Users};
+pub use greeting::GREETING;
 pub use server::{Counted, Options, Server};
+pub use shared::Users;

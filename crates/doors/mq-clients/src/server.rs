@@ -20,9 +20,10 @@ use seam::thread::{self, JoinHandle};
 use store::Store;
 
 use crate::error::Error;
-use crate::greeting::{GREETING, Users, greet};
+use crate::greeting::{GREETING, greet};
 use crate::link::Link;
-use crate::places::Places;
+use crate::places::Held;
+use crate::shared::{Shared, Users};
 use crate::tls::{self, Tls};
 
 /// How long nobody is let in after that could not be done.
@@ -53,12 +54,9 @@ pub struct Counted {
     pub calls: u64,
 }
 
-/// What all threads share.
-pub(crate) struct Shared<S: Store> {
-    pub(crate) manager: QueueManager<S>,
-    pub(crate) users: Arc<dyn Users>,
-    pub(crate) places: Arc<Places>,
-    pub(crate) connections_max: usize,
+/// What all threads of a door share.
+struct Door<S: Store> {
+    shared: Shared<S>,
     keys: Option<Arc<ServerConfig>>,
     clock: Arc<dyn Clock>,
     listeners: Vec<TcpListener>,
@@ -82,7 +80,7 @@ struct Sessions {
 
 /// An open door. Dropped, it is closed.
 pub struct Server<S: Store> {
-    shared: Arc<Shared<S>>,
+    door: Arc<Door<S>>,
     addresses: Vec<SocketAddr>,
     acceptors: Vec<JoinHandle>,
 }
@@ -105,11 +103,13 @@ impl<S: Store> Server<S> {
             addresses.push(listener.local_addr().map_err(failed)?);
             listeners.push(listener);
         }
-        let shared = Arc::new(Shared {
-            manager: manager.clone(),
-            users,
-            places: Arc::default(),
-            connections_max: options.connections_max,
+        let door = Arc::new(Door {
+            shared: Shared {
+                manager: manager.clone(),
+                users,
+                places: Arc::default(),
+                connections_max: options.connections_max,
+            },
             keys,
             clock: Arc::clone(&options.clock),
             listeners,
@@ -120,9 +120,9 @@ impl<S: Store> Server<S> {
             calls: Arc::default(),
         });
         let acceptors = Vec::new();
-        let mut server = Server { shared: Arc::clone(&shared), addresses, acceptors };
-        for at in 0..shared.listeners.len() {
-            let own = Arc::clone(&shared);
+        let mut server = Server { door: Arc::clone(&door), addresses, acceptors };
+        for at in 0..door.listeners.len() {
+            let own = Arc::clone(&door);
             let acceptor = thread::spawn("mq-clients", move || own.accept_all(at));
             server.acceptors.push(acceptor.map_err(Error::Threads)?);
         }
@@ -142,10 +142,10 @@ impl<S: Store> Server<S> {
     pub fn counted(&self) -> Counted {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counted {
-            connections: self.shared.sessions.lock().programs,
-            accepted: of(&self.shared.accepted),
-            refused: of(&self.shared.refused),
-            calls: of(&self.shared.calls),
+            connections: self.door.sessions.lock().programs,
+            accepted: of(&self.door.accepted),
+            refused: of(&self.door.refused),
+            calls: of(&self.door.calls),
         }
     }
 
@@ -153,7 +153,7 @@ impl<S: Store> Server<S> {
     /// backed out. The queue manager ends waits first, with its own `stop`.
     pub fn close(&self) {
         let threads = {
-            let mut sessions = self.shared.sessions.lock();
+            let mut sessions = self.door.sessions.lock();
             sessions.closed = true;
             for stream in sessions.open.values() {
                 // One that has gone by itself needs no end.
@@ -161,7 +161,7 @@ impl<S: Store> Server<S> {
             }
             std::mem::take(&mut sessions.threads)
         };
-        for listener in &self.shared.listeners {
+        for listener in &self.door.listeners {
             // Whoever accepts is woken by that.
             let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
         }
@@ -176,7 +176,7 @@ impl<S: Store> Drop for Server<S> {
     }
 }
 
-impl<S: Store> Shared<S> {
+impl<S: Store> Door<S> {
     fn accept_all(self: Arc<Self>, at: usize) {
         let Some(listener) = self.listeners.get(at) else { return };
         loop {
@@ -195,8 +195,9 @@ impl<S: Store> Shared<S> {
 
     fn let_in(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         // One too many is turned away: waiting would look like a network that is broken.
-        let place = self.places.connection(self.connections_max);
-        let greeting = self.places.greeting(peer.ip().to_canonical());
+        let places = &self.shared.places;
+        let place = places.connection(self.shared.connections_max);
+        let greeting = places.greeting(peer.ip().to_canonical());
         let (Some(place), Some(greeting)) = (place, greeting) else {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return;
@@ -210,12 +211,12 @@ impl<S: Store> Shared<S> {
         let number = sessions.next;
         sessions.next += 1;
         sessions.open.insert(number, second);
-        let shared = Arc::clone(self);
+        let door = Arc::clone(self);
         let serves = thread::spawn("mq-client", move || {
             // A session that fails ends; its connection is dropped, and so backed out.
-            drop(thread::catch(|| shared.serve(stream, greeting)));
+            drop(thread::catch(|| door.serve(stream, greeting)));
             drop(place);
-            let mut sessions = shared.sessions.lock();
+            let mut sessions = door.sessions.lock();
             sessions.open.remove(&number);
             sessions.ended.push(number);
         });
@@ -229,17 +230,17 @@ impl<S: Store> Shared<S> {
         }
     }
 
-    fn serve(&self, stream: TcpStream, greeting: crate::places::Held) -> io::Result<()> {
+    fn serve(&self, stream: TcpStream, greeting: Held) -> io::Result<()> {
         let deadline = self.clock.monotonic() + GREETING;
         let begun = Link::accept(
             stream,
             self.keys.as_ref(),
             (&self.clock, deadline),
-            (&self.places, &self.calls),
+            (&self.shared.places, &self.calls),
         );
         let greeted = begun.and_then(|link| {
             let mut incoming = Incoming::new(link);
-            Ok((greet(self, &mut incoming)?, incoming))
+            Ok((greet(&self.shared, &mut incoming)?, incoming))
         });
         drop(greeting);
         let (Some(guest), mut incoming) = greeted.inspect_err(|_| self.refuse())? else {

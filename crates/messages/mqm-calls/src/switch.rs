@@ -14,8 +14,8 @@
 //! Invariants:
 //! 1. A connection that a transaction manager has opened is found by MQCONN of the same thread, and
 //!    MQDISC leaves it to the transaction manager.
-//! 2. A branch that may still be committed is never reported as rolled back: what cannot be done now
-//!    is to be tried again.
+//! 2. A branch that may still be committed is never reported as rolled back: what cannot be done
+//!    now is to be tried again.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

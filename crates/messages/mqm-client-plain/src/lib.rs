@@ -1,5 +1,5 @@
-//! `libmqic.so`: the message queue interface for C programs without threads that reach a system over the
-//! network.
+//! `libmqic.so`: the message queue interface for C programs without threads that reach a system
+//! over the network.
 //!
 //! It only gives the calls of crate `mqm_calls` their names.
 

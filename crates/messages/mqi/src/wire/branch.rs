@@ -10,8 +10,9 @@
 //! | recover | 8 | 0, and no identifier |
 //! | forget | 9 | 0 |
 //!
-//! A call is its number, how, and an identifier: format (8 bytes), transaction and branch. An answer
-//! is a number (0 done, 1 read only, 2 a list; from 10 on why not) and a list of identifiers.
+//! A call is its number, how, and an identifier: format (8 bytes), transaction and branch. An
+//! answer is a number (0 done, 1 read only, 2 a list; from 10 on why not) and a list of
+//! identifiers.
 
 use queue_manager::branch::{BranchAnswer, BranchCall, BranchError, BranchId, WorkEnd};
 

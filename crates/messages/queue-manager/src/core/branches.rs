@@ -353,7 +353,8 @@ impl<S: Store> Core<S> {
         shown.collect()
     }
 
-    /// Finds the branches that were prepared when the queue manager ended, and holds what is theirs.
+    /// Finds the branches that were prepared when the queue manager ended, and holds what is
+    /// theirs.
     pub(super) fn recover_branches(&self) -> std::result::Result<(), AdminError> {
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = self.store.cursor(self.branches.set)?;
