@@ -18,7 +18,7 @@ use mqi::client::Client;
 use mqi::server::{LocalUsers, Server};
 use mqi::structures::{Gmo, Md, Od, Pmo};
 use mqi::table::Structure as _;
-use mqi::wire::{Object, Posting, Request, Wanted};
+use mqi::wire::{Connecting, Object, Posting, Request, Wanted};
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::{get, open, put};
 use queue_manager::{Completion, ObjectName, Options, Outcome, QueueManager, Reason};
@@ -280,7 +280,7 @@ fn checked(outcome: Outcome) -> Result<()> {
 
 impl Program {
     fn connect(socket: &Path) -> Result<Program> {
-        let connected = Client::connect(socket, ObjectName::BLANK, [b' '; 28], 0, None);
+        let connected = Client::connect(socket, Connecting::new(ObjectName::BLANK, [b' '; 28]));
         let mut client = connected.map_err(|outcome| {
             failed(format!("a program is not let in: reason {}", outcome.reason.0))
         })?;

@@ -2,8 +2,10 @@
 
 use mqi::structures::{Cno, Gmo, Md, Od, Pmo, Sd};
 use mqi::table::Structure;
-use mqi::wire::Request;
 use mqi::wire::frame::{Incoming, send};
+use mqi::wire::{Connecting, Entry, Request};
+use queue_manager::ObjectName;
+use queue_manager::branch::{BranchCall, BranchId};
 
 /// What is read of a structure is written again as it was; what is read of a frame is a call that
 /// has the same fields again.
@@ -65,7 +67,13 @@ pub fn seeds() -> Vec<Vec<u8>> {
         Sd::initial().bytes(),
     ];
     let mut frames = Vec::new();
+    let branch = BranchId::new(7, b"transaction", b"branch").expect("an identifier");
+    let entry = Entry { channel: "TO.QM1".into(), process: 1 };
+    let connecting = Connecting::new(ObjectName::from("QM1"), [b' '; 28]);
     let calls = [
+        Request::Enter(entry, connecting),
+        Request::Branch(BranchCall::Recover),
+        Request::Branch(BranchCall::Commit { branch, one_phase: true }),
         Request::Commit,
         Request::Close { handle: 1, options: 0 },
         Request::Inquire { handle: 1, selectors: vec![3, 2016] },

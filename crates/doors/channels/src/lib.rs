@@ -22,7 +22,6 @@
 //! 4. What a frame says it is long is believed as far as both ends have agreed on, and no memory is
 //!    taken before the bytes have come.
 
-mod address;
 mod error;
 pub mod frame;
 mod inbound;

@@ -16,7 +16,6 @@ use queue_manager::event::{ChannelEnd, Event};
 use queue_manager::objects::Object;
 use store::Store;
 
-use crate::address::{Place, places};
 use crate::frame::{Frame, Role, Terms, VERSION};
 use crate::link::Link;
 use crate::meeting::{
@@ -25,6 +24,7 @@ use crate::meeting::{
 use crate::receiving::Receiving;
 use crate::sending::{End, Sending};
 use crate::shared::Shared;
+use mqi::address::{Place, places};
 
 /// What is waited at least before another try.
 const BREATH: Duration = Duration::from_millis(50);

@@ -1,22 +1,25 @@
-//! The program's side of a connection: calls that go over the wire, or the way of the calls of the
-//! region that the program is in.
+//! The program's side of a connection: calls that go over a socket, over the network, or the way of
+//! the calls of the region that the program is in.
 //!
 //! Invariants:
 //! 1. A connection that failed in the middle of a call is broken from then on: what would be read
 //!    next might be half an answer.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchError};
 use queue_manager::properties::PropertyValue;
-use queue_manager::{Completion, ObjectName, Outcome, Reason};
+use queue_manager::{Completion, Outcome, Reason};
 
-use crate::stream::{Carrier, Stream};
+use crate::stream::{Carrier, Network, Stream};
 use crate::structures::{Md, Sd, Sts};
 use crate::table::Structure as _;
+use crate::wire;
 use crate::wire::codec::Reader;
 use crate::wire::frame::{self, Incoming};
-use crate::wire::{Credentials, Object, Posting, Request, Wanted, property};
+use crate::wire::{Connecting, Entry, Object, Posting, Request, Wanted, property};
 
 /// A connection to a queue manager.
 #[derive(Debug)]
@@ -47,43 +50,37 @@ impl Client {
     ///
     /// # Errors
     /// The outcome that the program is told: `Q_MGR_NOT_AVAILABLE` if nobody listens there.
-    pub fn connect(
-        path: &Path,
-        manager: ObjectName,
-        program: [u8; 28],
-        thread: i32,
-        proof: Option<Credentials>,
-    ) -> Result<Client, Outcome> {
+    pub fn connect(path: &Path, connecting: Connecting) -> Result<Client, Outcome> {
         let stream = seam::socket::connect(path)
             .map_err(|_| Outcome::failed(Reason::Q_MGR_NOT_AVAILABLE))?;
-        Client::begin(Stream::Socket(stream), manager, program, thread, proof)
+        Client::begin(Stream::Socket(stream), &Request::Connect(connecting))
     }
 
     /// Connects to the queue manager of the region that this process is a program of.
     ///
     /// # Errors
     /// The outcome that the program is told: `Q_MGR_NOT_AVAILABLE` if there is none.
-    pub fn carried(
-        carrier: Box<dyn Carrier>,
-        manager: ObjectName,
-        program: [u8; 28],
-        thread: i32,
-        proof: Option<Credentials>,
-    ) -> Result<Client, Outcome> {
-        Client::begin(Stream::carried(carrier), manager, program, thread, proof)
+    pub fn carried(carrier: Box<dyn Carrier>, connecting: Connecting) -> Result<Client, Outcome> {
+        Client::begin(Stream::carried(carrier), &Request::Connect(connecting))
     }
 
-    fn begin(
-        stream: Stream,
-        manager: ObjectName,
-        program: [u8; 28],
-        thread: i32,
-        proof: Option<Credentials>,
+    /// Connects to the queue manager at the other end of a connection over the network.
+    ///
+    /// # Errors
+    /// The outcome that the program is told.
+    pub fn enter(
+        network: Box<dyn Network>,
+        entry: Entry,
+        connecting: Connecting,
     ) -> Result<Client, Outcome> {
+        let stream = Stream::Network(RefCell::new(network));
+        Client::begin(stream, &Request::Enter(entry, connecting))
+    }
+
+    fn begin(stream: Stream, request: &Request) -> Result<Client, Outcome> {
         let incoming = Incoming::new(stream);
         let mut client = Client { incoming, broken: false, name: String::new(), number: 0 };
-        let request = Request::Connect { manager, program, thread, proof };
-        let answer = client.call(&request, &[], Sink::Nowhere)?;
+        let answer = client.call(request, &[], Sink::Nowhere)?;
         if answer.outcome.completion == Completion::Failed {
             return Err(answer.outcome);
         }
@@ -313,6 +310,15 @@ impl Client {
             Ok((outcome, Some(after))) => (outcome, after),
             Ok((outcome, None)) | Err(outcome) => (outcome, base.clone()),
         }
+    }
+
+    /// Asks as a transaction manager about a branch.
+    ///
+    /// # Errors
+    /// Why it is not done; [`BranchError::Stopping`] if the connection is broken.
+    pub fn branch(&mut self, call: &BranchCall) -> Result<BranchAnswer, BranchError> {
+        let answer = self.value(&Request::Branch(call.clone()), wire::branch::read_answer);
+        answer.map_or(Err(BranchError::Stopping), |(_, answer)| answer)
     }
 
     /// A call whose answer has a value unless it failed.

@@ -12,7 +12,8 @@
 //! | how does a system serve programs? | [`server`] |
 //! | how does a program's side call? | [`client`]; what its calls go over: [`stream`] |
 //! | what does a structure mean to the queue manager? | [`convert`] |
-//! | where does a program find its queue manager? | [`place`] |
+//! | where does a program find its queue manager? | [`place`]; on other machines: [`address`] |
+//! | whom does a certificate name? | [`certificate`] |
 //! | how are headers and copybooks made? | [`header`], [`copybook`] |
 //!
 //! Invariants:
@@ -22,6 +23,8 @@
 #[macro_use]
 pub mod table;
 
+pub mod address;
+pub mod certificate;
 pub mod client;
 pub mod constants;
 pub mod convert;

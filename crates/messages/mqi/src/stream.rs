@@ -1,12 +1,16 @@
-//! What a program's calls go over: a socket, or the way of the calls of the region that it is in.
+//! What a program's calls go over: a socket, the network, or the way of the calls of the region
+//! that it is in.
 //!
 //! Invariants:
 //! 1. Frames are the same on both; carried ones go in pieces ([`crate::wire::carried`]).
 //! 2. A frame is carried when its answer is read.
+//! 3. Nothing here raises a signal in the program when the other side has gone.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
 use crate::wire::carried::{Ask, PIECE_BYTES, Said};
 
@@ -16,9 +20,15 @@ pub trait Carrier: Send {
     fn carry(&mut self, request: &[u8], answer: &mut Vec<u8>) -> bool;
 }
 
+/// A connection over the network.
+pub trait Network: Read + Write + Send {}
+
+impl<N: Read + Write + Send> Network for N {}
+
 /// What calls go over.
 pub(crate) enum Stream {
     Socket(UnixStream),
+    Network(RefCell<Box<dyn Network>>),
     Carried(RefCell<Carried>),
 }
 
@@ -38,6 +48,7 @@ impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Stream::Socket(stream) => f.debug_tuple("Socket").field(stream).finish(),
+            Stream::Network(_) => f.write_str("Network"),
             Stream::Carried(_) => f.write_str("Carried"),
         }
     }
@@ -54,7 +65,7 @@ impl Stream {
     /// Whether the connection is still there, as far as can be known without a call.
     pub(crate) fn is_there(&self) -> bool {
         match self {
-            Stream::Socket(_) => true,
+            Stream::Socket(_) | Stream::Network(_) => true,
             Stream::Carried(carried) => {
                 let there = carried.borrow_mut().ask(Ask::IsThere, &[]);
                 matches!(there, Ok((Said::GoOn, ..)))
@@ -127,6 +138,7 @@ impl Read for Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Socket(stream) => stream.read(into),
+            Stream::Network(network) => network.get_mut().read(into),
             Stream::Carried(carried) => carried.get_mut().read(into),
         }
     }
@@ -140,9 +152,10 @@ impl Write for &Stream {
     fn write_vectored(&mut self, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
         match self {
             Stream::Socket(stream) => {
-                let mut stream: &UnixStream = stream;
-                stream.write_vectored(parts)
+                let mut nothing = SendAncillaryBuffer::default();
+                Ok(sendmsg(stream, parts, &mut nothing, SendFlags::NOSIGNAL)?)
             }
+            Stream::Network(network) => network.borrow_mut().write_vectored(parts),
             Stream::Carried(carried) => {
                 let part = parts.iter().find(|part| !part.is_empty());
                 part.map_or(Ok(0), |part| carried.borrow_mut().write(part))
@@ -151,6 +164,9 @@ impl Write for &Stream {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self {
+            Stream::Network(network) => network.borrow_mut().flush(),
+            Stream::Socket(_) | Stream::Carried(_) => Ok(()),
+        }
     }
 }

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 use mqi::client::Client;
 use mqi::place::Places;
 use mqi::structures::{Cno, Csp};
-use mqi::table::Structure as _;
-use mqi::wire::Credentials;
+use mqi::wire::{Connecting, Credentials};
 use queue_manager::name::{padded, unpadded};
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
 
 use crate::callbacks;
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
+use crate::network::{self, Binding, Settings, definition};
 use crate::region;
 use crate::state::{self, Sharing};
 
@@ -31,9 +31,7 @@ const USER_ID_AND_PASSWORD: i32 = 1;
 /// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn conn(name: *mut c_void, hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
-    unsafe {
-        finish(completion, reason, || connect(name, &Cno::initial(), None, hconn).map(|it| it.0));
-    }
+    unsafe { finish(completion, reason, || connect(name, None, hconn).map(|it| it.0)) };
 }
 
 /// Connects with options.
@@ -51,10 +49,9 @@ pub unsafe fn connx(
     unsafe {
         finish(completion, reason, || {
             let Some(mut cno) = optional::<Cno>(options, Reason::CNO_ERROR)? else {
-                return connect(name, &Cno::initial(), None, hconn).map(|done| done.0);
+                return connect(name, None, hconn).map(|done| done.0);
             };
-            let proof = credentials(&cno)?;
-            let (outcome, manager, number) = connect(name, &cno.now, proof.as_ref(), hconn)?;
+            let (outcome, manager, number) = connect(name, Some(&cno), hconn)?;
             let mut identifier = [0; 24];
             identifier[..4].copy_from_slice(b"AMQC");
             identifier[4..16].copy_from_slice(&padded::<12>(&manager));
@@ -95,11 +92,11 @@ unsafe fn credentials(cno: &Lent<Cno>) -> Result<Option<Credentials>, Reason> {
 /// Connects; answers the queue manager's name and the connection's number there.
 ///
 /// # Safety
-/// The name is null or 48 characters, the handle is null or the caller's.
+/// The name is null or 48 characters, the handle is null or the caller's, and the options lead to
+/// what they say that they lead to.
 unsafe fn connect(
     name: *mut c_void,
-    cno: &Cno,
-    proof: Option<&Credentials>,
+    cno: Option<&Lent<Cno>>,
     hconn: *mut i32,
 ) -> Result<(Outcome, String, i64), Reason> {
     if hconn.is_null() {
@@ -107,7 +104,10 @@ unsafe fn connect(
     }
     // SAFETY: as promised to this function.
     let name = unsafe { memory::field::<48>(name.cast()) }.unwrap_or([b' '; 48]);
-    let sharing = sharing(cno.options)?;
+    let options = cno.map_or(0, |cno| cno.now.options);
+    let sharing = sharing(options)?;
+    let settings = Settings::of_process(trusts_environment());
+    let binding = Binding::of(options, &settings)?;
     let name = unpadded(&name);
     let wanted = name.trim_start_matches('*');
     let known = (sharing == Sharing::None).then(|| state::own(wanted)).flatten();
@@ -115,17 +115,37 @@ unsafe fn connect(
         // SAFETY: as promised to this function.
         unsafe { memory::set(hconn, known.handle) };
         let number = known.client().map(|client| client.number()).unwrap_or_default();
-        let outcome = Outcome::warning(Reason::ALREADY_CONNECTED);
+        // A connection that only a transaction manager has had is new to the program.
+        let outcome = match known.claimed.swap(true, Ordering::AcqRel) {
+            true => Outcome::warning(Reason::ALREADY_CONNECTED),
+            false => Outcome::OK,
+        };
         return Ok((outcome, known.manager.clone(), number));
     }
-    let client = match in_region(wanted, cno.appl_name, proof)? {
-        Some(client) => client,
-        None => {
-            let program = match unpadded(&cno.appl_name) {
-                given if given.is_empty() => program_name(),
-                given => padded(&given),
-            };
-            find(wanted, program, proof)?
+    let given = cno.map(|cno| unpadded(&cno.now.appl_name)).unwrap_or_default();
+    let mut connecting = Connecting {
+        manager: ObjectName::from(wanted),
+        program: padded(&given),
+        thread: state::this_thread(),
+        // SAFETY: as promised to this function.
+        proof: cno.map(|cno| unsafe { credentials(cno) }).transpose()?.flatten(),
+    };
+    let in_region = match binding {
+        Binding::Local => in_region(&connecting)?,
+        Binding::Client => None,
+    };
+    if given.is_empty() {
+        connecting.program = program_name();
+    }
+    let client = match (in_region, binding) {
+        (Some(client), _) => client,
+        (None, Binding::Local) => find(wanted, &connecting)?,
+        (None, Binding::Client) => {
+            // SAFETY: as promised to this function.
+            let definitions = unsafe { definition::definitions(cno, &name, &settings) }?;
+            // SAFETY: as promised to this function.
+            let keys = unsafe { definition::keys(cno, &settings) }?;
+            network::connect(&definitions, &keys, &connecting)?
         }
     };
     let number = client.number();
@@ -133,6 +153,18 @@ unsafe fn connect(
     // SAFETY: as promised to this function.
     unsafe { memory::set(hconn, kept.handle) };
     Ok((Outcome::OK, kept.manager.clone(), number))
+}
+
+/// Connects this thread for a transaction manager; answers the handle, and whether it is new.
+pub(crate) fn for_switch(name: &str) -> Result<(i32, bool), Reason> {
+    let mut field = padded::<48>(name);
+    if let Some(known) = state::own(name).filter(|known| is_there(known)) {
+        return Ok((known.handle, false));
+    }
+    let mut handle = state::UNUSABLE;
+    // SAFETY: the name and the handle stand here.
+    unsafe { connect(field.as_mut_ptr().cast(), None, &raw mut handle) }?;
+    Ok((handle, true))
 }
 
 fn sharing(options: i32) -> Result<Sharing, Reason> {
@@ -155,14 +187,9 @@ fn is_there(known: &state::Connection) -> bool {
 
 /// Connects to the queue manager of the region that the program is in; none if it is in none, or
 /// wants another one.
-fn in_region(
-    name: &str,
-    program: [u8; 28],
-    proof: Option<&Credentials>,
-) -> Result<Option<Client>, Reason> {
+fn in_region(connecting: &Connecting) -> Result<Option<Client>, Reason> {
     let Some(carrier) = region::carrier() else { return Ok(None) };
-    let (manager, thread) = (ObjectName::from(name), state::this_thread());
-    match Client::carried(carrier, manager, program, thread, proof.cloned()) {
+    match Client::carried(carrier, connecting.clone()) {
         Ok(client) => Ok(Some(client)),
         Err(outcome) => match outcome.reason {
             Reason::Q_MGR_NAME_ERROR | Reason::Q_MGR_NOT_AVAILABLE => Ok(None),
@@ -172,12 +199,10 @@ fn in_region(
 }
 
 /// Connects to the first queue manager of that name that listens.
-fn find(name: &str, program: [u8; 28], proof: Option<&Credentials>) -> Result<Client, Reason> {
-    let manager = ObjectName::from(name);
+fn find(name: &str, connecting: &Connecting) -> Result<Client, Reason> {
     let mut why = Reason::Q_MGR_NAME_ERROR;
     for socket in Places::of_process(trusts_environment()).sockets(name) {
-        let thread = state::this_thread();
-        match Client::connect(&socket, manager, program, thread, proof.cloned()) {
+        match Client::connect(&socket, connecting.clone()) {
             Ok(client) => return Ok(client),
             // Another system's queue manager: the one that is asked for may be further on.
             Err(outcome) if outcome.reason == Reason::Q_MGR_NAME_ERROR => {}
@@ -222,6 +247,12 @@ pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
             if is_own {
                 // A program that is called back cannot end what calls it.
                 return Err(Reason::OPERATION_NOT_ALLOWED);
+            }
+            if connection.managed.load(Ordering::Acquire) > 0 {
+                // The transaction manager ends it, and what the program did in a branch.
+                connection.claimed.store(false, Ordering::Release);
+                memory::set(hconn, state::UNUSABLE);
+                return Ok(Outcome::OK);
             }
             let outcome = connection.client()?.disconnect();
             state::forget(handle);

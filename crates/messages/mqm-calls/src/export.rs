@@ -1,13 +1,15 @@
 //! The calls under their names, for the libraries that export them.
 
-/// Defines every call: `calls!(c)` with values, `calls!(cobol)` with everything by reference,
-/// `calls!(either)` as [`region`](crate::region) tells.
+/// Defines every call: `calls!(c)` with values, `calls!(client)` the same over the network,
+/// `calls!(cobol)` with everything by reference, `calls!(either)` as [`region`](crate::region)
+/// tells.
 ///
 /// An argument is a `number`, a `handle` of a message, or an address: of a structure or a buffer
 /// (`data`), of a number that the call sets (`back`), of a message handle that it sets (`message`).
 #[macro_export]
 macro_rules! calls {
     ($how:ident) => {
+        $crate::switches! { $how }
         $crate::call! { $how MQCONN conn(name: data, hconn: back) }
         $crate::call! { $how MQCONNX connx(name: data, options: data, hconn: back) }
         $crate::call! { $how MQDISC disc(hconn: back) }
@@ -51,6 +53,37 @@ macro_rules! calls {
     };
 }
 
+/// Defines the switch of a resource manager, in libraries for C.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! switches {
+    (c) => {
+        #[allow(missing_docs, non_upper_case_globals)]
+        // SAFETY: no other library of a program defines a switch of this name.
+        #[unsafe(no_mangle)]
+        pub static MQRMIXASwitch: $crate::switch::Switch = $crate::switch::Switch::new();
+    };
+    (client) => {
+        #[allow(missing_docs, non_upper_case_globals)]
+        // SAFETY: no other library of a program defines a switch of this name.
+        #[unsafe(no_mangle)]
+        pub static MQRMIXASwitch: $crate::switch::Switch =
+            $crate::switch::Switch { open: switch_open, ..$crate::switch::Switch::new() };
+
+        // A transaction manager may open the switch before any call is made.
+        unsafe extern "C" fn switch_open(
+            info: *mut std::ffi::c_char,
+            rmid: std::ffi::c_int,
+            flags: std::ffi::c_long,
+        ) -> std::ffi::c_int {
+            $crate::only_client();
+            // SAFETY: the arguments are the caller's, as the specification says.
+            unsafe { ($crate::switch::Switch::new().open)(info, rmid, flags) }
+        }
+    };
+    ($how:ident) => {};
+}
+
 /// Defines one call.
 #[doc(hidden)]
 #[macro_export]
@@ -64,6 +97,20 @@ macro_rules! call {
             completion: *mut i32,
             reason: *mut i32,
         ) {
+            // SAFETY: the arguments are what the interface says.
+            unsafe { $crate::calls::$call($($argument,)* completion, reason) }
+        }
+    };
+    (client $name:ident $call:ident($($argument:ident: $kind:ident),*)) => {
+        #[allow(missing_docs, non_snake_case, clippy::missing_safety_doc)]
+        // SAFETY: no other library of a program defines a call of the interface.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $($argument: $crate::argument!(c $kind),)*
+            completion: *mut i32,
+            reason: *mut i32,
+        ) {
+            $crate::only_client();
             // SAFETY: the arguments are what the interface says.
             unsafe { $crate::calls::$call($($argument,)* completion, reason) }
         }

@@ -13,7 +13,9 @@
 //! | MQCRTMH, MQDLTMH, MQSETMP, MQINQMP, MQDLTMP, MQBUFMH, MQMHBUF | `properties` |
 //! | MQCB, MQCTL | `callbacks` |
 //! | MQXCNVC, and conversion of what is got | `conversion` |
+//! | branches of global transactions, for another transaction manager | [`switch`] |
 //! | all of them in a region of a system | [`region`] |
+//! | all of them over the network | `network` |
 //!
 //! Invariants:
 //! 1. No argument makes a call crash that the interface lets it check: null pointers, wrong
@@ -31,11 +33,13 @@ mod export;
 mod finish;
 mod memory;
 mod messages;
+mod network;
 mod objects;
 mod properties;
 pub mod region;
 mod state;
 mod subscribe;
+pub mod switch;
 mod units;
 
 /// The calls themselves; pointers are the caller's.
@@ -51,3 +55,4 @@ pub mod calls {
 }
 
 pub use finish::by_reference;
+pub use network::only_client;

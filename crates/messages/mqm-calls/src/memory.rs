@@ -7,6 +7,7 @@
 
 use std::ffi::c_void;
 
+use mqi::structures::Cd;
 use mqi::table::{CharV, Structure};
 use queue_manager::Reason;
 
@@ -74,6 +75,21 @@ pub(crate) unsafe fn optional<T: Structure>(
     }
     // SAFETY: as promised to this function.
     unsafe { Lent::take(at, reason) }.map(Some)
+}
+
+/// Reads the description of a channel: it has no letters in front, and its version behind its name.
+///
+/// # Safety
+/// The address leads to as many bytes as the version that stands there has.
+pub(crate) unsafe fn channel(at: *mut u8, reason: Reason) -> Result<Cd, Reason> {
+    // SAFETY: the smallest description has these bytes.
+    let version = unsafe { at.add(20).cast::<i32>().read_unaligned() };
+    let len = Cd::len_of(version).ok_or(reason)?;
+    // SAFETY: the caller promises as many bytes as the stated version has.
+    let bytes = unsafe { std::slice::from_raw_parts(at, len) };
+    let mut channel = Cd::initial();
+    channel.take(bytes).map_err(|_| reason)?;
+    Ok(channel)
 }
 
 /// The bytes of an input.

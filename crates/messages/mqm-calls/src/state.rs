@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use mqi::client::Client;
 use queue_manager::Reason;
@@ -46,6 +46,10 @@ pub(crate) struct Connection {
     process: i32,
     thread: i32,
     client: Mutex<Client>,
+    /// How often a transaction manager has it open.
+    pub(crate) managed: AtomicI32,
+    /// The program has connected by itself, too.
+    pub(crate) claimed: AtomicBool,
     /// What is called back.
     pub(crate) consumers: Mutex<Consumers>,
     /// The thread that consumes messages; 0: none does.
@@ -104,6 +108,8 @@ pub(crate) fn keep(client: Client, sharing: Sharing) -> Result<Arc<Connection>, 
         process: this_process(),
         thread: this_thread(),
         client: Mutex::new(client),
+        managed: AtomicI32::new(0),
+        claimed: AtomicBool::new(true),
         consumers: Mutex::new(Consumers::default()),
         consuming: AtomicI32::new(0),
         changed: Condvar::new(),

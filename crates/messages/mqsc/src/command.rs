@@ -87,6 +87,10 @@ pub enum Target {
     Usage,
     Log,
     Archive,
+    /// Branches of global transactions.
+    Thread,
+    /// Those that wait for a decision.
+    InDoubt,
     /// What other queue managers of the kind have and this one does not.
     Foreign,
 }
@@ -157,8 +161,8 @@ const OBJECTS: &[(Target, &[&str], &[Verb])] = &[
     (Target::Foreign, &["ARCHIVE", "ARC"], &[Set]),
     (Target::Foreign, &["SYSTEM"], &[Set, Display]),
     (Target::Usage, &["USAGE"], &[Display]),
-    (Target::Foreign, &["THREAD"], &[Display]),
-    (Target::Foreign, &["INDOUBT"], &[Resolve]),
+    (Target::Thread, &["THREAD"], &[Display]),
+    (Target::InDoubt, &["INDOUBT"], &[Resolve]),
     (Target::Foreign, &["BSDS"], &[Recover]),
     (Target::Foreign, &["MAXSMSGS"], &[Define, Display]),
     (

@@ -12,7 +12,7 @@ use crate::command::{Command, Target, Verb};
 use crate::failure::{CommandError, Done};
 use crate::reply::Reply;
 use crate::session::Answer;
-use crate::{channels, control, define, display, records, status, storage};
+use crate::{branches, channels, control, define, display, records, status, storage};
 
 /// A console of a queue manager.
 pub struct Console<S: Store> {
@@ -92,6 +92,8 @@ impl<S: Store> Console<S> {
             (Verb::Display, Target::TopicStatus) => status::topics(manager, command),
             (Verb::Display, Target::ChannelStatus) => channels::status(manager, command),
             (Verb::Display, Target::ListenerStatus) => channels::listener_status(manager, command),
+            (Verb::Display, Target::Thread) => branches::display(manager, command),
+            (Verb::Resolve, Target::InDoubt) => branches::resolve(manager, command),
             (Verb::Display, Target::ServiceStatus) => status::none_runs(&command),
             (Verb::Display, Target::Usage) => storage::usage(manager, command),
             (Verb::Display, Target::Log) => storage::log(manager, &command),

@@ -2,6 +2,7 @@
 
 use base::{Code, Coded};
 use queue_manager::AdminError;
+use queue_manager::branch::BranchError;
 use queue_manager::channel::ChannelError;
 use thiserror::Error;
 
@@ -24,6 +25,14 @@ pub enum CommandError {
     /// A channel does not do what it is to do.
     #[error(transparent)]
     Channel(#[from] ChannelError),
+    /// A branch of a global transaction cannot be decided about.
+    #[error("thread {branch}: {error}")]
+    Branch {
+        /// The branch.
+        branch: String,
+        /// Why not.
+        error: BranchError,
+    },
     /// There is nothing of that name.
     #[error("{what} {name} not found")]
     NotFound {
@@ -132,6 +141,7 @@ impl Coded for CommandError {
             CommandError::NotProvided { .. } => Code("HFMC022"),
             CommandError::Fixed { .. } => Code("HFMC023"),
             CommandError::Storage { .. } => Code("HFMC024"),
+            CommandError::Branch { .. } => Code("HFMC025"),
         }
     }
 
@@ -147,6 +157,9 @@ impl Coded for CommandError {
             }
             CommandError::Fixed { .. } => "Delete the object and define it again.".into(),
             CommandError::Storage { .. } => "Repair what it names, then try again.".into(),
+            CommandError::Branch { .. } => {
+                "DISPLAY THREAD says where it stands: one that is PREPARED can be decided.".into()
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //! | words, values, quotes | [`syntax`] |
 //! | which commands there are | [`command`] |
 //! | attributes, as they are written and shown | `attributes`, `channel` |
-//! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `channels`, `records` |
+//! | what a command does | [`Console`], `define`, `display`, `status`, `control`, `channels`, `branches`, `records` |
 //! | page sets, pools, the log | `storage` |
 //! | what it answers | [`reply`], [`error`], [`failure`] |
 //! | the frame around many commands | [`session`] |
@@ -19,6 +19,7 @@
 //! 3. What there is no function for is refused, and never pretended.
 
 mod attributes;
+mod branches;
 mod channel;
 mod channels;
 pub mod command;

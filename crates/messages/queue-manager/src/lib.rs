@@ -8,12 +8,14 @@
 //! | the calls of programs | [`Connection`] |
 //! | what calls take and answer | [`descriptor`], [`options`], [`reason`] |
 //! | messages to and from other queue managers | [`channel`] |
+//! | units of work that another transaction manager ends | [`branch`] |
 //! | what is told of what happens | [`event`] |
 //! | properties of messages, selectors | [`properties`], [`selector`] |
 //! | page sets, and what is beneath them | [`page_sets`], [`storage`] |
 //! | what connections share: units of work, delivery, triggers, publications | `core` |
 //! | a queue: its index in memory, its messages in the store | `queue` |
 
+pub mod branch;
 pub mod channel;
 mod channel_state;
 pub mod connection;

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
+use crate::branch::{BranchError, BranchId, BranchStatus};
 use crate::channel::Channels;
 use crate::connection::Connection;
 use crate::core::event::Event;
@@ -434,6 +435,22 @@ impl<S: Store> QueueManager<S> {
             messages: one.messages.load(Ordering::Relaxed),
         });
         shown.collect()
+    }
+
+    /// The branches of global transactions.
+    #[must_use]
+    pub fn branches(&self) -> Vec<BranchStatus> {
+        self.core.branch_statuses()
+    }
+
+    /// Decides about a branch that is prepared, in place of its transaction manager, which is told
+    /// when it asks.
+    ///
+    /// # Errors
+    /// [`BranchError::Unknown`]; [`BranchError::Protocol`] for one that is not prepared;
+    /// [`BranchError::Failed`] if the store fails: the branch is as it was.
+    pub fn decide_branch(&self, branch: &BranchId, commits: bool) -> Result<(), BranchError> {
+        self.core.decide_as_operator(branch, commits)
     }
 
     /// Removes the retained publication of a topic string; `false` if there is none.

@@ -56,8 +56,8 @@ pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AmqpSettings, AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, ChannelSettings,
     CheckpointSettings, DataSettings, EngineSettings, KeySettings, LockSettings, LogSettings,
-    MapSettings, OnlineSettings, PoolSettings, ProgramMessages, ReconSettings, RegionSettings,
-    RestSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
+    MapSettings, MqiSettings, OnlineSettings, PoolSettings, ProgramMessages, ReconSettings,
+    RegionSettings, RestSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use doors::{DoorStatus, Doors, Reporter};

@@ -33,16 +33,18 @@ pub(super) fn addresses(setting: &[String], place: &str) -> Result<Vec<SocketAdd
 
 /// Leaves a door to this machine alone, and says so: there are no users.
 pub(super) fn on_this_machine(addresses: &mut [SocketAddr], door: &str) {
+    only_here(addresses, door, "no users are configured", "`holdfast user` makes one");
+}
+
+/// Leaves a door to this machine alone, and says why, and what would open it to others.
+pub(super) fn only_here(addresses: &mut [SocketAddr], door: &str, why: &str, remedy: &str) {
     for address in addresses.iter_mut().filter(|address| !address.ip().is_loopback()) {
         let asked = *address;
         address.set_ip(match asked {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
             SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });
-        warn(format!(
-            "no users are configured: the {door} door listens on {address}, not on {asked}; \
-             `holdfast user` makes one"
-        ));
+        warn(format!("{why}: the {door} door listens on {address}, not on {asked}; {remedy}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The queue manager's side of a started system: programs that call the message queue interface
-//! come in by a socket in the system's folder, clients of AMQP and of REST over the network.
+//! come in by a socket in the system's folder or over the network, clients of AMQP and of REST over
+//! the network.
 //!
 //! Invariants:
 //! 1. Programs of their own come in last and are sent away first; those of regions use the queue
@@ -17,6 +18,7 @@ use system::System;
 
 use super::amqp::AmqpDoor;
 use super::message_channels::Beside;
+use super::mq_clients::ClientsDoor;
 use super::rest::RestDoor;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
@@ -34,6 +36,7 @@ pub(crate) struct MessagePrograms {
     ticker: Option<Ticker>,
     beside: Arc<Beside>,
     amqp: Option<AmqpDoor>,
+    clients: Option<ClientsDoor>,
     rest: Option<RestDoor>,
 }
 
@@ -56,8 +59,16 @@ impl MessagePrograms {
         let link = place::link(&Places::of_process(true), messages.manager_name(), &socket);
         messages::attach(system, &messages);
         let server = Some(server);
-        let mut programs =
-            MessagePrograms { messages, server, link, ticker, beside, amqp: None, rest: None };
+        let mut programs = MessagePrograms {
+            messages,
+            server,
+            link,
+            ticker,
+            beside,
+            amqp: None,
+            clients: None,
+            rest: None,
+        };
         match programs.begin(system) {
             Ok(()) => Ok(programs),
             Err(failure) => {
@@ -72,6 +83,7 @@ impl MessagePrograms {
     fn begin(&mut self, system: &System) -> Result<()> {
         self.begin_beside()?;
         self.amqp = AmqpDoor::open(system, &self.messages)?;
+        self.clients = ClientsDoor::open(system, &self.messages)?;
         self.rest = RestDoor::open(system, &self.messages)?;
         Ok(())
     }
@@ -93,9 +105,10 @@ impl MessagePrograms {
     /// Where clients, and partners of channels, come in: each door's name, and its address.
     pub(crate) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
         let amqp = self.amqp.as_ref().map(AmqpDoor::addresses).unwrap_or_default();
+        let clients = self.clients.as_ref().map(ClientsDoor::addresses).unwrap_or_default();
         let rest = self.rest.as_ref().map(RestDoor::addresses).unwrap_or_default();
         let partners = self.beside.addresses().into_iter().map(|address| (CHANNELS, address));
-        amqp.into_iter().chain(rest).chain(partners).collect()
+        amqp.into_iter().chain(clients).chain(rest).chain(partners).collect()
     }
 
     /// Sends programs away that are in no region; what they had not committed is backed out.
@@ -104,6 +117,9 @@ impl MessagePrograms {
             door.close();
         }
         if let Some(door) = self.amqp.take() {
+            door.close();
+        }
+        if let Some(door) = self.clients.take() {
             door.close();
         }
         drop(self.link.take());

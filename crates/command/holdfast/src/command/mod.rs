@@ -33,6 +33,7 @@ mod message_channels;
 mod messages;
 mod r#move;
 mod mq;
+mod mq_clients;
 mod mqsc;
 mod on_engine;
 mod online;

@@ -32,6 +32,7 @@ mod a_wrong_passphrase_opens_nothing;
 mod an_engine_is_certified;
 mod an_unclean_stop_is_told_and_recovered;
 mod clients_of_amqp_use_a_system;
+mod clients_of_mqi_use_a_system;
 mod clients_of_rest_use_a_system;
 mod clusters_are_redirected;
 mod clusters_are_used_from_everywhere;

@@ -9,7 +9,7 @@ use mqi::client::Client;
 use mqi::place::SOCKET;
 use mqi::structures::{Gmo, Md, Od, Pmo};
 use mqi::table::{Structure as _, text};
-use mqi::wire::{Object, Posting, Request, Wanted};
+use mqi::wire::{Connecting, Object, Posting, Request, Wanted};
 use queue_manager::options::value::{get, open, put as posted};
 use queue_manager::{ObjectName, Outcome, Reason};
 
@@ -27,8 +27,8 @@ fn mqsc(dir: &Path, script: &str) -> String {
 
 /// A program with the queue open.
 fn program(dir: &Path) -> (Client, i32) {
-    let name = ObjectName::default();
-    let mut client = Client::connect(&dir.join(SOCKET), name, text("TEST"), 1, None).unwrap();
+    let connecting = Connecting::new(ObjectName::default(), text("TEST"));
+    let mut client = Client::connect(&dir.join(SOCKET), connecting).unwrap();
     let mut object = Object::new(Od { object_name: text(QUEUE), ..Od::initial() });
     let options = open::INPUT_SHARED | open::OUTPUT;
     let (outcome, handle, _, _) = client.open(&mut object, options);

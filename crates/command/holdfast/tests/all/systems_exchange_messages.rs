@@ -11,7 +11,7 @@ use mqi::client::Client;
 use mqi::place::SOCKET;
 use mqi::structures::{Gmo, Md, Od, Pmo};
 use mqi::table::{Structure as _, text};
-use mqi::wire::{Object, Posting, Wanted};
+use mqi::wire::{Connecting, Object, Posting, Wanted};
 use mqsc::pcf::wire::{Content, Header, Message, Order, Parameter, read, write};
 use queue_manager::options::value::{get, open, put as posted};
 use queue_manager::{ObjectName, Outcome, Reason};
@@ -43,7 +43,8 @@ fn system(folder: &Folder, name: &str) -> (PathBuf, u16) {
 }
 
 fn connect(dir: &Path) -> Client {
-    Client::connect(&dir.join(SOCKET), ObjectName::default(), text("TEST"), 1, None).unwrap()
+    let connecting = Connecting::new(ObjectName::default(), text("TEST"));
+    Client::connect(&dir.join(SOCKET), connecting).unwrap()
 }
 
 fn put(client: &mut Client, (queue, manager): (&str, &str), md: Md, content: &[u8]) -> Outcome {

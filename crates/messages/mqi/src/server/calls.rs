@@ -1,5 +1,6 @@
 //! What a session calls: a connection to a queue manager, whatever it keeps its messages in.
 
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchError};
 use queue_manager::options::{
     ConnectOptions, GetOptions, Got, Handle, Inquired, MessageHandle, ObjectDescriptor, PutOptions,
     Status, SubscriptionDescriptor,
@@ -72,6 +73,7 @@ pub trait Calls: Send {
     ) -> Answer<Outcome>;
     fn begin(&mut self) -> Answer<Outcome>;
     fn commit(&mut self) -> Answer<Outcome>;
+    fn branch(&mut self, call: &BranchCall) -> Result<BranchAnswer, BranchError>;
     fn back(&mut self) -> Answer<Outcome>;
     fn subscribe(
         &mut self,
@@ -182,6 +184,10 @@ where
 
     fn commit(&mut self) -> Answer<Outcome> {
         Connection::commit(self)
+    }
+
+    fn branch(&mut self, call: &BranchCall) -> Result<BranchAnswer, BranchError> {
+        Connection::branch(self, call)
     }
 
     fn back(&mut self) -> Answer<Outcome> {

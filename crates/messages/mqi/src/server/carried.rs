@@ -32,7 +32,7 @@ use super::dialogue::{Dialogue, Reply};
 use super::welcome::{is_asked_for, welcome};
 use crate::wire::carried::{Ask, PIECE_BYTES, Said};
 use crate::wire::frame::{self, FRAME_BYTES_MAX, HEADER_BYTES, Header};
-use crate::wire::{Request, Wanted};
+use crate::wire::{Connecting, Request, Wanted};
 
 /// How many connections a program may have.
 const CONNECTIONS_MAX: usize = 64;
@@ -134,7 +134,7 @@ impl<S: Store> Carried<S> {
         let first = frame_of(bytes).and_then(|(header, fields, data)| {
             Request::read(header.kind, fields).filter(|_| ask == Ask::Call && data.is_empty())
         });
-        let Some(Request::Connect { manager, program, thread, proof }) = first else {
+        let Some(Request::Connect(Connecting { manager, program, thread, proof })) = first else {
             return Said::Gone.write(0, 0, &[], answer);
         };
         let program = queue_manager::name::unpadded(&program);

@@ -4,6 +4,7 @@
 //! 1. A wait in a get is cut into pieces; between two of them it is asked whether the program is
 //!    still there. If nobody can tell, the answer says how much of the wait is left.
 
+use queue_manager::branch::BranchCall;
 use queue_manager::options::{Handle, MessageHandle, value};
 use queue_manager::properties::InquireOptions;
 use queue_manager::reason::Answer;
@@ -13,6 +14,7 @@ use super::calls::Calls;
 use crate::convert;
 use crate::structures::Sts;
 use crate::table::Structure as _;
+use crate::wire::branch;
 use crate::wire::codec::Writer;
 use crate::wire::{Object, Posting, Request, Wanted, property_parts};
 
@@ -116,6 +118,7 @@ impl Dialogue {
             Request::Set { handle, selectors, numbers, characters } => {
                 Reply::plain(calls.set(Handle(handle), &selectors, &numbers, &characters))
             }
+            Request::Branch(call) => decide(calls, &call),
             Request::Commit => Reply::plain(calls.commit()),
             Request::Back => Reply::plain(calls.back()),
             Request::Begin => Reply::plain(calls.begin()),
@@ -315,6 +318,12 @@ impl Dialogue {
             limit = turn.min((left / each).max(1));
         }
     }
+}
+
+fn decide(calls: &mut dyn Calls, call: &BranchCall) -> Reply {
+    let mut fields = Writer::new();
+    branch::write_answer(&calls.branch(call), &mut fields);
+    Reply::of(Outcome::OK, fields)
 }
 
 fn open(calls: &mut dyn Calls, object: &Object, options: i32) -> Reply {

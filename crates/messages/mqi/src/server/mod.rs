@@ -3,7 +3,7 @@
 //! | question | where |
 //! |---|---|
 //! | what does a session call? | [`Calls`], [`Manager`] |
-//! | how is one program served? | `session`; its calls: `dialogue` |
+//! | how is one program served? | [`converse`], whatever it comes by; its calls: `dialogue` |
 //! | how is a program of a region served, in its unit of work? | [`Carried`] |
 //! | who may connect? | [`Admission`] |
 //!
@@ -37,11 +37,11 @@ use seam::thread::{self, JoinHandle};
 
 pub use self::calls::{Calls, Manager};
 pub use self::carried::{Carried, Managed, Points, nowhere};
-use self::session::Session;
-use self::welcome::{is_asked_for, welcome};
+pub use self::session::{Expected, Wire, converse};
+pub use self::welcome::{is_asked_for, welcome};
 use crate::wire::codec::Writer;
-use crate::wire::frame::{self, Incoming};
-use crate::wire::{Credentials, Request};
+use crate::wire::frame::{self, DATA_BYTES_MAX, Incoming};
+use crate::wire::{Connecting, Credentials, Request};
 
 /// How long a program that has connected may take for its first call.
 pub const GREETING: Duration = Duration::from_secs(10);
@@ -219,11 +219,12 @@ impl Shared {
         let mut incoming = Incoming::new(stream);
         let Some((header, fields)) = incoming.begin()? else { return Ok(()) };
         let first = Request::read(header.kind, &fields).filter(|_| header.data == 0);
-        let Some(Request::Connect { manager, program, thread, proof }) = first else {
+        let Some(Request::Connect(connecting)) = first else {
             let mut fields = Writer::new();
             fields.number(2).number(Reason::HCONN_ERROR.0);
             return frame::send(&mut incoming.get_ref(), header.kind, &fields.into_bytes(), &[]);
         };
+        let Connecting { manager, program, thread, proof } = connecting;
         let connected = self.admission.admit(&peer, proof.as_ref()).and_then(|user| {
             is_asked_for(&manager, &self.manager.name())?;
             self.manager.connect(ConnectOptions {
@@ -240,7 +241,7 @@ impl Shared {
         let Ok(calls) = connected else { return Ok(()) };
         incoming.get_ref().set_read_timeout(None)?;
         incoming.get_ref().set_write_timeout(None)?;
-        Session::new(calls, &mut incoming).run()
+        converse(calls, &mut incoming, DATA_BYTES_MAX)
     }
 }
 

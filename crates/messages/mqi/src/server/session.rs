@@ -5,8 +5,9 @@
 //!    between two pieces of a wait the session looks whether anybody is still there.
 //! 2. A request that cannot be understood ends the connection, and so backs it out: what follows
 //!    it could be anything.
+//! 3. A message that is longer than the way allows is refused, and takes no memory.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use queue_manager::Reason;
@@ -17,25 +18,83 @@ use super::dialogue::{Dialogue, Reply};
 use crate::wire::Request;
 use crate::wire::frame::{self, Incoming};
 
-/// A connected program.
-pub(super) struct Session<'a> {
-    calls: Option<Box<dyn Calls>>,
-    incoming: &'a mut Incoming<UnixStream>,
-    dialogue: Dialogue,
+/// What a program and its session are connected by; written to by reference.
+pub trait Wire: Read {
+    /// Whether the program is still there, as far as the connection says.
+    fn is_there(&self) -> bool;
+
+    /// A request may come now, or the rest of one that has begun.
+    ///
+    /// # Errors
+    /// What the connection says.
+    fn expect(&self, what: Expected) -> io::Result<()> {
+        let _ = what;
+        Ok(())
+    }
 }
 
-impl<'a> Session<'a> {
-    pub(super) fn new(
-        calls: Box<dyn Calls>,
-        incoming: &'a mut Incoming<UnixStream>,
-    ) -> Session<'a> {
-        Session { calls: Some(calls), incoming, dialogue: Dialogue::new() }
-    }
+/// What may come next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expected {
+    /// A request, whenever the program makes one.
+    Request,
+    /// So many bytes of data of a request that has begun.
+    Data(usize),
+}
 
+impl Wire for UnixStream {
+    fn is_there(&self) -> bool {
+        let mut first = [0_u8; 1];
+        let looks = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match recv(self, &mut first, looks) {
+            Ok((_, got)) => got > 0,
+            Err(errno) => errno == rustix::io::Errno::AGAIN || errno == rustix::io::Errno::INTR,
+        }
+    }
+}
+
+/// Serves a program that is connected, until it disconnects or is gone; messages that are longer
+/// than `longest` are refused.
+///
+/// # Errors
+/// What the connection says.
+pub fn converse<W: Wire>(
+    calls: Box<dyn Calls>,
+    incoming: &mut Incoming<W>,
+    longest: usize,
+) -> io::Result<()>
+where
+    for<'w> &'w W: Write,
+{
+    Session { calls: Some(calls), incoming, dialogue: Dialogue::new(), longest }.run()
+}
+
+/// A connected program.
+struct Session<'a, W> {
+    calls: Option<Box<dyn Calls>>,
+    incoming: &'a mut Incoming<W>,
+    dialogue: Dialogue,
+    longest: usize,
+}
+
+impl<W: Wire> Session<'_, W>
+where
+    for<'w> &'w W: Write,
+{
     /// Serves calls until the program disconnects or is gone.
-    pub(super) fn run(&mut self) -> io::Result<()> {
-        while let Some((header, fields)) = self.incoming.begin()? {
+    fn run(&mut self) -> io::Result<()> {
+        loop {
+            self.incoming.get_ref().expect(Expected::Request)?;
+            let Some((header, fields)) = self.incoming.begin()? else { return Ok(()) };
             self.dialogue.buffer.clear();
+            if header.data > 0 {
+                self.incoming.get_ref().expect(Expected::Data(header.data.min(self.longest)))?;
+            }
+            if header.data > self.longest {
+                self.incoming.fill_and_drop(header.data, &mut [])?;
+                self.answer(header.kind, Reply::failed(Reason::DATA_LENGTH_ERROR))?;
+                continue;
+            }
             self.incoming.append(header.data, &mut self.dialogue.buffer)?;
             let Some(request) = Request::read(header.kind, &fields) else {
                 return self.answer(header.kind, Reply::failed(Reason::UNEXPECTED_ERROR));
@@ -48,7 +107,6 @@ impl<'a> Session<'a> {
             }
             self.dialogue.rest();
         }
-        Ok(())
     }
 
     fn answer(&mut self, kind: u8, reply: Reply) -> io::Result<()> {
@@ -56,26 +114,26 @@ impl<'a> Session<'a> {
         frame::send(&mut self.incoming.get_ref(), kind, &fields, data)
     }
 
-    fn serve(&mut self, request: Request) -> Reply {
+    fn serve(&mut self, mut request: Request) -> Reply {
+        let longest = i32::try_from(self.longest).unwrap_or(i32::MAX);
+        match &mut request {
+            Request::Get { wanted, .. } if wanted.room > longest => {
+                return Reply::failed(Reason::DATA_LENGTH_ERROR);
+            }
+            Request::Consume { list, .. } => {
+                list.iter_mut().for_each(|(_, wanted)| wanted.room = wanted.room.min(longest));
+            }
+            _ => {}
+        }
         let Some(mut calls) = self.calls.take() else {
             return Reply::failed(Reason::CONNECTION_BROKEN);
         };
         if matches!(request, Request::Disconnect) {
             return Reply::plain(calls.disconnect());
         }
-        let stream = self.incoming.get_ref();
-        let reply = self.dialogue.call(calls.as_mut(), request, &|| is_peer_there(stream));
+        let wire = self.incoming.get_ref();
+        let reply = self.dialogue.call(calls.as_mut(), request, &|| wire.is_there());
         self.calls = Some(calls);
         reply
-    }
-}
-
-/// Whether the program is still there, as far as the connection says.
-fn is_peer_there(stream: &UnixStream) -> bool {
-    let mut first = [0_u8; 1];
-    let looks = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-    match recv(stream, &mut first, looks) {
-        Ok((_, got)) => got > 0,
-        Err(errno) => errno == rustix::io::Errno::AGAIN || errno == rustix::io::Errno::INTR,
     }
 }

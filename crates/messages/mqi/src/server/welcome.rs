@@ -6,7 +6,8 @@ use queue_manager::{Failed, ObjectName, Outcome, Reason};
 use crate::wire::codec::Writer;
 
 /// The answer to a connect: the queue manager's name, and the connection's number.
-pub(super) fn welcome(name: &str, connected: Answer<u64>) -> Vec<u8> {
+#[must_use]
+pub fn welcome(name: &str, connected: Answer<u64>) -> Vec<u8> {
     let outcome = connected.map_or_else(Outcome::from, |_| Outcome::OK);
     let number = connected.unwrap_or_default();
     let mut fields = Writer::new();
@@ -15,8 +16,11 @@ pub(super) fn welcome(name: &str, connected: Answer<u64>) -> Vec<u8> {
     fields.into_bytes()
 }
 
-/// Fails if a program asks for another queue manager than the one of that name.
-pub(super) fn is_asked_for(asked: &ObjectName, name: &str) -> Answer<()> {
+/// Whether a program asks for the queue manager of that name, or for any.
+///
+/// # Errors
+/// `Q_MGR_NAME_ERROR`, if it asks for another one.
+pub fn is_asked_for(asked: &ObjectName, name: &str) -> Answer<()> {
     let asked = asked.text();
     let asked = asked.trim_start_matches('*');
     if asked.is_empty() || asked == name { Ok(()) } else { Err(Failed(Reason::Q_MGR_NAME_ERROR)) }

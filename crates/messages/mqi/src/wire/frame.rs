@@ -104,7 +104,7 @@ pub fn send(to: &mut impl Write, kind: u8, fields: &[u8], data: &[u8]) -> io::Re
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    to.flush()
 }
 
 /// The side of a connection that frames come in at.
@@ -139,12 +139,26 @@ impl<R: Read> Incoming<R> {
     /// # Errors
     /// What the connection says; `InvalidData` if what comes is no frame.
     pub fn begin(&mut self) -> io::Result<Option<(Header, Vec<u8>)>> {
+        self.begin_within(FIELDS_BYTES_MAX, DATA_BYTES_MAX)
+    }
+
+    /// The same, of a frame that may have so many bytes of fields and of data at most: of one that
+    /// claims more, nothing but its header is read.
+    ///
+    /// # Errors
+    /// As for [`begin`](Incoming::begin).
+    pub fn begin_within(
+        &mut self,
+        fields_max: usize,
+        data_max: usize,
+    ) -> io::Result<Option<(Header, Vec<u8>)>> {
         if !self.has_more() && self.refill()? == 0 {
             return Ok(None);
         }
         let mut header = [0; HEADER_BYTES];
         self.fill(&mut header)?;
-        let header = Header::read(header).ok_or_else(invalid)?;
+        let fits = |header: &Header| header.fields <= fields_max && header.data <= data_max;
+        let header = Header::read(header).filter(fits).ok_or_else(invalid)?;
         let mut fields = Vec::new();
         self.append(header.fields, &mut fields)?;
         Ok(Some((header, fields)))

@@ -25,6 +25,8 @@
 //! | 21 | buffer to handle | message handle, MQMD, flag: delete; data: the buffer | MQMD; data: what is left |
 //! | 22 | handle to buffer | message handle, name, MQMD, flag: delete | MQMD; data: the buffer |
 //! | 23 | consume | milliseconds, list of: handle, wanted | place in the list or -1, then as for get |
+//! | 24 | enter, of a client over the network, in place of connect | channel, process over there, then as for connect | as for connect |
+//! | 25 | branch of a global transaction | see [`branch`] | see [`branch`] |
 //!
 //! An outcome is two numbers, completion and reason. An object is MQOD, two texts (object string,
 //! selection string), a list of names and their managers (48 bytes each) and a flag that says
@@ -36,9 +38,12 @@
 //! property is its type's number and its value's bytes. Structures in answers say what differs
 //! from those of the request. If a request cannot be understood, its answer ends with the outcome.
 
+pub mod branch;
 pub mod carried;
 pub mod codec;
 pub mod frame;
 mod request;
 
-pub use request::{Credentials, Object, Posting, Request, Wanted, property, property_parts};
+pub use request::{
+    Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property, property_parts,
+};

@@ -1,6 +1,7 @@
 //! The calls, as they are asked for.
 
 use queue_manager::ObjectName;
+use queue_manager::branch::BranchCall;
 use queue_manager::options::{ObjectRecord, PutRecord};
 use queue_manager::properties::PropertyValue;
 
@@ -20,6 +21,64 @@ pub struct Credentials {
 impl std::fmt::Debug for Credentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// Which queue manager a program connects to, and who it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Connecting {
+    /// The queue manager.
+    pub manager: ObjectName,
+    /// The program's name.
+    pub program: [u8; 28],
+    /// Its thread.
+    pub thread: i32,
+    /// What proves who it is, if it names a user.
+    pub proof: Option<Credentials>,
+}
+
+impl Connecting {
+    /// Of a program that proves nothing.
+    #[must_use]
+    pub fn new(manager: ObjectName, program: [u8; 28]) -> Connecting {
+        Connecting { manager, program, thread: 1, proof: None }
+    }
+
+    fn write(&self, to: &mut Writer) {
+        to.fixed(&self.manager.0).fixed(&self.program).number(self.thread);
+        to.flag(self.proof.is_some());
+        if let Some(proof) = &self.proof {
+            to.bytes(proof.user.as_bytes()).bytes(&proof.password);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Option<Connecting> {
+        let manager = ObjectName(from.array()?);
+        let (program, thread) = (from.array()?, from.number()?);
+        let proof = match from.flag()? {
+            true => Some(Credentials { user: text(from)?, password: from.bytes()?.to_vec() }),
+            false => None,
+        };
+        Some(Connecting { manager, program, thread, proof })
+    }
+}
+
+/// How a program on another machine comes in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The channel of the queue manager that it asks for.
+    pub channel: String,
+    /// Its process there.
+    pub process: i32,
+}
+
+impl Entry {
+    fn write(&self, to: &mut Writer) {
+        to.bytes(self.channel.as_bytes()).number(self.process);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Option<Entry> {
+        Some(Entry { channel: text(from)?, process: from.number()? })
     }
 }
 
@@ -147,7 +206,9 @@ impl Wanted {
 // The table of the module says what each has; one lives at a time, on its way to be written.
 #[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Request {
-    Connect { manager: ObjectName, program: [u8; 28], thread: i32, proof: Option<Credentials> },
+    Connect(Connecting),
+    Enter(Entry, Connecting),
+    Branch(BranchCall),
     Disconnect,
     Open { object: Object, options: i32 },
     Close { handle: i32, options: i32 },
@@ -177,7 +238,9 @@ impl Request {
     #[must_use]
     pub fn kind(&self) -> u8 {
         match self {
-            Request::Connect { .. } => 1,
+            Request::Connect(_) => 1,
+            Request::Enter(..) => 24,
+            Request::Branch(_) => 25,
             Request::Disconnect => 2,
             Request::Open { .. } => 3,
             Request::Close { .. } => 4,
@@ -208,12 +271,12 @@ impl Request {
     pub fn fields(&self) -> Vec<u8> {
         let mut to = Writer::new();
         match self {
-            Request::Connect { manager, program, thread, proof } => {
-                to.fixed(&manager.0).fixed(program).number(*thread).flag(proof.is_some());
-                if let Some(proof) = proof {
-                    to.bytes(proof.user.as_bytes()).bytes(&proof.password);
-                }
+            Request::Connect(connecting) => connecting.write(&mut to),
+            Request::Enter(entry, connecting) => {
+                entry.write(&mut to);
+                connecting.write(&mut to);
             }
+            Request::Branch(call) => super::branch::write_call(call, &mut to),
             Request::Disconnect
             | Request::Commit
             | Request::Back
@@ -298,17 +361,7 @@ impl Request {
 
     fn read_early(kind: u8, from: &mut Reader<'_>) -> Option<Request> {
         Some(match kind {
-            1 => {
-                let manager = ObjectName(from.array()?);
-                let (program, thread) = (from.array()?, from.number()?);
-                let proof = match from.flag()? {
-                    true => {
-                        Some(Credentials { user: text(from)?, password: from.bytes()?.to_vec() })
-                    }
-                    false => None,
-                };
-                Request::Connect { manager, program, thread, proof }
-            }
+            1 => Request::Connect(Connecting::read(from)?),
             2 => Request::Disconnect,
             3 => Request::Open { object: Object::read(from)?, options: from.number()? },
             4 => Request::Close { handle: from.number()?, options: from.number()? },
@@ -370,6 +423,8 @@ impl Request {
                 }
                 Request::Consume { wait_ms, list }
             }
+            25 => Request::Branch(super::branch::read_call(from)?),
+            24 => Request::Enter(Entry::read(from)?, Connecting::read(from)?),
             _ => return None,
         })
     }

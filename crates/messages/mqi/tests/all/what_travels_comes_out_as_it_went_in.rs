@@ -2,7 +2,9 @@
 
 use mqi::structures::{Gmo, Md, Od, Pmo, Sd};
 use mqi::table::Structure as _;
-use mqi::wire::{Credentials, Object, Posting, Request, Wanted, property, property_parts};
+use mqi::wire::{
+    Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property, property_parts,
+};
 use queue_manager::ObjectName;
 use queue_manager::options::{ObjectRecord, PutRecord};
 use queue_manager::properties::PropertyValue;
@@ -28,10 +30,12 @@ fn requests() -> Vec<Request> {
     };
     let proof = Credentials { user: "u".into(), password: b"p".to_vec() };
     let manager = ObjectName::from("QM1");
+    let connecting = Connecting { manager, program: [b'p'; 28], thread: 3, proof: None };
+    let entry = Entry { channel: "TO.QM1".into(), process: 7 };
     let md = Md { format: *b"MQHRF2  ", ..Md::initial() };
     vec![
-        Request::Connect { manager, program: [b'p'; 28], thread: 3, proof: Some(proof) },
-        Request::Connect { manager, program: [b'p'; 28], thread: 3, proof: None },
+        Request::Enter(entry, Connecting { proof: Some(proof), ..connecting.clone() }),
+        Request::Connect(connecting),
         Request::Disconnect,
         Request::Open { object: object.clone(), options: 16 },
         Request::Close { handle: 1, options: 2 },

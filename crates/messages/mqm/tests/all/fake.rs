@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mqi::server::{Calls, Manager};
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchError};
 use queue_manager::descriptor::NO_IDENTIFIER;
 use queue_manager::options::{
     ConnectOptions, GetOptions, Got, Handle, Inquired, MessageHandle, ObjectDescriptor, PutOptions,
@@ -252,6 +253,10 @@ impl Calls for Session {
     fn commit(&mut self) -> Answer<Outcome> {
         self.end(true);
         Ok(Outcome::OK)
+    }
+
+    fn branch(&mut self, _: &BranchCall) -> Result<BranchAnswer, BranchError> {
+        Err(BranchError::Failed)
     }
 
     fn back(&mut self) -> Answer<Outcome> {

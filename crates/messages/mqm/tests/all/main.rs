@@ -7,3 +7,4 @@ mod fake;
 mod others_clients_run_unchanged;
 mod place;
 mod programs_meet_the_queue_manager;
+mod transaction_managers_decide;

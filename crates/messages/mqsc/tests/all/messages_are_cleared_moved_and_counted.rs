@@ -1,8 +1,10 @@
 //! Commands about messages, handles and connections.
 
 use mqsc::Console;
-use queue_manager::options::ObjectDescriptor;
-use queue_manager::options::value::open;
+use queue_manager::MessageDescriptor;
+use queue_manager::branch::{BranchCall, BranchId, WorkEnd};
+use queue_manager::options::value::{open, put};
+use queue_manager::options::{ObjectDescriptor, PutOptions};
 
 use crate::common::{connected, done, manager, put_messages, refused};
 
@@ -65,4 +67,41 @@ fn whoever_has_a_queue_open_is_shown_and_can_be_stopped() {
     assert!(told.contains(&format!("CONN({number})")) && told.contains("OBJNAME(Q)"), "{told}");
     done(&console, &format!("STOP CONN({number})"));
     assert!(connection.commit().is_err(), "its calls fail from then on");
+}
+
+#[test]
+fn branches_in_doubt_are_shown_and_decided() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    done(&console, "DEF QL(Q)");
+    let mut connection = connected(&manager);
+    let branch = BranchId::new(7, b"AB", b"C").expect("an identifier");
+    let mut ask = |call: BranchCall| connection.branch(&call).expect("it is done");
+    ask(BranchCall::Start(branch.clone()));
+    ask(BranchCall::End(branch.clone(), WorkEnd::Done));
+    assert!(done(&console, "DIS THREAD(*)").contains("STATUS(ENDED)"));
+    let told = refused(&console, "RESOLVE INDOUBT('7:4142:43') ACTION(COMMIT)");
+    assert!(told.contains("HFMC024"), "{told}");
+    ask(BranchCall::Commit { branch: branch.clone(), one_phase: true });
+    refused(&console, "DIS THREAD(*)");
+    ask(BranchCall::Start(branch.clone()));
+    let (queue, _) =
+        connection.open(&mut ObjectDescriptor::queue("Q"), open::OUTPUT).expect("it is there");
+    let mut options = PutOptions { options: put::SYNCPOINT, ..PutOptions::default() };
+    let mut descriptor = MessageDescriptor { persistence: 1, ..MessageDescriptor::default() };
+    connection.put(queue, &mut descriptor, &mut options, b"held").expect("it is put");
+    let mut ask = |call: BranchCall| connection.branch(&call).expect("it is done");
+    ask(BranchCall::End(branch.clone(), WorkEnd::Done));
+    ask(BranchCall::Prepare(branch.clone()));
+    let told = done(&console, "DIS THREAD(*) TYPE(INDOUBT)");
+    for part in ["THREAD(7:4142:43)", "STATUS(PREPARED)", "MSGS(1)"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    refused(&console, "DIS THREAD(*) TYPE(ACTIVE)");
+    refused(&console, "RESOLVE INDOUBT('7:4142:44') ACTION(COMMIT)");
+    refused(&console, "RESOLVE INDOUBT(nothing) ACTION(COMMIT)");
+    refused(&console, "RESOLVE INDOUBT('7:4142:43')");
+    done(&console, "RESOLVE INDOUBT('7:4142:43') ACTION(COMMIT)");
+    assert!(done(&console, "DIS THREAD(*)").contains("STATUS(COMMITTED)"));
+    assert_eq!(manager.queue_status("Q").expect("it is there").depth, 1);
 }

@@ -34,7 +34,7 @@ pub struct Caller<'c> {
     pub subject: Option<&'c str>,
     /// Its queue manager, if it is one.
     pub partner: Option<&'c str>,
-    /// The user that it says it is, if it is a program.
+    /// The user that it has proved to be, if it is a program.
     pub user: Option<&'c str>,
 }
 
@@ -58,7 +58,11 @@ pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Adm
         return Err(Refused(format!("channel {} is a pattern of others", caller.channel)));
     }
     let channel = core.object(Kind::Channel, caller.channel);
-    let own = user_of(channel.as_ref().map_or("", |object| object.text_of("MCAUSER")));
+    let own = match channel.as_ref().map_or("", |object| object.text_of("MCAUSER")) {
+        // A program works as the user that it has proved to be.
+        "" => user_of(caller.user.unwrap_or_default()),
+        named => user_of(named),
+    };
     let manager = core.object(Kind::QueueManager, &core.options.name);
     if manager.is_some_and(|manager| manager.is("CHLAUTH", "DISABLED")) {
         return Ok(Admitted { user: own, warning: None });

@@ -6,6 +6,7 @@
 //! | put, put to one | `put` |
 //! | get, browse | `get` |
 //! | claim what was browsed, and get it elsewhere | `claim` |
+//! | work in a branch of a global transaction | `branch` |
 //! | inquire, set | `attributes` |
 //! | subscribe, ask for retained publications | `subscribe` |
 //! | handles and what they stand for | `session` |
@@ -16,6 +17,7 @@
 //!    owner's affair: calls that would end it are refused.
 
 mod attributes;
+mod branch;
 mod claim;
 mod get;
 mod open;
@@ -63,7 +65,8 @@ impl<S: Store> Connection<S> {
 
     /// Ends it in order: commits its unit of work and closes what is open.
     pub fn disconnect(mut self) -> Answer<Outcome> {
-        let committed = if self.session.work.is_joined() {
+        let committed = if self.session.work.is_joined() || self.session.branch.is_some() {
+            // A branch that is not ended is backed out when this is dropped.
             Ok(())
         } else {
             self.session.work.commit(&self.session.core)
@@ -246,7 +249,7 @@ impl<S: Store> Connection<S> {
     /// any unit of work; that nobody else does is a warning.
     pub fn begin(&mut self) -> Answer<Outcome> {
         self.session.goes_on(false)?;
-        require(!self.session.work.is_joined(), Reason::ENVIRONMENT_ERROR)?;
+        self.ends_itself()?;
         require(self.session.work.is_idle(), Reason::UOW_IN_PROGRESS)?;
         Ok(Outcome::warning(Reason::NO_EXTERNAL_PARTICIPANTS))
     }
@@ -254,7 +257,7 @@ impl<S: Store> Connection<S> {
     /// Commits; answers when that is durable.
     pub fn commit(&mut self) -> Answer<Outcome> {
         self.session.goes_on(false)?;
-        require(!self.session.work.is_joined(), Reason::ENVIRONMENT_ERROR)?;
+        self.ends_itself()?;
         let committed = self.session.work.commit(&self.session.core);
         self.end_groups(committed.is_err());
         self.session.note_unit();
@@ -267,12 +270,18 @@ impl<S: Store> Connection<S> {
     /// Backs out.
     pub fn back(&mut self) -> Answer<Outcome> {
         self.session.goes_on(false)?;
-        require(!self.session.work.is_joined(), Reason::ENVIRONMENT_ERROR)?;
+        self.ends_itself()?;
         self.session.work.back(&self.session.core);
         self.end_groups(true);
         self.session.note_unit();
         self.session.note(None, Did::BackedOut);
         Ok(Outcome::OK)
+    }
+
+    /// Fails if somebody else ends the unit of work: its owner, or a transaction manager.
+    fn ends_itself(&self) -> Answer<()> {
+        let session = &self.session;
+        require(!session.work.is_joined() && session.branch.is_none(), Reason::ENVIRONMENT_ERROR)
     }
 
     /// Groups that were got or put in a unit of work that was backed out begin again.
@@ -516,6 +525,7 @@ impl<S: Store> Drop for Connection<S> {
         let core = Arc::clone(&self.session.core);
         self.session.work.back(&core);
         self.session.end_account(Disconnected::Implicitly);
+        core.leave_branches(self.session.client.number);
         self.close_all();
         core.clients.lock().remove(&self.session.client.number);
     }

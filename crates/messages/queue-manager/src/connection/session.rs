@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use store::Store;
 
 use crate::core::event::{self, Account, Did, Disconnected};
+use crate::branch::BranchId;
 use crate::core::{Client, Core, Resolved, Subscribed, Work};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::name::ObjectName;
@@ -103,6 +104,8 @@ pub(super) struct Session<S: Store> {
     pub(super) core: Arc<Core<S>>,
     pub(super) client: Arc<Client>,
     pub(super) work: Work<S>,
+    /// The branch of a global transaction that the unit of work is of.
+    pub(super) branch: Option<BranchId>,
     pub(super) handles: BTreeMap<i32, Open>,
     next_handle: i32,
     pub(super) message_handles: BTreeMap<i64, Properties>,
@@ -119,6 +122,7 @@ impl<S: Store> Session<S> {
             core,
             client,
             work,
+            branch: None,
             handles: BTreeMap::new(),
             next_handle: 1,
             message_handles: BTreeMap::new(),

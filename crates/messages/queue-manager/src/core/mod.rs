@@ -8,6 +8,7 @@
 //! | where a name leads | `resolve` |
 //! | finding a message | `search` |
 //! | batches of channels in doubt | `doubts` |
+//! | branches of global transactions | `branches` |
 //! | events, statistics | `event` |
 //! | reports, dead letters, backout | `report`, `dead_letter` |
 //! | trigger messages | `trigger` |
@@ -19,6 +20,7 @@
 //!    three is held across a call of the store.
 
 mod authority;
+mod branches;
 mod dead_letter;
 mod doubts;
 pub mod event;
@@ -42,6 +44,7 @@ use seam::sync::Mutex;
 use store::{SetId, Store, StoreError};
 
 pub use authority::{UNNAMED_USER, Users};
+use branches::Branches;
 use event::{Counted, Event};
 pub(crate) use publish::{Publication, Subscribed, to_hex};
 pub(crate) use registry::Registry;
@@ -151,6 +154,7 @@ pub(crate) struct Core<S: Store> {
     pub(crate) topics: Mutex<Topics>,
     pub(crate) clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     pub(crate) channels: Arc<Table>,
+    pub(crate) branches: Branches<S>,
     /// What statistics messages have said so far.
     pub(crate) counted: Mutex<Counted>,
     pub(crate) statistics_ms: AtomicU64,

@@ -14,8 +14,10 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use seam::sync::Mutex;
 use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
+use super::branches::Branches;
 use super::event::{Accounting, Switches};
 use super::{Core, Options, RUNNING};
+use crate::branch::BRANCHES;
 use crate::channel_state::{CHANNELS, Table};
 use crate::error::AdminError;
 use crate::message::display_date_and_time;
@@ -192,6 +194,7 @@ impl<S: Store> Core<S> {
         let bodies = Bodies::open(store)?;
         let definitions = set_of(store, DEFINITIONS)?;
         let channels = set_of(store, CHANNELS)?;
+        let branches = set_of(store, BRANCHES)?;
         let now_ms = options.clock.utc_us() / 1_000;
         let own = Object::new(Kind::QueueManager, &options.name);
         let manager = Arc::new(ManagerSettings::of(&own));
@@ -212,6 +215,7 @@ impl<S: Store> Core<S> {
             topics: Mutex::new(Topics::default()),
             clients: Mutex::new(BTreeMap::new()),
             channels: Arc::new(Table::new(channels)),
+            branches: Branches::new(branches),
             counted: Mutex::default(),
             statistics_ms: AtomicU64::new(now_ms),
             opened_ms: now_ms,
@@ -224,6 +228,7 @@ impl<S: Store> Core<S> {
         core.open_page_sets()?;
         core.read_messages()?;
         super::doubts::recover(&core)?;
+        core.recover_branches()?;
         let interval = core.manager_settings().trigger_interval_ms;
         core.trigger_interval_ms.store(interval, Ordering::Relaxed);
         if core.registry.lock().object(Kind::QueueManager, &core.options.name).is_none() {

@@ -7,12 +7,16 @@
 //!    here ends it: what cannot be undone in it otherwise has its owner back it out.
 //! 4. A unit of work that the store could not go on with is doomed: nothing more is done in it,
 //!    and its commit fails. So whoever commits it hears that what was done before is gone.
+//! 5. What a branch of a global transaction gets stays in the store until its end, so that it can
+//!    be prepared: then the store has what was put, what was got, and which messages those are.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use store::{Savepoint, Store, StoreError, Unit, UnitOptions};
+use store::{Savepoint, SetId, Store, StoreError, Unit, UnitOptions};
 
 use super::{Core, failed};
+use crate::branch::{BranchState, Record};
 use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
 use crate::queue::{Broken, Entry, Hashes, Hold, Place, Queue, Seeker, hashes, place};
@@ -22,6 +26,7 @@ use crate::reason::{Answer, Failed, Reason, fail, require};
 struct Pending {
     queue: Arc<Queue>,
     at: Place,
+    entry: Entry,
     hashes: Hashes,
 }
 
@@ -34,6 +39,13 @@ struct Taken {
     before: Option<Hold>,
     /// It stays got when the unit of work is backed out.
     stays: bool,
+}
+
+impl Taken {
+    /// Whether the same unit of work has put it.
+    fn is_own(&self) -> bool {
+        matches!(self.before, Some(Hold::Put(_)))
+    }
 }
 
 /// What becomes known of retained publications when the unit of work is committed.
@@ -76,6 +88,8 @@ pub(crate) struct Work<S: Store> {
     quiet: bool,
     /// What comes back by its backout counts that.
     counts: bool,
+    /// What is got is deleted at its end (5).
+    deferred: bool,
 }
 
 impl<S: Store> Work<S> {
@@ -91,6 +105,7 @@ impl<S: Store> Work<S> {
             retained: Vec::new(),
             quiet: false,
             counts: true,
+            deferred: false,
         }
     }
 
@@ -102,6 +117,134 @@ impl<S: Store> Work<S> {
     /// One that moves what was backed out too often: what cannot be moved waits where it is.
     pub(crate) fn moving(core: &Core<S>) -> Work<S> {
         Work { counts: false, ..Work::new(core) }
+    }
+
+    /// That of a branch of a global transaction.
+    pub(crate) fn of_branch(core: &Core<S>) -> Work<S> {
+        Work { deferred: true, ..Work::new(core) }
+    }
+
+    /// That of a branch which was prepared before the start: what is kept of it is held again.
+    pub(crate) fn recovered(
+        core: &Core<S>,
+        record: &Record,
+        queues: &BTreeMap<u32, Arc<Queue>>,
+    ) -> Work<S> {
+        let mut work = Work::of_branch(core);
+        // A queue cannot be removed while messages of it are held.
+        let known = |number: &u32| queues.get(number).cloned();
+        for (number, at) in &record.puts {
+            let Some(queue) = known(number) else { continue };
+            let hidden = queue.state.lock().index.hide(*at, work.number);
+            if let Some(entry) = hidden {
+                work.puts.push(Pending { queue, at: *at, entry, hashes: [0; 3] });
+            }
+        }
+        let seeker = Seeker { unit: work.number, handle: 0, now: core.now_tenths() };
+        for (number, at) in &record.gets {
+            let Some(queue) = known(number) else { continue };
+            let taken = {
+                let mut state = queue.state.lock();
+                let entry = state.index.visible(*at, &seeker);
+                entry.filter(|_| state.index.take(*at, &seeker, work.number).is_some())
+            };
+            if let Some(entry) = taken {
+                let (before, stays, hashes) = (None, false, [0; 3]);
+                work.gets.push(Taken { queue, at: *at, entry, hashes, before, stays });
+            }
+        }
+        let retained = record.retained.iter();
+        work.retained =
+            retained.map(|(at, topic)| Retained { topic: topic.clone(), at: *at }).collect();
+        work
+    }
+
+    /// What is to be kept of it when it is prepared.
+    pub(crate) fn record(&self, state: BranchState, since_ms: u64, user: &str) -> Record {
+        let own: BTreeSet<Place> = self.own_gets().collect();
+        let puts = self.puts.iter().filter(|put| put.entry.persistent && !own.contains(&put.at));
+        let puts = puts.map(|put| (put.queue.number, put.at)).collect();
+        let gets = self.gets.iter().filter(|got| got.entry.persistent && !got.is_own());
+        let gets = gets.map(|got| (got.queue.number, got.at)).collect();
+        let retained = self.retained.iter().map(|one| (one.at, one.topic.clone())).collect();
+        Record { state, since_ms, user: user.to_owned(), puts, gets, retained }
+    }
+
+    /// The places of what was both put and got in it. Places are unique over all queues.
+    fn own_gets(&self) -> impl Iterator<Item = Place> + '_ {
+        self.gets.iter().filter(|got| got.is_own()).map(|got| got.at)
+    }
+
+    /// Whether it retains publications.
+    pub(crate) fn publishes(&self) -> bool {
+        !self.retained.is_empty()
+    }
+
+    /// Prepares it: its record is kept with all that was put. Unless that is done, it is backed
+    /// out.
+    pub(crate) fn prepare(
+        &mut self,
+        core: &Core<S>,
+        (set, key): (SetId, &[u8]),
+        record: &[u8],
+    ) -> Answer<()> {
+        let kept = self.goes_on().and_then(|()| {
+            let unit = self.unit(core).map_err(failed)?;
+            unit.put(set, key, record).map_err(failed)
+        });
+        if kept.is_err() {
+            self.back(core);
+            return fail(Reason::BACKED_OUT);
+        }
+        self.end_unit(core)
+    }
+
+    /// Ends a prepared one: what was got goes, or what was put; `record` sees to what is kept of
+    /// it. If that fails nothing has changed.
+    pub(crate) fn resolve(
+        &mut self,
+        core: &Core<S>,
+        commits: bool,
+        record: impl FnOnce(&mut S::Unit) -> store::Result<()>,
+    ) -> store::Result<()> {
+        let mut unit =
+            core.store.begin(UnitOptions { owner: self.number, ..Default::default() })?;
+        let changed = match commits {
+            true => self.delete_gets(core, &mut unit),
+            false => self.delete_puts(core, &mut unit),
+        };
+        match changed.and_then(|()| record(&mut unit)) {
+            Ok(()) => unit.commit().map(drop)?,
+            Err(error) => {
+                // Whether or not the store goes on, nothing of this is kept.
+                let _ = unit.backout();
+                return Err(error);
+            }
+        }
+        self.settle(core, commits);
+        Ok(())
+    }
+
+    /// Deletes what was got and is in the store still.
+    fn delete_gets(&self, core: &Core<S>, unit: &mut S::Unit) -> store::Result<()> {
+        for got in self.gets.iter().filter(|got| got.entry.persistent && !got.is_own()) {
+            let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
+            let number = got.queue.number;
+            let deleted = core.bodies.delete(unit, number, got.at, &got.entry, backed_out);
+            deleted.map_err(|broken| broken.error)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes what was put.
+    fn delete_puts(&self, core: &Core<S>, unit: &mut S::Unit) -> store::Result<()> {
+        let own: BTreeSet<Place> = self.own_gets().collect();
+        let puts = self.puts.iter().filter(|put| put.entry.persistent && !own.contains(&put.at));
+        for put in puts {
+            let deleted = core.bodies.delete(unit, put.queue.number, put.at, &put.entry, false);
+            deleted.map_err(|broken| broken.error)?;
+        }
+        Ok(())
     }
 
     /// Fails once all that is left is to back it out.
@@ -257,7 +400,7 @@ impl<S: Store> Work<S> {
             queue.state.lock().index.gone(at, &hashes);
             return Err(self.lost(broken));
         }
-        self.puts.push(Pending { queue: Arc::clone(queue), at, hashes });
+        self.puts.push(Pending { queue: Arc::clone(queue), at, entry, hashes });
         Ok(at)
     }
 
@@ -287,7 +430,8 @@ impl<S: Store> Work<S> {
         for event in event.into_iter().flatten() {
             core.depth_event(queue, event);
         }
-        if entry.persistent {
+        let own = matches!(before, Some(Hold::Put(_)));
+        if entry.persistent && (own || !self.deferred) {
             let backed_out = queue.state.lock().index.backout_count(at) > 0;
             let shelf = queue.shelf();
             let deleted = self
@@ -343,6 +487,26 @@ impl<S: Store> Work<S> {
             self.back(core);
             return Err(doomed);
         }
+        if self.deferred && self.gets.iter().any(|got| got.entry.persistent && !got.is_own()) {
+            let deleted = self.unit(core).map(drop).and_then(|()| {
+                let mut unit = self.unit.take();
+                let deleted = unit.as_mut().map_or(Ok(()), |unit| self.delete_gets(core, unit));
+                self.unit = unit;
+                deleted
+            });
+            if deleted.is_err() {
+                self.back(core);
+                return fail(Reason::BACKED_OUT);
+            }
+        }
+        self.end_unit(core)?;
+        self.settle(core, true);
+        Ok(())
+    }
+
+    /// Commits the unit of work in the store; if that fails, all is backed out, or held until
+    /// restart tells.
+    fn end_unit(&mut self, core: &Core<S>) -> Answer<()> {
         if let Some(unit) = self.unit.take()
             && let Err(error) = unit.commit()
         {
@@ -357,7 +521,6 @@ impl<S: Store> Work<S> {
             self.settle(core, false);
             return fail(Reason::BACKED_OUT);
         }
-        self.settle(core, true);
         Ok(())
     }
 
@@ -442,7 +605,8 @@ impl<S: Store> Work<S> {
         let mut backed_out = Vec::new();
         let mut stay = Vec::new();
         for got in gets {
-            if got.stays {
+            // A branch has no unit of work that follows.
+            if got.stays && !self.deferred {
                 stay.push(got);
                 continue;
             }

@@ -202,6 +202,14 @@ impl Index {
         }
     }
 
+    /// Hides a message that stood in the store already, as one that a unit of work puts. `None` if
+    /// it is not there.
+    pub(crate) fn hide(&mut self, at: Place, unit: u64) -> Option<Entry> {
+        let entry = self.ready.remove(&at)?;
+        self.hold(at, entry, Hold::Put(unit), None);
+        Some(entry)
+    }
+
     fn hold(&mut self, at: Place, entry: Entry, by: Hold, hashes: Option<Hashes>) {
         self.held.insert(at, Held { entry, by, hashes });
         if let Some(owner) = by.owner() {

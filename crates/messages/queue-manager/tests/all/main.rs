@@ -1,6 +1,8 @@
 //! What programs observe of the queue manager, rule by rule.
 
 mod administration;
+mod branches;
+mod branches_crash;
 mod browsing;
 mod channels;
 mod claims;

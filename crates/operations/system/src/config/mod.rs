@@ -14,6 +14,7 @@ mod channels;
 mod databases;
 mod edit;
 mod engine;
+mod mqi;
 mod online;
 mod rest;
 mod template;
@@ -42,6 +43,7 @@ pub use channels::ChannelSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
+pub use mqi::MqiSettings;
 pub use online::{MapSettings, OnlineSettings, ProgramMessages, RegionSettings};
 pub use placement::Bytes;
 pub use rest::RestSettings;
@@ -120,6 +122,9 @@ pub struct SystemConfig {
     /// Where clients of AMQP come in.
     #[serde(default)]
     pub amqp: AmqpSettings,
+    /// Where programs of the message queue interface on other machines come in.
+    #[serde(default)]
+    pub mqi: MqiSettings,
     /// Where clients of REST come in.
     #[serde(default)]
     pub rest: RestSettings,
@@ -404,6 +409,7 @@ impl SystemConfig {
             online: OnlineSettings::default(),
             channels: ChannelSettings::default(),
             amqp: AmqpSettings::default(),
+            mqi: MqiSettings::default(),
             rest: RestSettings::default(),
         }
     }
@@ -625,6 +631,7 @@ impl SystemConfig {
         self.check_online()?;
         self.check_channels()?;
         self.check_amqp()?;
+        self.check_mqi()?;
         self.check_rest()
     }
 }

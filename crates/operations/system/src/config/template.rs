@@ -70,6 +70,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     online::write(&mut text, &config.online);
     channels::write(&mut text, &config.channels);
     amqp::write(&mut text, &config.amqp);
+    super::mqi::write(&mut text, &config.mqi);
     super::rest::write(&mut text, &config.rest);
     databases::write(&mut text, config);
     text.0

@@ -45,6 +45,7 @@ fn what_differs_from_the_defaults_is_written_and_read() {
     config.online.ims_connect = vec!["127.0.0.1:9999".into()];
     config.amqp.listen = vec!["127.0.0.1:5672".into()];
     config.amqp.anonymous = true;
+    config.mqi.listen = vec!["127.0.0.1:1415".into()];
     config.rest.listen = vec!["127.0.0.1:9080".into()];
     config.rest.administrators = vec!["ANNA".into()];
     config.online.regions = vec![

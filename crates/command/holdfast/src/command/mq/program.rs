@@ -6,7 +6,7 @@ use mqi::client::Client;
 use mqi::place::SOCKET;
 use mqi::structures::{Gmo, Md, Od, Pmo};
 use mqi::table::{Structure as _, text};
-use mqi::wire::{Object, Posting, Wanted};
+use mqi::wire::{Connecting, Object, Posting, Wanted};
 use queue_manager::name::unpadded;
 use queue_manager::{Completion, MESSAGE_BYTES_MAX, ObjectName, Outcome, Reason};
 
@@ -38,7 +38,8 @@ impl Program {
     /// Connects to the queue manager of the started system in a folder.
     pub(super) fn connect(dir: &Path, name: &str) -> Result<Program> {
         let socket = std::path::absolute(dir.join(SOCKET))?;
-        let client = Client::connect(&socket, ObjectName::default(), text(name), 1, None);
+        let connecting = Connecting::new(ObjectName::default(), text(name));
+        let client = Client::connect(&socket, connecting);
         let client = client.map_err(|outcome| match outcome.reason {
             Reason::Q_MGR_NOT_AVAILABLE => Failure::other(
                 format!("the system in {} is not started", dir.display()),

@@ -7,20 +7,26 @@ const PORT: u16 = 1414;
 
 /// One end of a connection name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) host: String,
-    pub(crate) port: u16,
+pub struct Place {
+    /// The machine.
+    pub host: String,
+    /// The port there.
+    pub port: u16,
 }
 
 impl Place {
     /// Its addresses, as the machine knows them now.
-    pub(crate) fn addresses(&self) -> std::io::Result<Vec<SocketAddr>> {
+    ///
+    /// # Errors
+    /// What the machine says of the name.
+    pub fn addresses(&self) -> std::io::Result<Vec<SocketAddr>> {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
 }
 
 /// The places of a connection name; `None` if it is none.
-pub(crate) fn places(name: &str) -> Option<Vec<Place>> {
+#[must_use]
+pub fn places(name: &str) -> Option<Vec<Place>> {
     let place = |part: &str| -> Option<Place> {
         let part = part.trim();
         let (host, port) = match part.split_once('(') {

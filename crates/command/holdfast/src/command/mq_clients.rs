@@ -1,0 +1,118 @@
+//! The door of a started system for programs of the message queue interface on other machines.
+//!
+//! Invariants:
+//! 1. Where no users are configured, only this machine comes in; the system says so. So it does
+//!    where there is no certificate.
+//! 2. A certificate stands for the user that its common name names, as long as there is one.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mq_clients::tls::Tls;
+use mq_clients::{Options, Server, Users};
+use operations::messages::Messages;
+use operations::transactions::{self, TransactionManager};
+use otma::{Manager as _, Name};
+use store_any::AnyStore;
+use system::{DoorStatus, System};
+
+use super::listen::{self, CertificateFiles, Certificates};
+use crate::failure::{Failure, Result};
+
+/// The door's name, as `start` tells it.
+const NAME: &str = "mqi";
+/// Who somebody without a name is.
+const NOBODY: &str = "anonymous";
+
+/// The door, open.
+pub(super) struct ClientsDoor {
+    server: Arc<Server<AnyStore>>,
+}
+
+/// The users of a system.
+struct Known(TransactionManager);
+
+/// A user's name as the system has it.
+fn name_of(text: &str) -> Option<Name> {
+    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
+}
+
+impl Users for Known {
+    fn password(&self, user: &str, password: &[u8]) -> Option<String> {
+        let known = self.0.authenticate(name_of(user)?, Name::BLANK, password);
+        known.ok().map(|known| known.user.text())
+    }
+
+    fn certificate(&self, name: &str) -> Option<String> {
+        let name = name_of(name)?;
+        self.0.user_mark(name).map(|_| name.text())
+    }
+
+    fn nobody(&self) -> Option<String> {
+        (!self.0.has_users()).then(|| NOBODY.to_owned())
+    }
+}
+
+impl ClientsDoor {
+    /// Opens the door, if the configuration wants one.
+    pub(super) fn open(system: &System, messages: &Messages) -> Result<Option<ClientsDoor>> {
+        let settings = &system.config().mqi;
+        if settings.listen.is_empty() {
+            return Ok(None);
+        }
+        let users = transactions::users(system)?;
+        let files = CertificateFiles {
+            section: "mqi",
+            certificate: &settings.tls_certificate,
+            key: &settings.tls_key,
+            clients: &settings.tls_clients,
+        };
+        let tls = listen::certificates(system, &files)?;
+        let tls = tls.map(|Certificates { chain, key, client_roots }| Tls {
+            certificates: chain,
+            key,
+            client_roots,
+        });
+        let mut addresses = listen::addresses(&settings.listen, "the section [mqi]")?;
+        if tls.is_none() {
+            let why = "the section [mqi] has no certificate";
+            listen::only_here(&mut addresses, "MQI", why, "give it one, and its key");
+        } else if !users.has_users() {
+            listen::on_this_machine(&mut addresses, "MQI");
+        }
+        let options = Options {
+            addresses,
+            tls,
+            connections_max: usize::try_from(settings.connections_max).unwrap_or(usize::MAX),
+            clock: Arc::clone(&system.kernel().seam().clock),
+        };
+        let server = Server::start(&messages.manager()?, &options, Arc::new(Known(users)));
+        let server = Arc::new(server.map_err(|error| Failure::Error(Box::new(error)))?);
+        let told = Arc::clone(&server);
+        system.doors().add(Box::new(move || status(&told)));
+        Ok(Some(ClientsDoor { server }))
+    }
+
+    /// Where programs come in: the door's name, and its address.
+    pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.server.addresses().iter().map(|address| (NAME, *address)).collect()
+    }
+
+    /// Sends programs away; what they had not committed is backed out.
+    pub(super) fn close(self) {
+        self.server.close();
+    }
+}
+
+fn status(server: &Server<AnyStore>) -> DoorStatus {
+    let counted = server.counted();
+    DoorStatus {
+        name: NAME.to_owned(),
+        addresses: server.addresses().iter().map(ToString::to_string).collect(),
+        connections: counted.connections,
+        accepted: counted.accepted,
+        refused: counted.refused,
+        received: counted.calls,
+        sent: counted.calls,
+    }
+}

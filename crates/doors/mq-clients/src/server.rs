@@ -1,0 +1,283 @@
+//! Listening, threads, the end.
+//!
+//! 1. Every program has a thread of its own; closed, the door has ended all of them, and so backed
+//!    out what was not committed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mqi::server::converse;
+use mqi::wire::frame::Incoming;
+use queue_manager::QueueManager;
+use rustls::ServerConfig;
+use seam::clock::Clock;
+use seam::sync::{Condvar, Mutex};
+use seam::thread::{self, JoinHandle};
+use store::Store;
+
+use crate::error::Error;
+use crate::greeting::{GREETING, greet};
+use crate::link::Link;
+use crate::places::Held;
+use crate::shared::{Shared, Users};
+use crate::tls::{self, Tls};
+
+/// How long nobody is let in after that could not be done.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How the door is opened.
+pub struct Options {
+    /// Where is listened; port 0 is any.
+    pub addresses: Vec<SocketAddr>,
+    /// Certificates; without them only this machine comes in.
+    pub tls: Option<Tls>,
+    /// Connections at a time.
+    pub connections_max: usize,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What the door has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Programs that are connected.
+    pub connections: u64,
+    /// Programs that were let in.
+    pub accepted: u64,
+    /// Connections of those who were not.
+    pub refused: u64,
+    /// Calls.
+    pub calls: u64,
+}
+
+/// What all threads of a door share.
+struct Door<S: Store> {
+    shared: Shared<S>,
+    keys: Option<Arc<ServerConfig>>,
+    clock: Arc<dyn Clock>,
+    listeners: Vec<TcpListener>,
+    sessions: Mutex<Sessions>,
+    /// Nobody signals it: it is for waits with a limit.
+    pause: Condvar,
+    accepted: AtomicU64,
+    refused: AtomicU64,
+    calls: Arc<AtomicU64>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    closed: bool,
+    next: u64,
+    open: BTreeMap<u64, TcpStream>,
+    threads: BTreeMap<u64, JoinHandle>,
+    ended: Vec<u64>,
+    programs: u64,
+}
+
+/// An open door. Dropped, it is closed.
+pub struct Server<S: Store> {
+    door: Arc<Door<S>>,
+    addresses: Vec<SocketAddr>,
+    acceptors: Vec<JoinHandle>,
+}
+
+impl<S: Store> Server<S> {
+    /// Opens the door.
+    ///
+    /// # Errors
+    /// If an address cannot be listened at, certificates cannot be used, or there are no threads.
+    pub fn start(
+        manager: &QueueManager<S>,
+        options: &Options,
+        users: Arc<dyn Users>,
+    ) -> Result<Server<S>, Error> {
+        let keys = options.tls.as_ref().map(tls::config).transpose()?;
+        let (mut listeners, mut addresses) = (Vec::new(), Vec::new());
+        for address in &options.addresses {
+            let failed = |error| Error::Listen { address: *address, error };
+            let listener = TcpListener::bind(address).map_err(failed)?;
+            addresses.push(listener.local_addr().map_err(failed)?);
+            listeners.push(listener);
+        }
+        let door = Arc::new(Door {
+            shared: Shared {
+                manager: manager.clone(),
+                users,
+                places: Arc::default(),
+                connections_max: options.connections_max,
+            },
+            keys,
+            clock: Arc::clone(&options.clock),
+            listeners,
+            sessions: Mutex::default(),
+            pause: Condvar::new(),
+            accepted: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            calls: Arc::default(),
+        });
+        let acceptors = Vec::new();
+        let mut server = Server { door: Arc::clone(&door), addresses, acceptors };
+        for at in 0..door.listeners.len() {
+            let own = Arc::clone(&door);
+            let acceptor = thread::spawn("mq-clients", move || own.accept_all(at));
+            server.acceptors.push(acceptor.map_err(Error::Threads)?);
+        }
+        Ok(server)
+    }
+}
+
+impl<S: Store> Server<S> {
+    /// Where it listens.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub fn counted(&self) -> Counted {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counted {
+            connections: self.door.sessions.lock().programs,
+            accepted: of(&self.door.accepted),
+            refused: of(&self.door.refused),
+            calls: of(&self.door.calls),
+        }
+    }
+
+    /// Lets nobody in any more, and ends every connection: what a program has not committed is
+    /// backed out. The queue manager ends waits first, with its own `stop`.
+    pub fn close(&self) {
+        let threads = {
+            let mut sessions = self.door.sessions.lock();
+            sessions.closed = true;
+            for stream in sessions.open.values() {
+                // One that has gone by itself needs no end.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+            std::mem::take(&mut sessions.threads)
+        };
+        for listener in &self.door.listeners {
+            // Whoever accepts is woken by that.
+            let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+        }
+        threads.into_values().for_each(JoinHandle::join);
+    }
+}
+
+impl<S: Store> Drop for Server<S> {
+    fn drop(&mut self) {
+        self.close();
+        self.acceptors.drain(..).for_each(JoinHandle::join);
+    }
+}
+
+impl<S: Store> Door<S> {
+    fn accept_all(self: Arc<Self>, at: usize) {
+        let Some(listener) = self.listeners.get(at) else { return };
+        loop {
+            match listener.accept() {
+                Ok((stream, peer)) => self.let_in(stream, peer),
+                Err(_) if self.sessions.lock().closed => return,
+                // One that went before it was let in, or no descriptor is left for the moment.
+                Err(_) => {
+                    let mut sessions = self.sessions.lock();
+                    reap(&mut sessions);
+                    self.pause.wait_for(&mut sessions, PAUSE);
+                }
+            }
+        }
+    }
+
+    fn let_in(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+        // One too many is turned away: waiting would look like a network that is broken.
+        let places = &self.shared.places;
+        let place = places.connection(self.shared.connections_max);
+        let greeting = places.greeting(peer.ip().to_canonical());
+        let (Some(place), Some(greeting)) = (place, greeting) else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let Ok(second) = stream.try_clone() else { return };
+        let mut sessions = self.sessions.lock();
+        reap(&mut sessions);
+        if sessions.closed {
+            return;
+        }
+        let number = sessions.next;
+        sessions.next += 1;
+        sessions.open.insert(number, second);
+        let door = Arc::clone(self);
+        let serves = thread::spawn("mq-client", move || {
+            // A session that fails ends; its connection is dropped, and so backed out.
+            drop(thread::catch(|| door.serve(stream, greeting)));
+            drop(place);
+            let mut sessions = door.sessions.lock();
+            sessions.open.remove(&number);
+            sessions.ended.push(number);
+        });
+        match serves {
+            Ok(handle) => {
+                sessions.threads.insert(number, handle);
+            }
+            Err(_) => {
+                sessions.open.remove(&number);
+            }
+        }
+    }
+
+    fn serve(&self, stream: TcpStream, greeting: Held) -> io::Result<()> {
+        let deadline = self.clock.monotonic() + GREETING;
+        let begun = Link::accept(
+            stream,
+            self.keys.as_ref(),
+            (&self.clock, deadline),
+            (&self.shared.places, &self.calls),
+        );
+        let greeted = begun.and_then(|link| {
+            let mut incoming = Incoming::new(link);
+            Ok((greet(&self.shared, &mut incoming)?, incoming))
+        });
+        drop(greeting);
+        let (Some(guest), mut incoming) = greeted.inspect_err(|_| self.refuse())? else {
+            self.refuse();
+            return Ok(());
+        };
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+        let _here = Here::new(&self.sessions);
+        converse(guest.calls, &mut incoming, guest.longest)
+    }
+
+    fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A program that is connected, until this is dropped.
+struct Here<'s>(&'s Mutex<Sessions>);
+
+impl Here<'_> {
+    fn new(sessions: &Mutex<Sessions>) -> Here<'_> {
+        sessions.lock().programs += 1;
+        Here(sessions)
+    }
+}
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        self.0.lock().programs -= 1;
+    }
+}
+
+/// Joins the threads that have ended.
+fn reap(sessions: &mut Sessions) {
+    for number in std::mem::take(&mut sessions.ended) {
+        if let Some(handle) = sessions.threads.remove(&number) {
+            handle.join();
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Passwords, certificates, and the records of channels.
+
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
+use queue_manager::objects::{Kind, Value};
+
+use crate::common::{Anna, Place, certificates, define, ended};
+
+/// Connects as it is told, puts a message, and tells with which reason, as whom.
+const WHO: &str = r#"
+  MQHCONN h = getenv("USERID") ? connect_as(getenv("USERID"), getenv("PASSWORD"))
+                               : connect_to("QM1");
+  if (cc == 2) { printf("%d\n", rc); return 0; }
+  MQHOBJ o = open_queue(h, "APP.Q", MQOO_OUTPUT | MQOO_INPUT_SHARED);
+  MQMD md = {MQMD_DEFAULT};
+  MQPMO pmo = {MQPMO_DEFAULT};
+  MQPUT(h, o, &md, &pmo, 0, NULL, &cc, &rc);
+  IS(0, 0);
+  printf("%.12s\n", md.UserIdentifier);
+  get(h, o, NULL, 0, MQGMO_NO_SYNCPOINT, 0);
+  MQDISC(&h, &cc, &rc);
+"#;
+
+struct Asking {
+    place: Place,
+    binary: std::path::PathBuf,
+}
+
+impl Asking {
+    fn new(users: Anna, secured: bool) -> Asking {
+        let place = Place::new(users, secured);
+        let binary = place.c("who", "mqic_r", WHO);
+        Asking { place, binary }
+    }
+
+    fn told(&self, settings: &[(&str, &str)]) -> String {
+        let mut command = self.place.command(&self.binary);
+        command.envs(settings.iter().copied());
+        String::from_utf8_lossy(&ended(&mut command).stdout).trim().to_owned()
+    }
+}
+
+const ANNA: [(&str, &str); 2] = [("USERID", "anna"), ("PASSWORD", "sesame")];
+
+#[test]
+fn a_password_says_who_a_program_is() {
+    let asking = Asking::new(Anna::default(), false);
+    assert_eq!(asking.told(&ANNA), "ANNA");
+    assert_eq!(asking.told(&[("USERID", "anna"), ("PASSWORD", "wrong")]), "2035");
+    assert_eq!(asking.told(&[("USERID", "otto"), ("PASSWORD", "sesame")]), "2035");
+    assert_eq!(asking.told(&[]), "2035", "somebody without a name");
+    let nobody = Asking::new(Anna { nobody: true }, false);
+    assert_eq!(nobody.told(&[]), "anonymous");
+}
+
+#[test]
+fn a_certificate_says_who_a_program_is() {
+    let asking = Asking::new(Anna::default(), true);
+    let file = |name: &str| certificates().join(name).display().to_string();
+    let (root, two, two_key) = (file("ca.pem"), file("qm2.pem"), file("qm2.key"));
+    let (one, one_key) = (file("qm1.pem"), file("qm1.key"));
+    let known = [
+        ("HOLDFAST_MQ_CA", &*root),
+        ("HOLDFAST_MQ_CERTIFICATE", &*two),
+        ("HOLDFAST_MQ_KEY", &*two_key),
+    ];
+    assert_eq!(asking.told(&known), "QM2");
+    let unknown = [
+        ("HOLDFAST_MQ_CA", &*root),
+        ("HOLDFAST_MQ_CERTIFICATE", &*one),
+        ("HOLDFAST_MQ_KEY", &*one_key),
+    ];
+    assert_eq!(asking.told(&unknown), "2035", "it names no user");
+    let map = [
+        ("CHLAUTH", Value::from("TO.*")),
+        ("TYPE", Value::from("SSLPEERMAP")),
+        ("SSLPEER", Value::from("CN=qm1.*,O=Ours")),
+        ("USERSRC", Value::from("MAP")),
+        ("MCAUSER", Value::from("mapped")),
+    ];
+    let manager = &asking.place.manager;
+    manager.define(Kind::ChannelAuthority, "1", &map, true, None).unwrap();
+    assert_eq!(asking.told(&unknown), "mapped");
+    assert_eq!(asking.told(&known), "QM2");
+    assert_eq!(asking.told(&[("HOLDFAST_MQ_CA", &*root)]), "2035", "nothing is shown");
+}
+
+#[test]
+fn records_and_the_channel_say_as_whom_a_program_works() {
+    let asking = Asking::new(Anna::default(), false);
+    let manager = &asking.place.manager;
+    define(manager, Kind::Channel, "TO.QM1", &[("CHLTYPE", "SVRCONN"), ("MCAUSER", "worker")]);
+    assert_eq!(asking.told(&ANNA), "worker");
+    assert_eq!(asking.told(&[]), "2035", "a user of the channel is no proof");
+    let record = |values: &[(&str, &str)]| {
+        let mut all = vec![("CHLAUTH", Value::from("TO.*"))];
+        all.extend(values.iter().map(|(name, value)| (*name, Value::from(*value))));
+        manager.define(Kind::ChannelAuthority, "1", &all, true, None).unwrap();
+    };
+    record(&[("TYPE", "USERMAP"), ("CLNTUSER", "anna"), ("USERSRC", "CHANNEL")]);
+    assert_eq!(asking.told(&ANNA), "ANNA");
+    record(&[("TYPE", "ADDRESSMAP"), ("ADDRESS", "127.*"), ("USERSRC", "NOACCESS")]);
+    assert_eq!(asking.told(&ANNA), "2035");
+}
+
+#[test]
+fn a_blocked_user_and_a_stopped_channel_let_nobody_in() {
+    let asking = Asking::new(Anna::default(), false);
+    let manager = &asking.place.manager;
+    let blocked = [
+        ("CHLAUTH", Value::from("*")),
+        ("TYPE", Value::from("BLOCKUSER")),
+        ("USERLIST", Value::List(vec!["ANNA".into()])),
+    ];
+    manager.define(Kind::ChannelAuthority, "1", &blocked, true, None).unwrap();
+    assert_eq!(asking.told(&ANNA), "2035");
+    manager.delete(Kind::ChannelAuthority, "1", false).unwrap();
+    assert_eq!(asking.told(&ANNA), "ANNA");
+    manager.channels().set_stopped("TO.QM1", true).unwrap();
+    assert_eq!(asking.told(&ANNA), "2537");
+}

@@ -1,0 +1,405 @@
+//! The switch of a resource manager (X/Open XA): by it another transaction manager has what a
+//! program puts and gets committed together with what it does elsewhere.
+//!
+//! | entry | what it does |
+//! |---|---|
+//! | `xa_open`, `xa_close` | connects this thread to the queue manager that `xa_info` names; ends that |
+//! | `xa_start`, `xa_end` | calls under syncpoint belong to a branch; to it no longer |
+//! | `xa_prepare`, `xa_commit`, `xa_rollback` | what becomes of a branch |
+//! | `xa_recover`, `xa_forget` | which are prepared; what an operator has decided is known |
+//!
+//! `xa_info` is the name of a queue manager, or a list such as `qmname=QM1,tpm=x`, of which the
+//! name counts.
+//!
+//! Invariants:
+//! 1. A connection that a transaction manager has opened is found by MQCONN of the same thread, and
+//!    MQDISC leaves it to the transaction manager.
+//! 2. A branch that may still be committed is never reported as rolled back: what cannot be done
+//!    now is to be tried again.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int, c_long};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+use queue_manager::Reason;
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchError, BranchId, WorkEnd};
+
+use crate::connect;
+use crate::state;
+
+/// Codes of the specification.
+mod code {
+    use std::ffi::c_int;
+
+    pub(super) const OK: c_int = 0;
+    pub(super) const READ_ONLY: c_int = 3;
+    pub(super) const RETRY: c_int = 4;
+    pub(super) const DECIDED_BACK_OUT: c_int = 6;
+    pub(super) const DECIDED_COMMIT: c_int = 7;
+    pub(super) const BACKED_OUT: c_int = 100;
+    pub(super) const NO_ASYNC: c_int = -2;
+    pub(super) const ERROR: c_int = -3;
+    pub(super) const UNKNOWN: c_int = -4;
+    pub(super) const INVALID: c_int = -5;
+    pub(super) const PROTOCOL: c_int = -6;
+    pub(super) const FAILED: c_int = -7;
+    pub(super) const EXISTS: c_int = -8;
+    pub(super) const OUTSIDE: c_int = -9;
+}
+
+/// Flags of the specification.
+mod flag {
+    use std::ffi::c_long;
+
+    pub(super) const JOIN: c_long = 0x0020_0000;
+    pub(super) const END_SCAN: c_long = 0x0080_0000;
+    pub(super) const START_SCAN: c_long = 0x0100_0000;
+    pub(super) const SUSPEND: c_long = 0x0200_0000;
+    pub(super) const RESUME: c_long = 0x0800_0000;
+    pub(super) const FAIL: c_long = 0x2000_0000;
+    pub(super) const ONE_PHASE: c_long = 0x4000_0000;
+    pub(super) const ASYNC: c_long = 0x8000_0000;
+}
+
+/// The identifier of a branch, as the specification has it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(missing_docs)] // the specification's own
+pub struct Xid {
+    pub format: c_long,
+    pub transaction_length: c_long,
+    pub branch_length: c_long,
+    pub data: [u8; 128],
+}
+
+type Entry = unsafe extern "C" fn(*mut Xid, c_int, c_long) -> c_int;
+type Opening = unsafe extern "C" fn(*mut c_char, c_int, c_long) -> c_int;
+
+/// The switch, as the specification has it.
+#[repr(C)]
+#[allow(missing_docs)] // the specification's own
+pub struct Switch {
+    pub name: [u8; 32],
+    pub flags: c_long,
+    pub version: c_long,
+    pub open: Opening,
+    pub close: Opening,
+    pub start: Entry,
+    pub end: Entry,
+    pub rollback: Entry,
+    pub prepare: Entry,
+    pub commit: Entry,
+    pub recover: unsafe extern "C" fn(*mut Xid, c_long, c_int, c_long) -> c_int,
+    pub forget: Entry,
+    pub complete: unsafe extern "C" fn(*mut c_int, *mut c_int, c_int, c_long) -> c_int,
+}
+
+impl Switch {
+    /// That of this library.
+    #[must_use]
+    pub const fn new() -> Switch {
+        let mut name = [0; 32];
+        let text = b"Holdfast queue manager";
+        let mut at = 0;
+        while at < text.len() {
+            name[at] = text[at];
+            at += 1;
+        }
+        Switch {
+            name,
+            flags: 0,
+            version: 0,
+            open,
+            close,
+            start,
+            end,
+            rollback,
+            prepare,
+            commit,
+            recover,
+            forget,
+            complete,
+        }
+    }
+}
+
+impl Default for Switch {
+    fn default() -> Switch {
+        Switch::new()
+    }
+}
+
+/// What a thread has opened as a resource manager of that number.
+struct Opened {
+    handle: i32,
+    /// Identifiers of a scan that were not given yet.
+    scan: Option<Vec<BranchId>>,
+}
+
+thread_local! {
+    static OPENED: RefCell<BTreeMap<c_int, Opened>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Makes a call; a panic is an error of the resource manager.
+fn guarded(call: impl FnOnce() -> c_int) -> c_int {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or(code::FAILED)
+}
+
+/// The queue manager that an opening string names.
+fn name_of(info: &str) -> String {
+    if !info.contains('=') {
+        return info.trim().to_owned();
+    }
+    let mut parts = info.split(',').filter_map(|part| part.split_once('='));
+    let named = parts.find(|(key, _)| key.trim().eq_ignore_ascii_case("qmname"));
+    named.map_or_else(String::new, |(_, name)| name.trim().to_owned())
+}
+
+unsafe extern "C" fn open(info: *mut c_char, rmid: c_int, flags: c_long) -> c_int {
+    guarded(|| {
+        if flags & flag::ASYNC != 0 {
+            return code::NO_ASYNC;
+        }
+        if OPENED.with_borrow(|all| all.contains_key(&rmid)) {
+            return code::OK;
+        }
+        let info = match info.is_null() {
+            true => String::new(),
+            // SAFETY: the specification says that a zero byte ends the string.
+            false => unsafe { CStr::from_ptr(info) }.to_string_lossy().into_owned(),
+        };
+        let (handle, is_new) = match connect::for_switch(&name_of(&info)) {
+            Ok(connected) => connected,
+            Err(Reason::Q_MGR_NAME_ERROR) => return code::INVALID,
+            Err(_) => return code::ERROR,
+        };
+        let Ok(connection) = state::find(handle) else { return code::ERROR };
+        connection.managed.fetch_add(1, Ordering::AcqRel);
+        if is_new {
+            connection.claimed.store(false, Ordering::Release);
+        }
+        OPENED.with_borrow_mut(|all| all.insert(rmid, Opened { handle, scan: None }));
+        code::OK
+    })
+}
+
+unsafe extern "C" fn close(_info: *mut c_char, rmid: c_int, flags: c_long) -> c_int {
+    guarded(|| {
+        if flags & flag::ASYNC != 0 {
+            return code::NO_ASYNC;
+        }
+        let Some(opened) = OPENED.with_borrow_mut(|all| all.remove(&rmid)) else {
+            return code::OK;
+        };
+        let Ok(connection) = state::find(opened.handle) else { return code::OK };
+        let last = connection.managed.fetch_sub(1, Ordering::AcqRel) == 1;
+        if last && !connection.claimed.load(Ordering::Acquire) {
+            if let Ok(mut client) = connection.client() {
+                // What is not prepared is backed out; nothing else can be said here.
+                let _ = client.disconnect();
+            }
+            state::forget(opened.handle);
+        }
+        code::OK
+    })
+}
+
+/// The identifier at an address.
+///
+/// # Safety
+/// The address is null, or leads to an identifier.
+unsafe fn branch_at(xid: *const Xid) -> Option<BranchId> {
+    if xid.is_null() {
+        return None;
+    }
+    // SAFETY: as promised to this function.
+    let xid = unsafe { xid.read_unaligned() };
+    let transaction = usize::try_from(xid.transaction_length).ok()?;
+    let branch = usize::try_from(xid.branch_length).ok()?;
+    let (first, rest) = xid.data.split_at_checked(transaction)?;
+    BranchId::new(xid.format, first, rest.get(..branch)?)
+}
+
+fn xid_of(branch: &BranchId) -> Xid {
+    let mut data = [0; 128];
+    let bytes = branch.transaction().iter().chain(branch.branch());
+    data.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    Xid {
+        format: branch.format(),
+        transaction_length: branch.transaction().len() as c_long,
+        branch_length: branch.branch().len() as c_long,
+        data,
+    }
+}
+
+fn code_of(error: BranchError, otherwise: c_int) -> c_int {
+    match error {
+        BranchError::Unknown => code::UNKNOWN,
+        BranchError::Exists => code::EXISTS,
+        BranchError::Protocol => code::PROTOCOL,
+        BranchError::Outside => code::OUTSIDE,
+        BranchError::BackedOut => code::BACKED_OUT,
+        BranchError::DecidedCommit => code::DECIDED_COMMIT,
+        BranchError::DecidedBackOut => code::DECIDED_BACK_OUT,
+        BranchError::Failed => otherwise,
+        BranchError::Stopping => code::FAILED,
+    }
+}
+
+/// Asks the queue manager of a resource manager's number.
+fn ask(rmid: c_int, call: &BranchCall) -> Result<Result<BranchAnswer, BranchError>, c_int> {
+    let handle = OPENED.with_borrow(|all| all.get(&rmid).map(|opened| opened.handle));
+    let handle = handle.ok_or(code::PROTOCOL)?;
+    let connection = state::find(handle).map_err(|_| code::FAILED)?;
+    let mut client = connection.client().map_err(|_| code::FAILED)?;
+    Ok(client.branch(call))
+}
+
+/// Asks about one branch; `otherwise` says that it could not be done now.
+///
+/// # Safety
+/// The address is null, or leads to an identifier.
+unsafe fn ask_about(
+    (xid, rmid, flags): (*const Xid, c_int, c_long),
+    otherwise: c_int,
+    call: impl FnOnce(BranchId) -> BranchCall,
+) -> c_int {
+    guarded(|| {
+        if flags & flag::ASYNC != 0 {
+            return code::NO_ASYNC;
+        }
+        // SAFETY: as promised to this function.
+        let Some(branch) = (unsafe { branch_at(xid) }) else { return code::INVALID };
+        match ask(rmid, &call(branch)) {
+            Ok(Ok(BranchAnswer::ReadOnly)) => code::READ_ONLY,
+            Ok(Ok(_)) => code::OK,
+            Ok(Err(error)) => code_of(error, otherwise),
+            Err(code) => code,
+        }
+    })
+}
+
+unsafe extern "C" fn start(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
+    // SAFETY: the specification says what the arguments are.
+    unsafe {
+        ask_about((xid, rmid, flags), code::ERROR, |branch| match flags {
+            _ if flags & flag::RESUME != 0 => BranchCall::Resume(branch),
+            _ if flags & flag::JOIN != 0 => BranchCall::Join(branch),
+            _ => BranchCall::Start(branch),
+        })
+    }
+}
+
+unsafe extern "C" fn end(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
+    let how = match flags {
+        _ if flags & flag::SUSPEND != 0 => WorkEnd::Suspended,
+        _ if flags & flag::FAIL != 0 => WorkEnd::Failed,
+        _ => WorkEnd::Done,
+    };
+    // SAFETY: the specification says what the arguments are.
+    unsafe { ask_about((xid, rmid, flags), code::ERROR, |branch| BranchCall::End(branch, how)) }
+}
+
+unsafe extern "C" fn rollback(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
+    // SAFETY: the specification says what the arguments are.
+    unsafe { ask_about((xid, rmid, flags), code::FAILED, BranchCall::BackOut) }
+}
+
+unsafe extern "C" fn prepare(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
+    // SAFETY: the specification says what the arguments are.
+    unsafe { ask_about((xid, rmid, flags), code::ERROR, BranchCall::Prepare) }
+}
+
+unsafe extern "C" fn commit(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
+    let one_phase = flags & flag::ONE_PHASE != 0;
+    let otherwise = if one_phase { code::FAILED } else { code::RETRY };
+    // SAFETY: the specification says what the arguments are.
+    unsafe {
+        ask_about((xid, rmid, flags), otherwise, |branch| BranchCall::Commit { branch, one_phase })
+    }
+}
+
+unsafe extern "C" fn forget(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
+    // SAFETY: the specification says what the arguments are.
+    unsafe { ask_about((xid, rmid, flags), code::FAILED, BranchCall::Forget) }
+}
+
+unsafe extern "C" fn recover(xids: *mut Xid, count: c_long, rmid: c_int, flags: c_long) -> c_int {
+    guarded(|| {
+        let Ok(count) = usize::try_from(count) else { return code::INVALID };
+        if xids.is_null() && count > 0 {
+            return code::INVALID;
+        }
+        if flags & flag::START_SCAN != 0 {
+            let found = match ask(rmid, &BranchCall::Recover) {
+                Ok(Ok(BranchAnswer::Listed(found))) => found,
+                Ok(Ok(_)) => return code::ERROR,
+                Ok(Err(error)) => return code_of(error, code::ERROR),
+                Err(code) => return code,
+            };
+            OPENED.with_borrow_mut(|all| {
+                if let Some(opened) = all.get_mut(&rmid) {
+                    opened.scan = Some(found);
+                }
+            });
+        }
+        let given = OPENED.with_borrow_mut(|all| {
+            let opened = all.get_mut(&rmid)?;
+            let scan = opened.scan.as_mut()?;
+            let given: Vec<BranchId> = scan.drain(..count.min(scan.len())).collect();
+            if flags & flag::END_SCAN != 0 {
+                opened.scan = None;
+            }
+            Some(given)
+        });
+        let Some(given) = given else { return code::PROTOCOL };
+        for (at, branch) in given.iter().enumerate() {
+            // SAFETY: the specification says that there is room for `count` of them.
+            unsafe { xids.add(at).write_unaligned(xid_of(branch)) };
+        }
+        c_int::try_from(given.len()).unwrap_or(code::ERROR)
+    })
+}
+
+unsafe extern "C" fn complete(_: *mut c_int, _: *mut c_int, _: c_int, _: c_long) -> c_int {
+    // Nothing is done asynchronously that could be waited for.
+    code::INVALID
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_switch_and_identifiers_stand_as_the_specification_has_them() {
+        assert_eq!(std::mem::size_of::<Xid>(), 152);
+        assert_eq!(std::mem::offset_of!(Switch, open), 48);
+        assert_eq!(std::mem::size_of::<Switch>(), 48 + 10 * 8);
+    }
+
+    #[test]
+    fn identifiers_come_back_and_wrong_ones_are_none() {
+        let branch = BranchId::new(3, b"abc", b"defg").unwrap();
+        let xid = xid_of(&branch);
+        // SAFETY: it is an identifier.
+        let read = |xid: &Xid| unsafe { branch_at(xid) };
+        assert_eq!(read(&xid), Some(branch));
+        for (format, transaction, branch) in
+            [(-1, 3, 4), (3, 0, 4), (3, 65, 4), (3, 3, 65), (3, -1, 4)]
+        {
+            let wrong =
+                Xid { format, transaction_length: transaction, branch_length: branch, ..xid };
+            assert_eq!(read(&wrong), None);
+        }
+    }
+
+    #[test]
+    fn an_opening_string_names_a_queue_manager() {
+        assert_eq!(name_of("QM1"), "QM1");
+        assert_eq!(name_of(" axlib=x, qmname=QM1 ,tpm=y"), "QM1");
+        assert_eq!(name_of("tpm=y"), "");
+        assert_eq!(name_of(""), "");
+    }
+}
