@@ -238,8 +238,8 @@ fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
 /// Sending a database away was free: its digest tells equal contents, and changes wait meanwhile.
 #[test]
 fn no_database_is_sent_away_without_a_proof() {
-    assert!(super::verbs::needs_proof("db send") && super::verbs::needs_proof("db empty"));
-    assert!(!super::verbs::needs_proof("db status"));
+    assert!(verbs::needs_proof("db send") && verbs::needs_proof("db empty"));
+    assert!(!verbs::needs_proof("db status"));
 }
 
 #[test]
