@@ -177,7 +177,7 @@ impl Conversion {
                 segments[usize::from(at.code())] = Some(Arc::new(mapped.clone()));
             }
         }
-        let findings = Findings::default();
+        let findings = found_nothing(args.as_text);
         Ok(Conversion { page, direction, segments, as_text: args.as_text, findings })
     }
 
@@ -188,7 +188,7 @@ impl Conversion {
             direction: self.direction,
             segments: self.segments.clone(),
             as_text: self.as_text,
-            findings: Findings::default(),
+            findings: found_nothing(self.as_text),
         }
     }
 
@@ -196,21 +196,30 @@ impl Conversion {
     pub(crate) fn convert(&mut self, code: u8, number: u64, data: &mut [u8]) {
         let Some(mapped) = &self.segments[usize::from(code)] else { return };
         mapped.check(&self.page, self.direction, data, number, &mut self.findings);
+        if self.as_text {
+            let (page, way) = (&self.page, self.direction);
+            return mapped.convert_as_text(page, way, data, number, &mut self.findings);
+        }
         // A record of no kind is among the findings.
         let _ = mapped.convert(&self.page, self.direction, data);
     }
 
     /// Refuses what was found, or tells it.
     pub(crate) fn settle(&self) -> Result<()> {
-        let Findings { wrong, signs, .. } = &self.findings;
-        if !self.as_text {
-            self.findings.refuse().map_err(|error| Failure::Error(Box::new(error)))?;
-        } else if *wrong > 0 {
-            let first = self.findings.first.first().map(ToString::to_string).unwrap_or_default();
+        let Findings { texts, signs, unused, .. } = &self.findings;
+        self.findings.refuse().map_err(|error| Failure::Error(Box::new(error)))?;
+        if let Some(first) = &self.findings.first_text {
             warn(format!(
                 "{} places are not as the map describes them and were converted as characters; \
                  the first: {first}",
-                count(*wrong)
+                count(*texts)
+            ));
+        }
+        if *unused > 0 {
+            warn(format!(
+                "{} segments have more behind the occurrences that they say their tables have; \
+                 that was not converted, and is as it was",
+                count(*unused)
             ));
         }
         if *signs > 0 {
@@ -222,6 +231,10 @@ impl Conversion {
         }
         Ok(())
     }
+}
+
+fn found_nothing(as_text: bool) -> Findings {
+    if as_text { Findings::with_texts() } else { Findings::default() }
 }
 
 fn missing(segment: &str) -> Failure {

@@ -16,7 +16,10 @@
 //! 2. No key stands twice: its place would be doubtful.
 //! 3. A look-up is one hash, a few comparisons and no allocation: keys stand one behind the other,
 //!    and an open table, at most half full, has their places.
+//! 4. Whoever can write the file finds another list with the same hash of 64 bits in no time, and
+//!    none with the same SHA-256. By the hash alone only lists are known that were recorded so.
 
+use aws_lc_rs::digest::{SHA256, digest};
 use codec::CodePage;
 
 use crate::error::PlacementError;
@@ -27,6 +30,16 @@ use crate::settings::Unlisted;
 /// The anchor of a root that is not in the list.
 const BEHIND: [u8; 4] = [0xff; 4];
 
+/// How an identity tells lists apart (4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// SHA-256.
+    #[default]
+    Digest,
+    /// The hash of 64 bits that was recorded at first.
+    Hash,
+}
+
 /// Root keys in their sequence.
 #[derive(Debug)]
 pub(crate) struct RootList {
@@ -36,7 +49,6 @@ pub(crate) struct RootList {
     /// Places from 1, 0 where nothing is; a power of two many.
     table: Vec<u32>,
     unlisted: Unlisted,
-    digest: u64,
 }
 
 impl RootList {
@@ -79,8 +91,7 @@ impl RootList {
             return Err(bad(lines.len(), "a list has at most 4,294,967,294 keys".into()));
         }
         let table = vec![0; (2 * lines.len()).next_power_of_two().max(2)];
-        let digest = hash(&keys);
-        let mut list = RootList { keys, width, table, unlisted, digest };
+        let mut list = RootList { keys, width, table, unlisted };
         list.enter(file, &lines)?;
         Ok(list)
     }
@@ -123,10 +134,17 @@ impl RootList {
         }
     }
 
-    /// What tells this list from another one: how many keys, and a hash of them all.
-    pub(crate) fn identity(&self) -> String {
+    /// What tells this list from another one: how many keys, and their digest (4).
+    pub(crate) fn identity(&self, form: Form) -> String {
         let count = self.keys.len().checked_div(self.width).unwrap_or(0);
-        format!("list of {count} keys {:016x}, others {}", self.digest, self.unlisted.name())
+        let digest = match form {
+            Form::Digest => {
+                let digest = digest(&SHA256, &self.keys);
+                digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+            }
+            Form::Hash => format!("{:016x}", hash(&self.keys)),
+        };
+        format!("list of {count} keys {digest}, others {}", self.unlisted.name())
     }
 }
 
@@ -191,8 +209,22 @@ mod tests {
 
     #[test]
     fn another_sequence_has_another_identity() {
-        let identity = |text: &[u8]| read(text, Unlisted::Behind).unwrap().identity();
-        assert_eq!(identity(b"A\nB\n"), identity(b"A\r\nx'42202020'"));
-        assert_ne!(identity(b"A\nB\n"), identity(b"B\nA\n"));
+        for form in [Form::Digest, Form::Hash] {
+            let identity = |text: &[u8]| read(text, Unlisted::Behind).unwrap().identity(form);
+            assert_eq!(identity(b"A\nB\n"), identity(b"A\r\nx'42202020'"));
+            assert_ne!(identity(b"A\nB\n"), identity(b"B\nA\n"));
+        }
+    }
+
+    /// The function goes back as easily as forth: a last key makes up for others before it.
+    #[test]
+    fn a_list_that_was_made_to_have_the_hash_of_another_has_another_identity() {
+        let read = |text: &[u8]| {
+            RootList::read("roots.txt", text, 8, CodePage::Ascii, Unlisted::Behind).unwrap()
+        };
+        let list = read(b"KEY00001\nKEY00002\nKEY00003\n");
+        let forged = read(b"KEY00002\nKEY00001\nx'229d7b512b8d60ec'\n");
+        assert_eq!(list.identity(Form::Hash), forged.identity(Form::Hash));
+        assert_ne!(list.identity(Form::Digest), forged.identity(Form::Digest));
     }
 }

@@ -24,7 +24,7 @@ use definitions::{Dbd, DbdName, Organization, Segment};
 use crate::collation::Collation;
 use crate::error::{Note, PlacementError};
 use crate::hash::{self, ANCHORS_MAX, BLOCKS_MAX};
-use crate::list::RootList;
+use crate::list::{Form, RootList};
 use crate::partition::{Partition, Selection};
 use crate::settings::{
     DatabaseSettings, Encoding, PartitionSettings, RandomizerKind, RandomizerSettings, Settings,
@@ -48,6 +48,8 @@ pub struct Placement {
     by_string: bool,
     /// For each partition; empty if roots are not hashed.
     randomizers: Vec<Randomizer>,
+    /// How its identity tells lists apart.
+    form: Form,
     notes: Vec<Note>,
 }
 
@@ -102,6 +104,7 @@ impl Placement {
             partitions,
             selection,
             randomizers,
+            form: Form::default(),
             notes,
         })
     }
@@ -196,6 +199,25 @@ impl Placement {
     /// partition. Kept with the data, it shows whether settings were changed under it.
     #[must_use]
     pub fn identity(&self) -> String {
+        self.identity_in(self.form)
+    }
+
+    /// The same by which no two lists are taken for one, whatever form was recorded.
+    #[must_use]
+    pub fn exact_identity(&self) -> String {
+        self.identity_in(Form::Digest)
+    }
+
+    /// The same placement with the identity that was recorded of it, which may have the form of an
+    /// earlier release; `None` if that is another one's.
+    #[must_use]
+    pub fn recorded_as(&self, identity: &str) -> Option<Placement> {
+        let is_so = |form: &Form| self.identity_in(*form) == identity;
+        let form = [Form::Digest, Form::Hash].into_iter().find(is_so)?;
+        Some(Placement { form, ..self.clone() })
+    }
+
+    fn identity_in(&self, form: Form) -> String {
         let mut text = format!("collation {}\n", self.collation.name());
         for (number, partition) in self.partitions.iter().enumerate() {
             if let Some(end) = self.selection.shown(number) {
@@ -206,7 +228,7 @@ impl Placement {
                 Some(Randomizer::Hash { blocks, anchors }) => {
                     format!("roots by hash, {blocks} blocks, {anchors} anchors")
                 }
-                Some(Randomizer::List(list)) => format!("roots by {}", list.identity()),
+                Some(Randomizer::List(list)) => format!("roots by {}", list.identity(form)),
             };
             text.push('\n');
         }

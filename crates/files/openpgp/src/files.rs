@@ -112,7 +112,7 @@ impl Files {
         self.make()?;
         let path = self.folder.join(LOCK);
         for _ in 0..TRIES {
-            match self.seam.disk.lock(&path) {
+            match self.seam.disk.lock_folder(&self.folder, LOCK) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.seam.clock.sleep(Duration::from_millis(TRY_MS));
                 }

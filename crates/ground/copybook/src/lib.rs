@@ -13,7 +13,9 @@
 //! | levels and clauses | `entry` |
 //! | places and lengths, SYNCHRONIZED, REDEFINES | `record` |
 //! | which description a segment has, and when | `map` |
-//! | which byte is converted how | `plan` |
+//! | what redefines what, and which of them counts | `maker` |
+//! | which byte of a record is of what class | `steps` |
+//! | what is converted, and what is found on the way | `plan` |
 //! | what values the fields of a record have | `fields` |
 //!
 //! Invariants:
@@ -27,11 +29,13 @@ mod copy;
 mod entry;
 mod error;
 mod fields;
+mod maker;
 mod map;
 mod picture;
 mod plan;
 mod record;
 mod source;
+mod steps;
 
 pub use copy::Members;
 pub use entry::{Literal, Occurs, SignClause, Value};

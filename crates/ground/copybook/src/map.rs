@@ -38,8 +38,10 @@ use serde::Deserialize;
 
 use crate::entry::{Literal, Value, is_number};
 use crate::error::CopybookError;
-use crate::plan::{Choices, Findings, Plan, Subject, Trouble, What, number_of};
+use crate::maker::Choices;
+use crate::plan::{Findings, Plan, Subject, Trouble, What};
 use crate::record::{Copybook, Item, Kind};
+use crate::steps::number_of;
 
 const MAGIC: &[u8; 5] = b"HFMP\x01";
 /// The most members of a bundle, and the longest text in one.
@@ -354,6 +356,22 @@ impl Mapped {
         plan.inspect(|plan| plan.convert(page, way, bytes)).is_some()
     }
 
+    /// The same with characters where a number holds something else. What would not come back is
+    /// noted.
+    pub fn convert_as_text(
+        &self,
+        page: &Transcoder,
+        way: Direction,
+        bytes: &mut [u8],
+        record: u64,
+        findings: &mut Findings,
+    ) {
+        let subject = Subject { segment: &self.name, record };
+        if let Some(plan) = self.kind_of(page, way, bytes) {
+            plan.convert_as_text(page, way, bytes, subject, findings);
+        }
+    }
+
     /// The most bytes that it describes.
     #[must_use]
     pub fn bytes_max(&self) -> usize {
@@ -361,11 +379,12 @@ impl Mapped {
     }
 
     fn kind_of_whole(&self, page: &Transcoder, way: Direction, bytes: &[u8]) -> Option<&Plan> {
-        self.kind_of(page, way, bytes).filter(|plan| bytes.len() <= plan.bytes_max())
+        let plan = self.kind_of(page, way, bytes);
+        plan.filter(|plan| bytes.len() <= plan.bytes_max() && plan.is_counted(way, bytes))
     }
 
     /// Converts a record of which everything is described; `false`, and nothing is changed, if it
-    /// is of none of the kinds, or longer.
+    /// is of none of the kinds, or longer, or does not say how often its tables are there.
     #[must_use]
     pub fn convert_whole(&self, page: &Transcoder, way: Direction, bytes: &mut [u8]) -> bool {
         let plan = self.kind_of_whole(page, way, bytes);

@@ -120,7 +120,24 @@ pub trait File: Any + Send + Sync {
 }
 
 /// A lock on a file, released when dropped and when the process dies.
-pub trait HeldLock: Send + Sync {}
+pub trait HeldLock: Send + Sync {
+    /// Whether whoever comes later still meets it.
+    fn place(&self) -> LockPlace {
+        LockPlace::InPlace
+    }
+}
+
+/// What has become of a held lock: a name can be taken from a file that is locked, and given to
+/// another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockPlace {
+    /// Its name leads to it.
+    InPlace,
+    /// Its name leads elsewhere or nowhere; its folder is locked, too, and keeps others out.
+    FolderHeld,
+    /// Its name leads elsewhere or nowhere, and nothing keeps others out.
+    Lost,
+}
 
 /// Which file something is: two of the same identity are one, by whatever names they were reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,6 +254,12 @@ pub trait Disk: Send + Sync {
     /// process, or another part of this one, holds it. Where nothing can be written, and there is
     /// no such file, the lock is given: nobody else can have it there.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>>;
+    /// Takes the exclusive lock on a folder: on the file `name` in it, as [`Disk::lock`] does, and
+    /// on the folder itself where its file system can, because that file may be removed or replaced
+    /// while somebody holds it.
+    fn lock_folder(&self, folder: &Path, name: &str) -> io::Result<Box<dyn HeldLock>> {
+        self.lock(&folder.join(name))
+    }
 }
 
 /// Whether the file that a name leads to is not the one that is open: it was removed or replaced,

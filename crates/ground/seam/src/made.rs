@@ -136,6 +136,15 @@ impl Disk for MadeHere {
         }
         self.below.lock(path)
     }
+
+    fn lock_folder(&self, folder: &Path, name: &str) -> io::Result<Box<dyn HeldLock>> {
+        let new = Open { create: Create::New, write: true, direct: false, dsync: false };
+        let path = folder.join(name);
+        if self.below.open(&path, new).is_ok() {
+            self.note(&path);
+        }
+        self.below.lock_folder(folder, name)
+    }
 }
 
 #[cfg(all(test, feature = "sim"))]

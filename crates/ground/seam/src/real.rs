@@ -3,7 +3,7 @@
 //! Fallbacks (K22): a file system that refuses `O_DIRECT` gets buffered files with `O_DSYNC` or
 //! `fdatasync`, which keep the same promises; without `io_uring` a batch is written call by call.
 //! Locks are held on an open file description that is closed on exec, so a guest program never
-//! inherits them.
+//! inherits them. Nobody is given the lock on a file whose name leads elsewhere by then.
 
 use std::any::Any;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -16,7 +16,7 @@ use rustix::fs::{self, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, St
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 
-use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
+use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, LockPlace, Open};
 use crate::held;
 use crate::uring::{Urings, Write};
 
@@ -116,7 +116,7 @@ impl Disk for RealDisk {
             return Err(io::ErrorKind::Unsupported.into());
         }
         fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
-        let lock = RealLock { _fd: Some(fd.try_clone()?) };
+        let lock = RealLock { fd: Some(fd.try_clone()?), ..RealLock::default() };
         Ok((Arc::new(RealFile { fd, urings: None }), Box::new(lock)))
     }
 
@@ -215,18 +215,61 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>> {
+        Ok(Box::new(self.locked(path)?))
+    }
+
+    fn lock_folder(&self, folder: &Path, name: &str) -> io::Result<Box<dyn HeldLock>> {
+        let mut lock = self.locked(&folder.join(name))?;
+        lock.folder = locked_folder(folder)?;
+        // Whoever removed the file before the folder was locked may have let somebody else in.
+        match lock.place() {
+            LockPlace::InPlace => Ok(Box::new(lock)),
+            _ => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+/// The name of a lock may be taken away so often between its opening and its locking.
+const LOCK_TRIES: usize = 100;
+
+impl RealDisk {
+    fn locked(&self, path: &Path) -> io::Result<RealLock> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-        let fd = match self.open_as(path, flags) {
-            // Whoever sees the same files where they can be written may hold it all the same.
-            Err(Errno::ROFS) => match fs::open(path, OFlags::CLOEXEC, Mode::empty()) {
-                Err(Errno::NOENT) => return Ok(Box::new(RealLock { _fd: None })),
+        for _ in 0..LOCK_TRIES {
+            let fd = match self.open_as(path, flags) {
+                // Whoever sees the same files where they can be written may hold it all the same.
+                Err(Errno::ROFS) => match fs::open(path, OFlags::CLOEXEC, Mode::empty()) {
+                    Err(Errno::NOENT) => return Ok(RealLock::default()),
+                    opened => opened,
+                },
                 opened => opened,
-            },
-            opened => opened,
-        };
-        let fd = fd.map_err(|errno| named(errno, "open", path))?;
-        fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Box::new(RealLock { _fd: Some(fd) }))
+            };
+            let fd = fd.map_err(|errno| named(errno, "open", path))?;
+            fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+            let lock = RealLock { fd: Some(fd), path: Some(path.to_owned()), folder: None };
+            if lock.place() == LockPlace::InPlace {
+                return Ok(lock);
+            }
+        }
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+/// Locks a folder, which cannot be removed as long as anything is in it. Nothing where the file
+/// system locks no folders, or this process may not list it.
+fn locked_folder(folder: &Path) -> io::Result<Option<OwnedFd>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = match fs::open(folder, flags, Mode::empty()) {
+        Err(Errno::ACCESS | Errno::PERM) => return Ok(None),
+        opened => opened.map_err(|errno| named(errno, "open", folder))?,
+    };
+    match fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+        // NFS wants a descriptor that can be written, and folders have none.
+        Err(Errno::BADF | Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+            Ok(None)
+        }
+        locked => locked.map(|()| Some(fd)).map_err(Into::into),
     }
 }
 
@@ -235,12 +278,32 @@ fn by_number(fd: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
+#[derive(Default)]
 struct RealLock {
     /// Nothing where there is no file, and none can be made.
-    _fd: Option<OwnedFd>,
+    fd: Option<OwnedFd>,
+    /// The name by which others find it, if it has one.
+    path: Option<PathBuf>,
+    /// The folder, if that is locked, too.
+    folder: Option<OwnedFd>,
 }
 
-impl HeldLock for RealLock {}
+impl HeldLock for RealLock {
+    fn place(&self) -> LockPlace {
+        let (Some(fd), Some(path)) = (&self.fd, &self.path) else { return LockPlace::InPlace };
+        let is_there = match (fs::fstat(fd), fs::stat(path)) {
+            (Ok(held), Ok(named)) => (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino),
+            (_, Err(Errno::NOENT | Errno::NOTDIR)) => false,
+            // Where it cannot be told, it is.
+            _ => true,
+        };
+        match &self.folder {
+            _ if is_there => LockPlace::InPlace,
+            Some(_) => LockPlace::FolderHeld,
+            None => LockPlace::Lost,
+        }
+    }
+}
 
 /// Linux takes so many buffers in one call.
 const BUFFERS_MAX: usize = 1024;
@@ -423,6 +486,34 @@ mod tests {
         assert!(disk.lock(&dir.join("lock")).is_ok());
         disk.remove(&path).unwrap();
         disk.remove(&dir.join("lock")).unwrap();
+    }
+
+    /// A lock's file can be removed while it is held: whoever came then had a file of his own.
+    #[test]
+    fn a_folder_stays_locked_when_the_file_of_its_lock_is_removed_or_replaced() {
+        let disk = RealDisk::new();
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-lock-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        let path = dir.join("lock");
+        let lock = disk.lock_folder(&dir, "lock").unwrap();
+        assert_eq!(lock.place(), LockPlace::InPlace);
+        disk.remove(&path).unwrap();
+        for _ in 0..2 {
+            let second = disk.lock_folder(&dir, "lock").map(drop).unwrap_err();
+            assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
+            assert_eq!(lock.place(), LockPlace::FolderHeld);
+        }
+        drop(lock);
+        let lock = disk.lock_folder(&dir, "lock").unwrap();
+        assert_eq!(lock.place(), LockPlace::InPlace);
+        // Where folders are not locked it is told at least.
+        let lone = disk.lock(&dir.join("lone")).unwrap();
+        disk.rename(&dir.join("lone"), &dir.join("away")).unwrap();
+        assert_eq!(lone.place(), LockPlace::Lost);
+        drop((lock, lone));
+        for name in ["lock", "away"] {
+            disk.remove(&dir.join(name)).unwrap();
+        }
     }
 
     /// Whoever opened one waited until somebody came to its other end.

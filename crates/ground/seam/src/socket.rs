@@ -6,6 +6,7 @@
 //! 2. A socket that somebody listens at can be reached by the folder's owner and by root, and by
 //!    nobody else at any moment: it has its mode before it has a name.
 //! 3. Who has connected, the kernel says; and it is that process, not one that has its number now.
+//! 4. A name is taken from nobody who listens at it, neither by who comes nor by who goes.
 
 #![allow(unsafe_code)]
 
@@ -15,18 +16,27 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Gid, Mode, OFlags, Uid, chmod, chown, fchmod, fstat, open, rename, unlink};
+use rustix::fs::{
+    Gid, Mode, OFlags, Uid, chmod, chown, fchmod, fstat, lstat, open, rename, unlink,
+};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use rustix::process::geteuid;
 
 use crate::disk::fresh_name;
 use crate::family::Process;
 
-/// Listens at a path. The caller owns the folder: whatever has the name is one that a crash left.
+/// Listens at a path. The caller owns the folder: a socket that has the name, and at which nobody
+/// listens, is one that a crash left.
 ///
 /// # Errors
-/// Whatever the operating system says of the folder or the socket.
-pub fn listen(path: &Path) -> io::Result<UnixListener> {
+/// `AddrInUse` if somebody listens there; whatever the operating system says of the folder or the
+/// socket.
+pub fn listen(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
+    if let Ok(stream) = connect(path) {
+        let who = Peer::of(&stream).map_or(0, |peer| peer.process);
+        let why = format!("process {who} listens at {}", path.display());
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, why));
+    }
     // It is bound under another name, so that it never has its own with a wider mode.
     let (fresh, folder) = short(&fresh_name(path))?;
     let (name, _folder) = short(path)?;
@@ -44,8 +54,35 @@ pub fn listen(path: &Path) -> io::Result<UnixListener> {
     // A mask may have taken the owner's own rights.
     chmod(&fresh, OWNERS)?;
     rustix::net::listen(&socket, WAITING_MAX)?;
+    let made = lstat(&fresh)?;
     rename(&fresh, &name)?;
-    Ok(UnixListener::from(socket))
+    let file = SocketFile { path: path.to_owned(), device: made.st_dev, inode: made.st_ino };
+    Ok((UnixListener::from(socket), file))
+}
+
+/// The name of a socket that was made here.
+#[derive(Debug)]
+pub struct SocketFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl SocketFile {
+    /// Takes the name away, unless it is another socket's by now (4). What cannot be removed stays:
+    /// nobody listens there, which whoever comes next finds out.
+    pub fn remove(&self) {
+        let Ok((name, _folder)) = short(&self.path) else { return };
+        let named = lstat(&name).map(|named| (named.st_dev, named.st_ino));
+        if named == Ok((self.device, self.inode)) {
+            let _ = unlink(&name);
+        }
+    }
+}
+
+/// Wakes whoever waits for connections at a listener, from which none comes any more.
+pub fn end(listener: &UnixListener) {
+    let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
 }
 
 /// The mode of a socket: for its owner alone.
@@ -236,7 +273,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("some.sock");
         assert_eq!(connect(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
-        let listener = listen(&path).unwrap();
+        let (listener, _) = listen(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let client = connect(&path).unwrap();
         let peer = Peer::of(&listener.accept().unwrap().0).unwrap();
@@ -248,6 +285,33 @@ mod tests {
         assert_eq!(connect(&path).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
         drop(listen(&path).unwrap());
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(base).unwrap();
+    }
+
+    /// Two processes that had one system open took each other's sockets away.
+    #[test]
+    fn a_name_at_which_somebody_listens_is_taken_neither_by_who_comes_nor_by_who_goes() {
+        let name = format!("holdfast-seam-taken-{}", std::process::id());
+        let base = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&base).unwrap();
+        let path = base.join("some.sock");
+        let (first, of_first) = listen(&path).unwrap();
+        assert_eq!(listen(&path).map(drop).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        connect(&path).unwrap();
+        // Its name is taken away by force, and somebody else comes.
+        std::fs::remove_file(&path).unwrap();
+        let (second, of_second) = listen(&path).unwrap();
+        of_first.remove();
+        connect(&path).unwrap();
+        drop(first);
+        // Whoever waits is woken, also where nobody could connect any more.
+        std::fs::remove_file(&path).unwrap();
+        let waiting = second.try_clone().unwrap();
+        let waits =
+            std::thread::spawn(move || waiting.incoming().take(2).filter(Result::is_err).count());
+        end(&second);
+        assert!(waits.join().unwrap() > 0);
+        of_second.remove();
         std::fs::remove_dir_all(base).unwrap();
     }
 
@@ -311,7 +375,7 @@ mod tests {
         let base = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&base).unwrap();
         let path = base.join("some.sock");
-        let listener = listen(&path).unwrap();
+        let (listener, _) = listen(&path).unwrap();
         for is_let_in_late in [false, true] {
             let (_client, child) = connected_by_a_child(&path);
             let early = (!is_let_in_late).then(|| {

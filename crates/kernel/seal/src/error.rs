@@ -147,6 +147,12 @@ pub enum SealError {
         /// Which part.
         what: &'static str,
     },
+    /// Somebody else has written it since it was read.
+    #[error("key file {} was written by another process since this one read it", path.display())]
+    ChangedKeyFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// The token that protects the master key, or shall, cannot be used.
     #[error("{place}: {fault}")]
     Token {
@@ -273,6 +279,7 @@ impl Coded for SealError {
             SealError::WrongPassphrase { .. } => "HFS027",
             SealError::AlteredKeyFile { .. } => "HFS028",
             SealError::KeyFileUnread { .. } => "HFS029",
+            SealError::ChangedKeyFile { .. } => "HFS031",
             SealError::KeyFileUnwritten { .. } => "HFS030",
             SealError::Token { fault, .. } => return fault.code(),
             SealError::BadTokenPlace { .. } => "HFS058",
@@ -307,6 +314,9 @@ impl Coded for SealError {
             }
             SealError::FutureKeyFile { .. } | SealError::UnknownWrapping { .. } => {
                 "Use the Holdfast that wrote it."
+            }
+            SealError::ChangedKeyFile { .. } => {
+                "Nothing was changed. Stop the system, start it again, and give the command again."
             }
             SealError::DamagedKeyFile { .. } | SealError::AlteredKeyFile { .. } => {
                 "Put the key file back from a copy; every copy of any age with the needed \

@@ -363,7 +363,8 @@ impl KeyRing {
     /// # Errors
     /// What entropy and disk say.
     pub fn write_again(&self) -> Result<(), SealError> {
-        self.change(|_| Ok(()))
+        let _changes = self.changes.lock();
+        self.replace(self.state.lock().clone())
     }
 
     /// The system whose keys these are.
@@ -395,20 +396,44 @@ impl KeyRing {
         KeyRing { seam: seam.clone(), path: path.to_owned(), changes, state }
     }
 
-    /// Makes a change on a copy, replaces the file, then the ring (1).
+    /// Makes a change on a copy, replaces the file, then the ring (1). What another process has
+    /// written there since, a passphrase perhaps, is not undone.
     fn change<T>(
         &self,
         make: impl FnOnce(&mut State) -> Result<T, SealError>,
     ) -> Result<T, SealError> {
         let _changes = self.changes.lock();
         let mut state = self.state.lock().clone();
+        self.refuse_others(&state)?;
         let made = make(&mut state)?;
+        self.replace(state)?;
+        Ok(made)
+    }
+
+    /// Refuses to change a file that is not the one whose keys these are. One that is lost or
+    /// damaged is made anew: everything that it said is here.
+    fn refuse_others(&self, state: &State) -> Result<(), SealError> {
+        let file = read_file(self.seam.disk.as_ref(), &self.path);
+        let Some(file) = file.ok().and_then(|bytes| decode(&bytes, &self.path).ok()) else {
+            return Ok(());
+        };
+        if file.system != state.system {
+            let (path, found) = (self.path.clone(), file.system);
+            return Err(SealError::OtherSystem { path, found, expected: state.system });
+        }
+        match file.edition == state.edition {
+            true => Ok(()),
+            false => Err(SealError::ChangedKeyFile { path: self.path.clone() }),
+        }
+    }
+
+    fn replace(&self, mut state: State) -> Result<(), SealError> {
         state.edition += 1;
         let bytes = state.encode(self.seam.entropy.as_ref()).map_err(SealError::Entropy)?;
         replace_small(self.seam.disk.as_ref(), &self.path, &bytes)
             .map_err(|error| SealError::KeyFileUnwritten { path: self.path.clone(), error })?;
         *self.state.lock() = state;
-        Ok(made)
+        Ok(())
     }
 
     fn add_key(

@@ -1,11 +1,12 @@
 //! The housekeeper: has checkpoints taken when they are due, intervals freed behind durable
-//! commits, makes room in the log, looks for copies that were unmounted, and wakes everybody when
-//! the kernel stops.
+//! commits, makes room in the log, looks for copies that were unmounted and for
+//! the system's lock, and wakes everybody when the kernel stops.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Lsn, UowId};
+use seam::disk::LockPlace;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
@@ -89,6 +90,7 @@ impl Kernel {
         let old = now.saturating_sub(time) > self.config.checkpoint_interval;
         if looks {
             self.log.look_around();
+            self.stop_without_lock();
         }
         let mut relieved = false;
         let done = self.free_after_commit().and_then(|()| {
@@ -108,6 +110,18 @@ impl Kernel {
             keeper.changed.notify_all();
         }
         true
+    }
+
+    /// Stops where the lock's file was taken away and nothing else keeps others from opening the
+    /// system: two kernels would go on with one log.
+    pub(crate) fn stop_without_lock(&self) {
+        if self.lock.place() == LockPlace::Lost {
+            self.stop.stop(format!(
+                "the lock of {} was removed or replaced, and another process may have the system \
+                 open; look for it before the next start",
+                self.parts.home.display()
+            ));
+        }
     }
 
     /// Writes the oldest changes to disk. Returns whether a checkpoint would now free log: one that

@@ -167,7 +167,8 @@ pub struct Kernel {
     pub(crate) housekeeper: Housekeeper,
     pub(crate) converter: Converter,
     pub(crate) restart: std::sync::OnceLock<RestartReport>,
-    pub(crate) _lock: Box<dyn seam::disk::HeldLock>,
+    /// Whoever else has the system open has none of it.
+    pub(crate) lock: Arc<dyn seam::disk::HeldLock>,
 }
 
 /// What a kernel has done since it was opened.

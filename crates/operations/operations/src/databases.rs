@@ -329,28 +329,28 @@ impl<S: Store> Databases<S> {
         }
         let record = state::state_of(&self.store, dbd.name)?;
         let stored = record.map(|record| record.placing()).filter(|placing| !placing.is_empty());
-        let is_as_stored =
-            |now: &Placement| stored.as_ref().is_none_or(|was| *was == now.identity());
-        match (now, stored.as_ref()) {
-            (Ok(now), _) if is_as_stored(&now) => {
-                self.keep_list(dbd.name, &now, &files);
-                Ok(now)
-            }
-            (now, Some(was)) if state::holds_something(&self.store, dbd.name)? => {
-                match self.kept_placement(dbd, was) {
-                    Some(kept) => {
-                        self.tell_of_list(dbd.name, now.err());
-                        Ok(kept)
-                    }
-                    None => now.map_err(|error| Arc::new(error).into()),
-                }
-            }
+        let holds = stored.is_some() && state::holds_something(&self.store, dbd.name)?;
+        let Some(was) = stored.filter(|_| holds) else {
             // It is empty: it takes what the file says now.
-            (Ok(now), _) => {
-                self.keep_list(dbd.name, &now, &files);
-                Ok(now)
+            let now = now.map_err(Arc::new)?;
+            self.keep_list(dbd.name, &now, &files);
+            return Ok(now);
+        };
+        // The file proves nothing: it may be made to look like the list that is kept.
+        if let Some(kept) = self.kept_placement(dbd, &was) {
+            let exactly = now.as_ref().map(Placement::exact_identity);
+            if exactly.as_ref().ok() != Some(&kept.exact_identity()) {
+                self.tell_of_list(dbd.name, now.err());
             }
-            (Err(error), _) => Err(Arc::new(error).into()),
+            return Ok(kept);
+        }
+        let now = now.map_err(Arc::new)?;
+        match now.recorded_as(&was) {
+            Some(same) => {
+                self.keep_list(dbd.name, &same, &files);
+                Ok(same)
+            }
+            None => Ok(now),
         }
     }
 
@@ -375,7 +375,7 @@ impl<S: Store> Databases<S> {
             Ok(contents.clone())
         };
         let kept = Placement::new(dbd, &self.settings, &mut load).ok()?;
-        (kept.identity() == was).then_some(kept)
+        kept.recorded_as(was)
     }
 
     /// Says that the list in the system counts, and not the file.

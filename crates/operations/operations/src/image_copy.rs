@@ -80,7 +80,7 @@ pub fn image_copy(system: &System, request: &CopyRequest, talk: &mut Talk<'_>) -
     let in_files = request.pipe.is_none();
     let since = if request.incremental { Some(base(system, &names, in_files)?) } else { None };
     let mut sink: Box<dyn CopySink> = match &request.pipe {
-        Some(pipe) => Box::new(PipeSink::open(pipe)?),
+        Some(pipe) => Box::new(PipeSink::open(pipe, system.dir(), &system.kernel().seam().clock)?),
         None => Box::new(CopyFiles::begin(system.kernel().seam(), &paths)?),
     };
     let mut ended = None;

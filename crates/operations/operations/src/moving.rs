@@ -24,7 +24,7 @@
 //! 3. Nothing is taken away at the source.
 
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,10 +38,11 @@ use seal::{KeyProvider, Salt, TAG_BYTES, Tag, WorkingKey};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store::Store;
-use system::operator::Talk;
+use system::operator::{Refusal, Talk};
 use system::{Home, LABELS, SystemError};
 
 pub use crate::move_error::MoveError;
+use crate::pipe::Pipe;
 use crate::{Databases, Result};
 
 /// So much is sealed at once.
@@ -128,13 +129,17 @@ fn working_key(
 /// Sends a database of an open system. `freeze` keeps changes of its data sets away.
 ///
 /// # Errors
-/// If there is none, it cannot be read, somebody changes it for too long, or nobody reads the pipe.
+/// If there is none, it cannot be read, somebody changes it for too long, or nobody reads the pipe;
+/// what is no pipe of the system's owner.
 pub fn send<F>(
     home: &impl Home,
     asked: &SendRequest,
     talk: &mut Talk<'_>,
     freeze: impl FnOnce(DbdName, &[String], Duration) -> std::result::Result<F, SystemError>,
 ) -> Result<Counted> {
+    // Before anybody is kept from changing it: who waits for nothing has nothing to wait for.
+    let pipe = Pipe::open(&asked.pipe, home.dir(), &home.seam().clock);
+    let pipe = pipe.map_err(|error| trouble(&asked.pipe, "opened", error))?;
     let databases = Databases::of(home)?;
     let database = databases.open_to_read(databases.named(&asked.database)?)?;
     let name = database.name();
@@ -143,63 +148,81 @@ pub fn send<F>(
     let keys = home.keys();
     let generation = keys.current(LABELS[0]).map_err(SystemError::from)?;
     let entropy = &home.seam().entropy;
-    let salt = Salt::draw(&**entropy).map_err(|source| pipe(&asked.pipe, "sealed", source))?;
+    let salt = Salt::draw(&**entropy).map_err(|source| trouble(&asked.pipe, "sealed", source))?;
     let key = working_key(&**keys, generation, &salt, name)?;
-    let file = rustix::fs::open(
-        &asked.pipe,
-        rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::CLOEXEC,
-        rustix::fs::Mode::empty(),
-    );
-    let file = File::from(file.map_err(|error| pipe(&asked.pipe, "opened", error.into()))?);
-    let mut sink = Sink { file, key, frame: Vec::new(), number: 0, path: asked.pipe.clone() };
-    sink.write(&[&generation.0.to_le_bytes()[..], &salt.0].concat())?;
-    sink.give(&[&[FORM], form(&databases, &database).as_bytes()])?;
-    let mut sum = Sum::new();
-    let mut others = |name| databases.open_to_read(name);
-    let mut stopped = None;
-    let sent = database.unload(&databases.store, &mut others, |of, deleted, data| {
-        sum.add(of, deleted, data);
-        let given = sink.give(&[&head(of, deleted, data.len())[..], data]).map_err(coded);
-        let told = given.and_then(|()| {
-            let told = talk.progress(name.text(), sum.all(), 0, "segments");
-            told.map_err(|refusal| {
-                let why = MoveError::Broken(refusal.message.clone());
-                stopped = Some(refusal);
-                coded(why)
-            })
-        });
-        told.map_err(HierarchyError::Input)
-    });
-    if let Some(refusal) = stopped {
-        return Err(refusal.into());
+    let (path, stopped) = (asked.pipe.clone(), None);
+    let mut sink = Sink { pipe, talk, stopped, key, frame: Vec::new(), number: 0, path };
+    let sent = sink
+        .write(&[&generation.0.to_le_bytes()[..], &salt.0].concat())
+        .map_err(Into::into)
+        .and_then(|()| sink.fill(&databases, &database));
+    match sink.stopped.take() {
+        Some(refusal) => Err(refusal.into()),
+        None => sent,
     }
-    sent?;
-    let counted = sum.counted(&database);
-    sink.give(&[&[END], &sum.all().to_le_bytes(), counted.digest.as_bytes()])?;
-    sink.seal()?;
-    Ok(counted)
 }
 
 fn coded(error: MoveError) -> Arc<dyn Coded + Send + Sync> {
     Arc::new(error)
 }
 
-fn pipe(path: &Path, what: &'static str, source: io::Error) -> MoveError {
+fn trouble(path: &Path, what: &'static str, source: io::Error) -> MoveError {
     MoveError::Pipe { path: path.to_owned(), what, source }
 }
 
 /// The writing end.
-struct Sink {
-    file: File,
+struct Sink<'a, 't> {
+    pipe: Pipe,
+    talk: &'a mut Talk<'t>,
+    /// Why whoever asked, or the system, goes on no more.
+    stopped: Option<Refusal>,
     key: WorkingKey,
     frame: Vec<u8>,
     number: u64,
     path: PathBuf,
 }
 
-impl Sink {
+impl Sink<'_, '_> {
+    fn fill<S: Store>(
+        &mut self,
+        databases: &Databases<S>,
+        database: &Arc<Database>,
+    ) -> Result<Counted> {
+        self.give(&[&[FORM], form(databases, database).as_bytes()])?;
+        let (name, mut sum) = (database.name(), Sum::new());
+        let mut others = |name| databases.open_to_read(name);
+        database.unload(&databases.store, &mut others, |of, deleted, data| {
+            sum.add(of, deleted, data);
+            let given = self.give(&[&head(of, deleted, data.len())[..], data]);
+            let told = given.and_then(|()| {
+                let told = self.talk.progress(name.text(), sum.all(), 0, "segments");
+                told.map_err(|refusal| self.stop(refusal))
+            });
+            told.map_err(|error| HierarchyError::Input(coded(error)))
+        })?;
+        let counted = sum.counted(database);
+        self.give(&[&[END], &sum.all().to_le_bytes(), counted.digest.as_bytes()])?;
+        self.seal()?;
+        Ok(counted)
+    }
+
+    fn stop(&mut self, refusal: Refusal) -> MoveError {
+        let why = MoveError::Broken(refusal.message.clone());
+        self.stopped = Some(refusal);
+        why
+    }
+
     fn write(&mut self, bytes: &[u8]) -> std::result::Result<(), MoveError> {
-        self.file.write_all(bytes).map_err(|error| pipe(&self.path, "written", error))
+        let (talk, stopped) = (&mut *self.talk, &mut self.stopped);
+        let mut goes_on = || {
+            talk.check().map_err(|refusal| {
+                let why = io::Error::other(refusal.message.clone());
+                *stopped = Some(refusal);
+                why
+            })
+        };
+        let written = self.pipe.write(bytes, &mut goes_on);
+        written.map_err(|error| trouble(&self.path, "written", error))
     }
 
     fn give(&mut self, parts: &[&[u8]]) -> std::result::Result<(), MoveError> {
@@ -375,7 +398,7 @@ impl<R: Read> Input for Stream<R> {
 fn form<S: Store>(databases: &Databases<S>, database: &Database) -> String {
     let mut digest = digest::Context::new(&digest::SHA256);
     digest.update(&encode(&Member::Dbd(Box::new((*database.schema.dbd).clone()))));
-    digest.update(database.schema.placement.identity().as_bytes());
+    digest.update(database.schema.placement.exact_identity().as_bytes());
     digest.update(format!("{:?}", databases.encoding(database.name())).as_bytes());
     hex::lower(digest.finish().as_ref())
 }

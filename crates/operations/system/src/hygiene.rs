@@ -8,7 +8,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::process::{getrlimit, set_dumpable_behavior, setrlimit};
 use seal::CipherCheck;
 use seam::Seam;
-use seam::disk::Disk;
+use seam::disk::{Disk, HeldLock, LockPlace};
 
 use crate::{SystemConfig, SystemError};
 
@@ -109,6 +109,15 @@ pub fn resident_bytes() -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
     kib.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
+/// That the lock's file is not where others look for it.
+pub(crate) fn lock_note(lock: &dyn HeldLock) -> Option<String> {
+    (lock.place() != LockPlace::InPlace).then(|| {
+        "the file `lock` was removed or replaced while the system is open; only the lock of its \
+         folder keeps others out now: stop the system, and start it again"
+            .to_owned()
+    })
 }
 
 #[cfg(test)]

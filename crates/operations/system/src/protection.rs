@@ -222,7 +222,8 @@ pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
     protection::accept(&stopped.seam, &stopped.dir, &keys, &asked).map(drop)
 }
 
-/// The log was plain up to `end`, and is sealed from there on. The system is stopped.
+/// The log was plain up to `end`, and is sealed from there on. The system is stopped, and the
+/// caller holds its lock.
 ///
 /// # Errors
 /// As for [`accept`].
@@ -233,7 +234,6 @@ pub(crate) fn seal_log_from(
     keys: &Arc<KeyRing>,
     end: Lsn,
 ) -> Result<(), SystemError> {
-    let _lock = system::lock(seam, dir)?;
     Ok(protection::seal_log_from(seam, dir, &control_keys(config, keys), end)?)
 }
 

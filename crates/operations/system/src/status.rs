@@ -480,7 +480,7 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let now = now.chain(inner.recon.state().forgotten()).chain(inner.told());
     let sets = inner.kernel.all_sets();
     let paused = sets.iter().filter_map(|set| paused_note(&set.definition()));
-    let always = inner.notes.iter().cloned();
+    let always = inner.notes.iter().cloned().chain(hygiene::lock_note(&*inner.lock));
     always.chain(lost).chain(behind).chain(rooms).chain(now).chain(paused).collect()
 }
 

@@ -163,8 +163,10 @@ impl Stopped {
         let notes = crate::hygiene::protect_process();
         drop(notes); // Nothing depends on it here; `status` of a running system shows them.
         let dir = system::absolute(seam, dir)?;
-        let config = SystemConfig::read(seam.disk.as_ref(), &dir)?;
+        SystemConfig::read(seam.disk.as_ref(), &dir)?;
         let lock = system::lock(seam, &dir)?;
+        // Again: whoever held the lock before may have changed it.
+        let config = SystemConfig::read(seam.disk.as_ref(), &dir)?;
         let keys = Arc::new(system::open_keys(seam, &dir, &config, passphrase)?);
         Ok(Stopped::around(dir, config, keys, without_writes(seam), lock))
     }

@@ -17,7 +17,7 @@ use seam::fresh::replace_small;
 use seam::made::MadeHere;
 use seam::sync::{Mutex, MutexGuard};
 use store_kernel::KernelStore;
-use uow::{Kernel, KernelConfig, Parts, UowError};
+use uow::{Kernel, Parts};
 
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
@@ -131,8 +131,8 @@ pub(crate) struct Inner {
     /// When it was opened, by the clock and in CPU time of the process.
     pub(crate) opened: Duration,
     pub(crate) opened_cpu_us: u64,
-    /// The lock of a system that is open in memory; otherwise the kernel holds it.
-    _lock: Option<Box<dyn HeldLock>>,
+    /// The system's lock, which the kernel holds, too.
+    pub(crate) lock: Arc<dyn HeldLock>,
 }
 
 impl Inner {
@@ -194,11 +194,25 @@ impl System {
         options: OpenOptions,
         offline: &[String],
     ) -> Result<System, SystemError> {
-        let mut notes = hygiene::protect_process();
+        let notes = hygiene::protect_process();
         let dir = &absolute(seam, dir)?;
-        let mut config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
         hygiene::has_room(seam.disk.as_ref(), dir, &config)?;
-        let lock = lock(seam, dir)?;
+        let lock = lock(seam, dir)?.into();
+        System::open_under((seam, lock), dir, passphrase, options, (offline, notes))
+    }
+
+    /// The same under the lock, which is held until the system is closed: what is read before the
+    /// kernel is opened is as it was then.
+    fn open_under(
+        (seam, lock): (&Seam, Arc<dyn HeldLock>),
+        dir: &Path,
+        passphrase: &Passphrase,
+        options: OpenOptions,
+        (offline, mut notes): (&[String], Vec<String>),
+    ) -> Result<System, SystemError> {
+        // Again: whoever held the lock before may have changed it.
+        let mut config = SystemConfig::read(seam.disk.as_ref(), dir)?;
         let shadowed = options.in_memory.then(|| survey::without_writes(seam));
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
@@ -216,13 +230,11 @@ impl System {
             offline: offline.to_vec(),
             ..parts(seam, dir, &config, Arc::clone(&keys) as Arc<dyn KeyProvider>)
         };
-        // The kernel takes it again, for as long as it runs; in memory it takes another one.
-        let lock = options.in_memory.then_some(lock);
         let catalog = archives::catalog(&parts, &config, dir, &known)?;
         let mut plan = archives::kernel(&config, dir, catalog.as_ref());
         plan.anchor.iter_mut().for_each(|anchor| anchor.begins_anew = options.begin_anchor);
         plan.proven = plan.proven.max(known.reached.lsn);
-        let kernel = open_kernel(&parts, &plan)?;
+        let kernel = Kernel::open_under(parts, plan, Arc::clone(&lock))?;
         notes.extend(kernel.restart_report().iter().flat_map(|report| report.log.notes.clone()));
         let recon = Arc::new(registry::open(&recon, &kernel, &mut notes)?);
         let archiver = archives::start(catalog, &kernel, &recon)?;
@@ -245,12 +257,13 @@ impl System {
             changing_forms: Mutex::new(()),
             opened,
             opened_cpu_us,
-            _lock: lock,
+            lock: Arc::clone(&lock),
         };
         let mut system = System { inner: Arc::new(inner), store, server: None };
         if becomes_sealed {
-            let dir = system.seal_log()?;
-            return System::open_without(outside, &dir, passphrase, options, offline);
+            system.seal_log()?;
+            let (under, told) = ((outside, lock), hygiene::protect_process());
+            return System::open_under(under, dir, passphrase, options, (offline, told));
         }
         if options.serve && !options.in_memory {
             system.server = Some(Server::start(Arc::new(system.share()))?);
@@ -258,17 +271,16 @@ impl System {
         Ok(system)
     }
 
-    /// Ends a plain log: whatever it is given from the next start on is sealed. Returns the folder.
-    fn seal_log(self) -> Result<PathBuf, SystemError> {
+    /// Ends a plain log: whatever it is given from the next start on is sealed. The caller holds
+    /// the lock.
+    fn seal_log(self) -> Result<(), SystemError> {
         let kernel = Arc::clone(&self.inner.kernel);
         let (dir, config) = (self.inner.dir.clone(), self.inner.config.clone());
         let keys = Arc::clone(&self.inner.keys);
         self.close()?;
         let (seam, end) = (kernel.seam().clone(), kernel.log().next_lsn());
-        // With it goes the system's lock.
         drop(kernel);
-        protection::seal_log_from(&seam, &dir, &config, &keys, end)?;
-        Ok(dir)
+        protection::seal_log_from(&seam, &dir, &config, &keys, end)
     }
 
     /// The same system for operators' commands; whoever has opened it outlives them.
@@ -479,18 +491,6 @@ pub(crate) fn absolute(seam: &Seam, dir: &Path) -> Result<PathBuf, SystemError> 
     seam.disk.absolute(dir).map_err(|error| SystemError::io("find", dir, error))
 }
 
-/// Opens the kernel. Somebody who only looks may have come between the two locks.
-fn open_kernel(parts: &Parts, config: &KernelConfig) -> Result<Arc<Kernel>, SystemError> {
-    loop {
-        match Kernel::open(parts.clone(), config.clone()) {
-            Err(UowError::Io { source, .. }) if source.kind() == std::io::ErrorKind::WouldBlock => {
-                drop(lock(&parts.seam, &parts.home)?);
-            }
-            other => return Ok(other?),
-        }
-    }
-}
-
 /// What the kernel is made of.
 pub(crate) fn parts(
     seam: &Seam,
@@ -534,8 +534,10 @@ pub fn open_key_ring(
     dir: &Path,
     passphrase: &Passphrase,
 ) -> Result<(KeyRing, Box<dyn HeldLock>), SystemError> {
-    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
+    SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     let lock = lock(seam, dir)?;
+    // Again: whoever held the lock before may have changed it.
+    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     Ok((open_keys(seam, dir, &config, passphrase)?, lock))
 }
 
@@ -577,20 +579,24 @@ pub fn look_at_key_ring(
 }
 
 /// Takes the lock that says that a system is open. Whoever only looks at a stopped system holds it
-/// for a moment, and so does a process that is starting: they are waited for.
+/// for a moment, and so does a process that is starting: they are waited for. Where the lock could
+/// be had although a process answers for the system, that process has it open all the same.
 pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemError> {
     let owner = seam.disk.work_for_owner_of(dir);
     owner.map_err(|error| SystemError::io("look at", dir, error))?;
     let begun = seam.clock.monotonic();
     loop {
-        let error = match seam.disk.lock(&dir.join(LOCK)) {
-            Ok(lock) => return Ok(lock),
+        let error = match seam.disk.lock_folder(dir, LOCK) {
+            Ok(lock) => match operator::served_by(dir) {
+                None => return Ok(lock),
+                Some(_) => std::io::ErrorKind::WouldBlock.into(),
+            },
             Err(error) => error,
         };
         if error.kind() != std::io::ErrorKind::WouldBlock {
             return Err(SystemError::io("lock", &dir.join(LOCK), error));
         }
-        let holder = operator::holder(dir).ok().flatten();
+        let holder = operator::holder(dir).ok().flatten().or_else(|| operator::served_by(dir));
         if holder.is_some() || seam.clock.monotonic().saturating_sub(begun) > PATIENCE {
             let holder = holder.map_or("another process".into(), |pid| format!("process {pid}"));
             return Err(SystemError::InUse { dir: dir.to_owned(), holder });

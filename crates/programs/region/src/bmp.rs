@@ -26,7 +26,7 @@
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use base::bytes::{Reader, push_string16};
 use definitions::Function;
 use rustix::net::{RecvFlags, SendFlags};
-use seam::socket::{InTime, Peer};
+use seam::socket::{InTime, Peer, SocketFile};
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
@@ -86,7 +86,8 @@ pub trait Schedule: Send + Sync {
 
 /// A system's door for programs.
 pub struct Door {
-    path: PathBuf,
+    listener: Arc<UnixListener>,
+    file: SocketFile,
     shared: Arc<Hall>,
     acceptor: Option<JoinHandle>,
 }
@@ -174,7 +175,8 @@ impl Door {
     /// # Errors
     /// If the socket cannot be made.
     pub fn open(path: &Path, schedule: Arc<dyn Schedule>) -> Result<Door, RegionError> {
-        let listener = seam::socket::listen(path).map_err(RegionError::file(path))?;
+        let (listener, file) = seam::socket::listen(path).map_err(RegionError::file(path))?;
+        let listener = Arc::new(listener);
         let (closing, sent_away) = (AtomicBool::new(false), AtomicUsize::new(0));
         let programs = Mutex::new(Vec::new());
         let (processes, done) = (Mutex::default(), Condvar::new());
@@ -182,9 +184,10 @@ impl Door {
         let hall = Hall { schedule, closing, sent_away, programs, processes, done, runs, ended };
         let shared = Arc::new(hall);
         let hall = shared.clone();
-        let acceptor = seam::thread::spawn("door", move || accept(&listener, &hall));
+        let heard = Arc::clone(&listener);
+        let acceptor = seam::thread::spawn("door", move || accept(&heard, &hall));
         let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
-        Ok(Door { path: path.to_owned(), shared, acceptor })
+        Ok(Door { listener, file, shared, acceptor })
     }
 
     /// How many programs are being served.
@@ -206,13 +209,13 @@ impl Door {
         self.shared.done.notify_all();
         let Some(acceptor) = self.acceptor.take() else { return };
         // The acceptor sleeps until somebody comes.
-        let _ = seam::socket::connect(&self.path);
+        seam::socket::end(&self.listener);
         acceptor.join();
         let programs = std::mem::take(&mut *self.shared.programs.lock());
         for (_, thread) in programs {
             thread.join();
         }
-        let _ = rustix::fs::unlink(&self.path);
+        self.file.remove();
     }
 }
 

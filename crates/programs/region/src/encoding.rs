@@ -176,8 +176,11 @@ impl<S: Server> Converted<S> {
     ) -> Result<(), String> {
         let Request { function, of_command, pcb, area, ssas, more, aib } = request;
         let mut area = area;
-        let unknown =
-            || "a record is of none of the kinds that the map describes, or longer".to_owned();
+        let unknown = || {
+            "a record is of none of the kinds that the map describes, or longer, or does not say \
+             how often its tables are there"
+                .to_owned()
+        };
         if let (Function::Isrt, Some(area)) = (function, area.as_deref_mut()) {
             // The area may be longer than the record.
             let described = area.len().min(mapped.bytes_max());
@@ -323,7 +326,10 @@ fn len_of(segment: &SegmentMap, area: &[u8]) -> usize {
 
 fn unknown(segment: &SegmentMap) -> String {
     let name = text(&segment.name);
-    format!("a segment {name} is of none of the kinds that the map describes, or longer")
+    format!(
+        "a segment {name} is of none of the kinds that the map describes, or longer, or does not \
+         say how often its tables are there"
+    )
 }
 
 /// Converts the segments of a path from EBCDIC.

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use base::{Code, Coded};
 use seam::clock::Clock;
-use seam::socket::Peer;
+use seam::socket::{Peer, SocketFile};
 use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
 use store::Store;
@@ -239,6 +239,7 @@ pub struct Server<S: Store> {
     threads: Vec<JoinHandle>,
     addresses: Vec<SocketAddr>,
     socket: PathBuf,
+    file: SocketFile,
 }
 
 impl<S: Store> Server<S> {
@@ -260,7 +261,7 @@ impl<S: Store> Server<S> {
             doors.push(Arc::new(Listener::Tcp(listener)));
         }
         let failed = |source| ServerError::Socket { path: socket.clone(), source };
-        let listener = seam::socket::listen(&socket).map_err(failed)?;
+        let (listener, file) = seam::socket::listen(&socket).map_err(failed)?;
         doors.push(Arc::new(Listener::Unix(listener)));
         let shared = Arc::new(Shared {
             service,
@@ -271,7 +272,7 @@ impl<S: Store> Server<S> {
             checks: Mutex::default(),
         });
         let threads = Vec::new();
-        let mut server = Server { shared, doors, threads, addresses, socket: socket.clone() };
+        let mut server = Server { shared, doors, threads, addresses, socket: socket.clone(), file };
         for door in server.doors.clone() {
             let shared = Arc::clone(&server.shared);
             let thread = thread::spawn("owner-accept", move || shared.accept_all(&door));
@@ -315,7 +316,7 @@ impl<S: Store> Drop for Server<S> {
         if !self.threads.is_empty() {
             self.end();
         }
-        let _ = rustix::fs::unlink(&self.socket);
+        self.file.remove();
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct StopArgs {
 /// Whether nobody has the system open any more.
 fn is_free(context: &Context, dir: &Path) -> bool {
     let holder = operator::holder(dir).ok().flatten();
-    holder.is_none() && context.seam.disk.lock(&dir.join("lock")).is_ok()
+    holder.is_none() && context.seam.disk.lock_folder(dir, "lock").is_ok()
 }
 
 /// Between two looks.
@@ -43,7 +43,7 @@ pub(super) fn run(context: &mut Context, args: &StopArgs) -> Result<ExitCode> {
         Failure::other(what, "Look with `holdfast status` at what it does.")
     })?;
     let Some(process) = holder else {
-        if context.seam.disk.lock(&dir.join("lock")).is_err() {
+        if context.seam.disk.lock_folder(dir, "lock").is_err() {
             let what = format!("the system in {} is being opened, or closed", dir.display());
             return Err(Failure::other(what, "Wait until it is; `holdfast status` tells."));
         }

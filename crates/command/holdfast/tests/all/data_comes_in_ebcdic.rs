@@ -356,6 +356,13 @@ fn what_does_not_fit_is_told() {
     );
     let status = bank.run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
     assert_eq!(status["state"], "empty");
+    // As characters they come back as they were: the last one was converted as a digit.
+    let as_text = ["--from-ebcdic", "--map", &map, "--as-text"];
+    let loaded = bank.load(GENUINE, &as_text).done();
+    assert!(loaded.err.contains("202 places"), "{}", loaded.err);
+    let back = bank.unload("as-text", &["--to-ebcdic=037", "--map", &map, "--as-text"]);
+    assert_eq!(segments(&back), genuine());
+    bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
     fs::write(bank.folder.join("DETAIL.cpy"), DETAIL.replace("X(66)", "X(65)")).unwrap();
     let short = bank.load(GENUINE, &["--from-ebcdic", "--map", &map]);
     short.failed("HFG906", &["PAUTDTL1", "199", "200"]);

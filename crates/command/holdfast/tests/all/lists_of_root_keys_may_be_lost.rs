@@ -120,6 +120,33 @@ fn who_places_no_roots_needs_no_list() {
     }
 }
 
+/// A list that was made to have the hash of the true one was taken for it: programs found nothing.
+#[test]
+fn a_list_that_looks_like_the_one_that_is_kept_is_not_taken_for_it() {
+    let sources = SOURCES.replace("NAME=(CK,SEQ,U),START=1,BYTES=4", FORGED_KEY);
+    let sources = sources.replace("NAME=TOWN,START=5", "NAME=TOWN,START=9");
+    let sources = sources.replace("KEYLEN=4", "KEYLEN=8");
+    let (_folder, dir) = system_of("list-forged", &sources, LIST);
+    let list = dir.join("roots.txt");
+    fs::write(&list, "KEY00001\nKEY00002\nKEY00003\n").unwrap();
+    let cards = "L        ISRT  CUST
+L        DATA  KEY00001AAAA
+L        ISRT  CUST
+L        DATA  KEY00003BBBB
+";
+    issue(&dir, &["--psb", "CLERK"], cards).done();
+    fs::write(&list, "KEY00002\nKEY00001\nx'229d7b512b8d60ec'\n").unwrap();
+    for key in ["KEY00001", "KEY00003"] {
+        let cards = format!("L        GU    CUST    (CK       ={key})\n");
+        let seen = issue(&dir, &["--psb", "CLERK", "--json"], &cards).done();
+        assert_eq!(seen.json()["status"], "  ", "{}{}", seen.out, seen.err);
+        assert!(seen.err.contains("the list that the system has kept"), "{}", seen.err);
+    }
+    on(SECRET, &["verify"], &dir, &[]).done();
+}
+
+const FORGED_KEY: &str = "NAME=(CK,SEQ,U),START=1,BYTES=8";
+
 /// Programs find their roots by the list that the system has kept.
 fn finds_a_root(dir: &Path) {
     let cards = "L        GU    CUST    (CK       =0002)\n";

@@ -31,6 +31,39 @@ fn two_processes_never_open_one_system() {
     on(DEMO, &["verify"], &dir, &[]).done();
 }
 
+/// The lock is held on a file, which has a name that can be taken away: a second process made one
+/// of its own, changed log and RECON, and removed the first one's socket.
+#[test]
+fn a_system_whose_lock_is_removed_or_replaced_is_still_open() {
+    let folder = Folder::new("unlocked");
+    let dir = bank(&folder, &[]);
+    let mut worker = Worker::start(&dir, 51);
+    let pid = worker.child.id().to_string();
+    let lock = dir.join("lock");
+    for replace in [false, true] {
+        std::fs::remove_file(&lock).unwrap();
+        if replace {
+            std::fs::write(&lock, "").unwrap();
+        }
+        for words in [&["log", "print"], &["keys", "master"], &["sets", "create"]] {
+            let more: &[&str] = if words[0] == "sets" { &["A"] } else { &[] };
+            on(DEMO, words, &dir, more).failed("HFY005", &["process", &pid]);
+        }
+        assert!(dir.join("operator.sock").exists());
+        let status = on(DEMO, &["status"], &dir, &[]).done().out;
+        assert!(status.contains("the file `lock` was removed or replaced"), "{status}");
+    }
+    // Also a process that answers keeps others out.
+    std::fs::remove_file(dir.join("operator.sock")).unwrap();
+    on(DEMO, &["log", "print"], &dir, &[]).failed("HFY005", &["process"]);
+    worker.finish();
+    on(DEMO, &["verify"], &dir, &[]).done();
+    let copy = folder.join("copy");
+    let copied = std::process::Command::new("cp").arg("-a").args([&dir, &copy]).output_in_time();
+    assert!(copied.unwrap().status.success());
+    on(DEMO, &["sets", "create"], &copy, &["A"]).done();
+}
+
 #[test]
 fn a_running_system_shows_everything_that_it_counts() {
     let folder = Folder::new("counts");

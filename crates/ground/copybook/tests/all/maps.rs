@@ -122,6 +122,117 @@ fn tables_are_as_long_as_their_data_says() {
     assert!(segment.classes(0, 2).is_some() && segment.classes(2, 1).is_none());
 }
 
+/// The letter A and the digit 1 with a sign are one byte on the host; a number's class was used.
+#[test]
+fn where_characters_and_digits_redefine_each_other_everything_comes_back() {
+    for book in [
+        "01 S. 05 K9 PIC 9. 05 KX REDEFINES K9 PIC X.",
+        "01 S. 05 KX PIC X. 05 K9 REDEFINES KX PIC 9.",
+        "01 S. 05 G. 10 A PIC 9 OCCURS 3. 10 B PIC X. 05 T REDEFINES G PIC X(3). 05 U PIC S9.",
+        "01 S. 05 A PIC 9(2). 05 B REDEFINES A. 10 C PIC 9. 10 D PIC X(5).",
+    ] {
+        let map = map(ONE, book);
+        let segment = map.segment("S").unwrap();
+        for byte in 0..=255_u8 {
+            let mut host = vec![byte; segment.bytes_max()];
+            if book.contains("S9") {
+                host[4] = 0xc1;
+            }
+            let mut bytes = host.clone();
+            assert!(segment.convert(&page(), Direction::FromEbcdic, &mut bytes));
+            let there = page().byte(Direction::FromEbcdic, codec::transcode::Class::Text, byte);
+            let text = bytes.len().min(3);
+            assert_eq!(bytes[..text], vec![there; text], "{book} X'{byte:02X}'");
+            assert!(segment.convert(&page(), Direction::ToEbcdic, &mut bytes));
+            assert_eq!(bytes, host, "{book} X'{byte:02X}'");
+        }
+    }
+    // Who says that it is a number has one.
+    let named = format!("{ONE}redefines = [\"K9\"]\n");
+    let map = map(&named, "01 S. 05 K9 PIC 9. 05 KX REDEFINES K9 PIC X.");
+    let mut bytes = *b"\xc1";
+    assert!(map.segment("S").unwrap().convert(&page(), Direction::FromEbcdic, &mut bytes));
+    assert_eq!(bytes, *b"1");
+    refused(ONE, "01 S. 05 A PIC S9. 05 B REDEFINES A PIC X.", "redefine each other");
+    refused(ONE, "01 S. 05 A PIC S9. 05 B REDEFINES A PIC 9.", "redefine each other");
+}
+
+/// The last digit kept a number's class: the letters ABA became AB1.
+#[test]
+fn what_is_converted_as_characters_comes_back() {
+    let map = map(ONE, FIELDS);
+    let segment = map.segment("S").unwrap();
+    let host =
+        b"\xc1\xc2\x40\xff\xe7\xe8\xe9\xc1\xc2\xc1\xd1\xc5\xc9\xc1\xc2\xc3\x60\x12\x3d\xc1\xf0";
+    let here = b"AB \xffXYZABAJEIABC-\x12\x3d\xc1\xf0";
+    let mut bytes = *host;
+    for (way, wanted) in [(Direction::FromEbcdic, here), (Direction::ToEbcdic, host)] {
+        let mut findings = Findings::with_texts();
+        segment.check(&page(), way, &bytes, 1, &mut findings);
+        segment.convert_as_text(&page(), way, &mut bytes, 1, &mut findings);
+        assert_eq!(bytes, *wanted);
+        assert_eq!((findings.texts, findings.wrong), (4, 0), "{findings:?}");
+        findings.refuse().unwrap();
+        assert!(findings.first_text.unwrap().to_string().contains("N1"));
+    }
+    // Letters that are a sign here would be a number, and come back as that.
+    let (mut bytes, mut findings) = (*host, Findings::with_texts());
+    bytes[4..7].copy_from_slice(b"\xf1\xf2\x97");
+    segment.convert_as_text(&page(), Direction::FromEbcdic, &mut bytes, 9, &mut findings);
+    let said = findings.refuse().unwrap_err().to_string();
+    assert!(said.contains("N1 at offset 4: X'F1F297' would not come back"), "{said}");
+}
+
+/// A counter that could not be read counted as nothing, one beyond the bounds as the bound.
+#[test]
+fn tables_whose_counters_cannot_be_read_are_refused() {
+    let way = Direction::FromEbcdic;
+    let check = |counter: &str, host: &[u8]| {
+        let book = format!(
+            "01 S. 05 N {counter}. 05 T OCCURS 1 TO 3 DEPENDING ON N. 10 A PIC X. 05 Z PIC X."
+        );
+        let map = map(ONE, &book);
+        let segment = map.segment("S").unwrap();
+        let (mut findings, mut bytes) = (Findings::default(), host.to_vec());
+        segment.check(&page(), way, host, 1, &mut findings);
+        assert_eq!(segment.convert_whole(&page(), way, &mut bytes), findings.wrong == 0);
+        let said = findings.refuse().err().map(|error| error.to_string());
+        said.map(|said| assert!(said.contains("N at offset 0"), "{said}"))
+            .map_or(bytes, |()| vec![])
+    };
+    assert_eq!(check("PIC 9", b"\xf2\xc1\xc2\xc3"), b"2ABC");
+    assert_eq!(check("PIC S9(2) SIGN LEADING", b"\xc0\xf2\xc1\xc2\xc3"), b"02ABC");
+    assert_eq!(check("PIC 9(2) COMP-3", b"\x00\x2f\xc1\xc2\xc3"), b"\x00\x2fABC");
+    assert_eq!(check("PIC 9(2) COMP", b"\x00\x02\xc1\xc2\xc3"), b"\x00\x02ABC");
+    // Nothing was ever put there.
+    assert_eq!(check("PIC 9", &[0; 5]), [0; 5]);
+    for (counter, host) in [
+        ("PIC 9", &b"\xf0\xc1\xc2\xc3"[..]),
+        ("PIC 9", b"\xf4\xc1\xc2\xc3"),
+        ("PIC 9", b"\x40\xc1\xc2\xc3"),
+        ("PIC S9(2) SIGN LEADING", b"\xd0\xf2\xc1\xc2\xc3"),
+        ("PIC S9(2) SIGN LEADING", b"\xf0\xd2\xc1\xc2\xc3"),
+        ("PIC 9(2) COMP-3", b"\x00\xc2\xc1\xc2\xc3"),
+        ("PIC 9(2) COMP", b"\x00\x04\xc1\xc2\xc3"),
+        ("PIC 9(2) COMP", b"\xff\xff\xc1\xc2\xc3"),
+        ("PIC 9(2) COMP", b"\x40"),
+    ] {
+        assert!(check(counter, host).is_empty(), "{counter} {host:02x?}");
+    }
+    // What is behind the table's occurrences is told; what no occurrence could have is refused.
+    let map = map(ONE, "01 S. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N. 10 A PIC X.");
+    let segment = map.segment("S").unwrap();
+    let found = |host: &[u8]| {
+        let mut findings = Findings::default();
+        segment.check(&page(), way, host, 1, &mut findings);
+        (findings.wrong, findings.unused)
+    };
+    assert_eq!(found(b"\xf1\xc1"), (0, 0));
+    assert_eq!(found(b"\xf1\xc1\x40\x40"), (0, 0));
+    assert_eq!(found(b"\xf1\xc1\xc2\xc3"), (0, 1));
+    assert_eq!(found(b"\xf1\xc1\xc2\xc3\xc4"), (1, 1));
+}
+
 #[test]
 fn wrong_maps_and_descriptions_are_named() {
     refused("[segment.S]\ncopybooks = 1\n", "", "unknown field");

@@ -1,5 +1,6 @@
 //! Trees, held against a model, in crashes and under forgery.
 
+mod a_kernel_that_has_lost_its_lock_stops;
 mod common;
 mod node_model;
 mod tree_concurrent;

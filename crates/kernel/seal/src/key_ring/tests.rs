@@ -92,6 +92,24 @@ fn keys_come_back_from_the_file() {
     assert_eq!((seen.version, seen.protection), (1, Protection::Passphrase(KdfCost::TEST)));
 }
 
+/// The next key of a running system brought back the passphrase that was changed beside it.
+#[test]
+fn what_another_process_has_written_is_not_undone() {
+    let bench = Bench::new();
+    let ring = bench.create();
+    ring.add_label("A").unwrap();
+    let other = bench.open("first").unwrap();
+    other.change_passphrase(&Passphrase::from("second"), KdfCost::TEST).unwrap();
+    let before = bench.bytes();
+    for refused in [ring.new_generation("A").map(drop), ring.add_label("B").map(drop)] {
+        assert_eq!(code(&refused.unwrap_err()), "HFS031");
+    }
+    assert_eq!(bench.bytes(), before);
+    assert_eq!(ring.current("A").unwrap(), KeyGeneration(1));
+    assert!(bench.open("first").is_err());
+    bench.open("second").unwrap().new_generation("A").unwrap();
+}
+
 #[test]
 fn no_key_stands_in_the_file_in_clear() {
     let bench = Bench::new();

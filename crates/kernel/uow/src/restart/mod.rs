@@ -31,6 +31,7 @@ use pool::sequential::ReadAhead;
 use pool::{PageWriter, Pool, Pools};
 use seal::Format;
 use seam::clock::Clock;
+use seam::disk::HeldLock;
 use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
@@ -126,15 +127,28 @@ impl Kernel {
     ///
     /// # Errors
     /// Another process has it; a file is missing, foreign, damaged or of a newer release; no key.
-    pub fn open(parts: Parts, mut config: KernelConfig) -> Result<Arc<Kernel>, UowError> {
-        let start = parts.seam.clock.monotonic();
-        let lock = parts.seam.disk.lock(&parts.home.join(LOCK)).map_err(|source| {
+    pub fn open(parts: Parts, config: KernelConfig) -> Result<Arc<Kernel>, UowError> {
+        let lock = parts.seam.disk.lock_folder(&parts.home, LOCK).map_err(|source| {
             let what = match source.kind() {
                 std::io::ErrorKind::WouldBlock => "another process has the system open",
                 _ => "the system's lock file cannot be used",
             };
             UowError::Io { what: format!("{what} ({})", parts.home.display()), source }
         })?;
+        Kernel::open_under(parts, config, lock.into())
+    }
+
+    /// The same for a caller who holds the system's lock, so that nobody comes between what he has
+    /// looked at and this. The kernel keeps the lock.
+    ///
+    /// # Errors
+    /// As for [`Kernel::open`], but for the lock.
+    pub fn open_under(
+        parts: Parts,
+        mut config: KernelConfig,
+        lock: Arc<dyn HeldLock>,
+    ) -> Result<Arc<Kernel>, UowError> {
+        let start = parts.seam.clock.monotonic();
         let keys = control_keys(&parts, &config);
         let opened = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
         let (mut control, block) = opened;
@@ -511,7 +525,7 @@ fn assemble(
     log: Arc<Log>,
     control: Arc<ControlFile>,
     analysis: &Analysis,
-    lock: Box<dyn seam::disk::HeldLock>,
+    lock: Arc<dyn HeldLock>,
 ) -> Result<Arc<Kernel>, UowError> {
     let (dirty, sets) = (Arc::new(DirtyQueue::new()), Arc::new(Registry::default()));
     let pools = make_pools(&config, &dirty, &stop, &parts.seam.clock)?;
@@ -567,6 +581,6 @@ fn assemble(
         housekeeper: Housekeeper::default(),
         converter: Converter::default(),
         restart: std::sync::OnceLock::new(),
-        _lock: lock,
+        lock,
     }))
 }

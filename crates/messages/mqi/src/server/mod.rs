@@ -119,7 +119,7 @@ impl Server {
         manager: Arc<dyn Manager>,
         admission: Arc<dyn Admission>,
     ) -> io::Result<Server> {
-        let listener = seam::socket::listen(path)?;
+        let (listener, _) = seam::socket::listen(path)?;
         let sessions = Mutex::new(Sessions::default());
         let shared =
             Arc::new(Shared { manager, admission, listener, sessions, pause: Condvar::new() });

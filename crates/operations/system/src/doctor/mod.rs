@@ -31,6 +31,7 @@ use seam::Seam;
 use serde::{Deserialize, Serialize};
 use space::Definition;
 
+use crate::places::LOCK;
 use crate::protection::ProtectionStatus;
 use crate::restore;
 use crate::shadow::ShadowDisk;
@@ -366,7 +367,7 @@ impl Doctor {
     fn with_keys(&mut self, config: Config, ring: Arc<KeyRing>) {
         let keys = Arc::clone(&ring) as Arc<dyn KeyProvider>;
         let is_real = config.is_real;
-        let Ok(lock) = self.seam.disk.lock(&self.dir.join("lock")) else { return };
+        let Ok(lock) = self.seam.disk.lock_folder(&self.dir, LOCK) else { return };
         let seam = self.seam.clone();
         let stopped = Stopped::around(self.dir.clone(), config.config, ring, seam, lock);
         if is_real {

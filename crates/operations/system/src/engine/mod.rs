@@ -65,7 +65,7 @@ struct Inner {
     guests: Arc<Guests>,
     opened: Duration,
     opened_cpu_us: u64,
-    _lock: Box<dyn HeldLock>,
+    lock: Box<dyn HeldLock>,
 }
 
 impl EngineSystem {
@@ -120,11 +120,14 @@ impl EngineSystem {
     ) -> Result<EngineSystem, SystemError> {
         let notes = hygiene::protect_process();
         let dir = absolute(seam, dir)?;
-        let config = SystemConfig::read_any(seam.disk.as_ref(), &dir)?;
-        let Some(settings) = config.engine.clone() else {
+        let read = || SystemConfig::read_any(seam.disk.as_ref(), &dir);
+        let is_on_engine = read()?.engine.is_some();
+        let lock = is_on_engine.then(|| lock(seam, &dir)).transpose()?;
+        // Again: whoever held the lock before may have changed it.
+        let config = read()?;
+        let (Some(settings), Some(lock)) = (config.engine.clone(), lock) else {
             return Err(SystemError::NotOnEngine { dir });
         };
-        let lock = lock(seam, &dir)?;
         let keys = Arc::new(open_keys(seam, &dir, &config, passphrase)?);
         let provider = Arc::clone(&keys) as Arc<dyn KeyProvider>;
         let how = options_of(&settings, &dir, provider);
@@ -142,7 +145,7 @@ impl EngineSystem {
             guests: Arc::default(),
             opened: seam.clock.monotonic(),
             opened_cpu_us: seam::clock::process_cpu_us(),
-            _lock: lock,
+            lock,
         };
         let mut system = EngineSystem { inner: Arc::new(inner), server: None };
         if options.serve {
@@ -196,7 +199,8 @@ impl EngineSystem {
     /// What an operator should know, a sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        self.inner.notes.clone()
+        let lock = hygiene::lock_note(&*self.inner.lock);
+        self.inner.notes.iter().cloned().chain(lock).collect()
     }
 
     /// Who hears what is to be known of work in this system.

@@ -114,7 +114,7 @@ impl EngineSystem {
                 })
                 .collect(),
             data_sets,
-            notes: inner.notes.clone(),
+            notes: self.notes(),
         })
     }
 }

@@ -120,6 +120,13 @@ pub fn holder(dir: &Path) -> io::Result<Option<u32>> {
     Ok(holder.map(|holder| holder.process.pid))
 }
 
+/// The process that serves operators of the system in `dir`, whether it answers or not; 0 if it is
+/// not to be seen from here.
+pub(crate) fn served_by(dir: &Path) -> Option<u32> {
+    let stream = seam::socket::connect(&dir.join(SOCKET)).ok()?;
+    Some(Peer::of(&stream).map_or(0, |peer| peer.process))
+}
+
 fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
@@ -224,7 +231,7 @@ mod tests {
         let listens = seam::thread::spawn("stranger", move || {
             // This thread alone.
             rustix::thread::set_thread_res_uid(other, other, other).unwrap();
-            let listener = seam::socket::listen(&path).unwrap();
+            let (listener, _) = seam::socket::listen(&path).unwrap();
             ready.send(()).unwrap();
             let (mut client, _) = listener.accept().unwrap();
             let ask = Ask { question: Value::from("read /etc/shadow"), bytes: 0, answered: true };

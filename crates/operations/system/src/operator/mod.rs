@@ -59,7 +59,7 @@ use crate::System;
 pub use archive::{DeletedArchives, Merge, accumulate};
 pub(crate) use client::unanswered;
 pub use client::{ask, call, call_and_answer, holder};
-pub(crate) use client::{asked, understood};
+pub(crate) use client::{asked, served_by, understood};
 pub use error::{OperatorError, Refusal};
 pub use exchange::{Asker, PAYLOAD_BYTES_MAX, Respond};
 pub use line::{Answer, Ask, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};

@@ -3,13 +3,13 @@
 use std::io::{self, BufReader, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::RecvFlags;
-use seam::socket::{InTime, Peer};
+use seam::socket::{InTime, Peer, SocketFile};
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
@@ -66,35 +66,36 @@ impl Served for System {
 
 /// Serves operators until it is dropped.
 pub(crate) struct Server {
-    dir: PathBuf,
+    listener: Arc<UnixListener>,
+    file: SocketFile,
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle>,
 }
 
 impl Server {
     pub(crate) fn start(system: Arc<dyn Served>) -> Result<Server, SystemError> {
-        let dir = system.dir().to_owned();
-        let path = dir.join(SOCKET);
+        let path = system.dir().join(SOCKET);
         let failed = |error| SystemError::io("serve operators at", &path, error);
-        let listener = seam::socket::listen(&path).map_err(failed)?;
+        let (listener, file) = seam::socket::listen(&path).map_err(failed)?;
+        let listener = Arc::new(listener);
         let ended = Arc::new(AtomicBool::new(false));
         let mut host = Host { system, ended: Arc::clone(&ended), clients: Vec::new() };
-        let body = move || host.serve(&listener);
+        let heard = Arc::clone(&listener);
+        let body = move || host.serve(&heard);
         let thread = Some(seam::thread::spawn("operator", body).map_err(failed)?);
-        Ok(Server { dir, ended, thread })
+        Ok(Server { listener, file, ended, thread })
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
-        // The thread sleeps in `accept`; this wakes it. If nobody can connect, it stays asleep
-        // until the process ends, which does no harm.
-        let woken = seam::socket::connect(&self.dir.join(SOCKET)).is_ok();
-        if let Some(thread) = self.thread.take().filter(|_| woken) {
+        // The thread sleeps in `accept`; this wakes it.
+        seam::socket::end(&self.listener);
+        if let Some(thread) = self.thread.take() {
             thread.join();
         }
-        let _ = rustix::fs::unlink(self.dir.join(SOCKET));
+        self.file.remove();
     }
 }
 

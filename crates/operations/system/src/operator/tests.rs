@@ -235,6 +235,13 @@ fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
     system.close().unwrap();
 }
 
+/// Sending a database away was free: its digest tells equal contents, and changes wait meanwhile.
+#[test]
+fn no_database_is_sent_away_without_a_proof() {
+    assert!(verbs::needs_proof("db send") && verbs::needs_proof("db empty"));
+    assert!(!verbs::needs_proof("db status"));
+}
+
 #[test]
 fn programs_that_are_served_give_no_commands() {
     let place = Place::new();

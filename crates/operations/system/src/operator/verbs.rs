@@ -47,7 +47,6 @@ const FREE: &[&str] = &[
     "rekey resume",
     "db status",
     "db verify",
-    "db send",
     "image-copy",
     "backout list",
     "recon list",
