@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use queue_manager::channel::admission::name_part;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ServerConfig};
 use tls::{TlsError, Trust};
@@ -44,7 +43,5 @@ impl Keys {
 
 /// The distinguished name of the first certificate of a chain.
 pub(crate) fn subject(chain: Option<&[CertificateDer<'_>]>) -> Option<String> {
-    let parts = tls::subject(chain?.first()?)?;
-    let parts: Vec<_> = parts.iter().map(|(key, value)| name_part(key, value)).collect();
-    Some(parts.join(", "))
+    mqi::certificate::subject(chain?.first()?)
 }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use base::{Code, Coded};
 use thiserror::Error;
+use tls::TlsError;
 
 /// Why the door cannot be opened.
 #[derive(Debug, Error)]
@@ -20,7 +21,7 @@ pub enum Error {
     },
     /// Certificates or keys cannot be used.
     #[error("the certificates for clients of the message queue interface cannot be used: {0}")]
-    Tls(String),
+    Tls(#[from] TlsError),
     /// There are no threads for it.
     #[error("the threads for clients of the message queue interface cannot be started: {0}")]
     Threads(io::Error),

@@ -121,7 +121,7 @@ fn prove<S: Store>(shared: &Shared<S>, link: &Link, proof: Option<&Credentials>)
             Some(known.ok_or(Failed(Reason::NOT_AUTHORIZED))?)
         }
         (None, Some(certificate)) => {
-            let name = mqi::certificate::common_name(certificate);
+            let name = tls::common_name(certificate);
             name.and_then(|name| shared.users.certificate(&name))
         }
         (None, None) => {

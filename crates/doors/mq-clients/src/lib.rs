@@ -8,7 +8,7 @@
 //! | question | where |
 //! |---|---|
 //! | what stands on the wire? | `mqi::wire`: the frames of the local socket, with `enter` in front |
-//! | a connection: in the clear or over TLS, with limits of time | `link`, [`tls`] |
+//! | a connection: in the clear or over TLS, with limits of time | `link` |
 //! | who is it, by which channel does it come, as whom does it work? | `greeting` |
 //! | how many may there be, with how much memory? | `places` |
 //! | listening, threads, the end | [`Server`] |
@@ -26,7 +26,6 @@ mod link;
 mod places;
 mod server;
 mod shared;
-pub mod tls;
 
 pub use error::Error;
 pub use greeting::GREETING;

@@ -18,13 +18,13 @@ use seam::clock::Clock;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
 use store::Store;
+use tls::Tls;
 
 use crate::error::Error;
 use crate::greeting::{GREETING, greet};
 use crate::link::Link;
 use crate::places::Held;
 use crate::shared::{Shared, Users};
-use crate::tls::{self, Tls};
 
 /// How long nobody is let in after that could not be done.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -95,7 +95,7 @@ impl<S: Store> Server<S> {
         options: &Options,
         users: Arc<dyn Users>,
     ) -> Result<Server<S>, Error> {
-        let keys = options.tls.as_ref().map(tls::config).transpose()?;
+        let keys = options.tls.as_ref().map(|tls| tls.acceptor(&[])).transpose()?;
         let (mut listeners, mut addresses) = (Vec::new(), Vec::new());
         for address in &options.addresses {
             let failed = |error| Error::Listen { address: *address, error };

@@ -46,8 +46,8 @@ impl Open {
 
 /// What a configuration opens, of a system in `dir`.
 pub(crate) fn of(config: &SystemConfig, dir: &Path) -> Vec<Open> {
-    let (online, amqp, rest, channels) =
-        (&config.online, &config.amqp, &config.rest, &config.channels);
+    let (online, amqp, rest, channels, mqi) =
+        (&config.online, &config.amqp, &config.rest, &config.channels, &config.mqi);
     let mut all = Vec::new();
     let secured = match (is_given(&online.tls_certificate), is_given(&online.tls_clients)) {
         (false, _) => "without TLS",
@@ -65,6 +65,7 @@ pub(crate) fn of(config: &SystemConfig, dir: &Path) -> Vec<Open> {
         ("rest", "listen", &rest.listen, "without TLS"),
         ("rest", "tls", &rest.tls, "with TLS"),
         ("channels", "listen", &channels.listen, partners),
+        ("mqi", "listen", &mqi.listen, "with TLS"),
     ];
     for (section, name, addresses, secured) in listeners {
         let reached = addresses.iter().filter(|address| is_reached(address));
@@ -88,6 +89,8 @@ pub(crate) fn of(config: &SystemConfig, dir: &Path) -> Vec<Open> {
         ("rest", "tls_key", &rest.tls_key),
         ("channels", "tls_certificate", &channels.tls_certificate),
         ("channels", "tls_key", &channels.tls_key),
+        ("mqi", "tls_certificate", &mqi.tls_certificate),
+        ("mqi", "tls_key", &mqi.tls_key),
     ];
     let given = paths.into_iter().filter(|(_, _, path)| is_given(path));
     all.extend(given.map(|(section, name, path)| Open::new(section, name, path.to_string_lossy())));
@@ -95,6 +98,7 @@ pub(crate) fn of(config: &SystemConfig, dir: &Path) -> Vec<Open> {
         ("online", "tls_clients", &online.tls_clients),
         ("amqp", "tls_clients", &amqp.tls_clients),
         ("rest", "tls_clients", &rest.tls_clients),
+        ("mqi", "tls_clients", &mqi.tls_clients),
         ("channels", "tls_partners", &channels.tls_partners),
     ];
     let exits = online.exits.iter().map(|path| ("online", "exits", path));

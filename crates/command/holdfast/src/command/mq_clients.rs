@@ -8,7 +8,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use mq_clients::tls::Tls;
 use mq_clients::{Options, Server, Users};
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
@@ -16,7 +15,7 @@ use otma::{Manager as _, Name};
 use store_any::AnyStore;
 use system::{DoorStatus, System};
 
-use super::listen::{self, CertificateFiles, Certificates};
+use super::listen::{self, CertificateFiles};
 use crate::failure::{Failure, Result};
 
 /// The door's name, as `start` tells it.
@@ -45,7 +44,7 @@ impl Users for Known {
 
     fn certificate(&self, name: &str) -> Option<String> {
         let name = name_of(name)?;
-        self.0.user_mark(name).map(|_| name.text())
+        self.0.knows(name).then(|| name.text())
     }
 
     fn nobody(&self) -> Option<String> {
@@ -68,11 +67,6 @@ impl ClientsDoor {
             clients: &settings.tls_clients,
         };
         let tls = listen::certificates(system, &files)?;
-        let tls = tls.map(|Certificates { chain, key, client_roots }| Tls {
-            certificates: chain,
-            key,
-            client_roots,
-        });
         let mut addresses = listen::addresses(&settings.listen, "the section [mqi]")?;
         if tls.is_none() {
             let why = "the section [mqi] has no certificate";

@@ -11,7 +11,7 @@ use mqi::client::Client;
 use mqi::place::SOCKET;
 use mqi::structures::{Gmo, Iih, Md, Od, Pmo};
 use mqi::table::{Structure as _, text};
-use mqi::wire::{Object, Posting, Request, Wanted};
+use mqi::wire::{Connecting, Object, Posting, Request, Wanted};
 use queue_manager::options::value::{get, open, put as posted};
 use queue_manager::{ObjectName, Outcome, Reason};
 
@@ -33,8 +33,8 @@ fn mqsc(dir: &Path, script: &str) -> String {
 }
 
 fn program(dir: &Path, queue: &str, options: i32) -> (Client, i32) {
-    let name = ObjectName::default();
-    let mut client = Client::connect(&dir.join(SOCKET), name, text("TEST"), 1, None).unwrap();
+    let connecting = Connecting::new(ObjectName::default(), text("TEST"));
+    let mut client = Client::connect(&dir.join(SOCKET), connecting).unwrap();
     let mut object = Object::new(Od { object_name: text(queue), ..Od::initial() });
     let (outcome, handle, _, _) = client.open(&mut object, options);
     assert_eq!(outcome, Outcome::OK);

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use mq_clients::tls::Tls;
 use mq_clients::{Options as DoorOptions, Server, Users};
 use queue_manager::objects::{Kind, Value};
 use queue_manager::{Options, QueueManager};
 use seam::clock::RealClock;
 use store_suite::model::ModelStore;
+use tls::Tls;
 
 /// How long a program may take.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
@@ -80,6 +80,7 @@ impl Place {
             certificates: OWN.0.to_vec(),
             key: OWN.1.to_vec(),
             client_roots: Some(ROOT.to_vec()),
+            client_required: false,
         });
         let options = DoorOptions {
             addresses: vec![SocketAddr::from(([127, 0, 0, 1], 0))],

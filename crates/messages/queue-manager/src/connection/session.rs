@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 
 use store::Store;
 
-use crate::core::event::{self, Account, Did, Disconnected};
 use crate::branch::BranchId;
+use crate::core::event::{self, Account, Did, Disconnected};
 use crate::core::{Client, Core, Resolved, Subscribed, Work};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::name::ObjectName;

@@ -229,8 +229,8 @@ impl<S: Store> Work<S> {
     fn delete_gets(&self, core: &Core<S>, unit: &mut S::Unit) -> store::Result<()> {
         for got in self.gets.iter().filter(|got| got.entry.persistent && !got.is_own()) {
             let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
-            let number = got.queue.number;
-            let deleted = core.bodies.delete(unit, number, got.at, &got.entry, backed_out);
+            let shelf = got.queue.shelf();
+            let deleted = core.bodies.delete(unit, shelf, got.at, &got.entry, backed_out);
             deleted.map_err(|broken| broken.error)?;
         }
         Ok(())
@@ -241,7 +241,7 @@ impl<S: Store> Work<S> {
         let own: BTreeSet<Place> = self.own_gets().collect();
         let puts = self.puts.iter().filter(|put| put.entry.persistent && !own.contains(&put.at));
         for put in puts {
-            let deleted = core.bodies.delete(unit, put.queue.number, put.at, &put.entry, false);
+            let deleted = core.bodies.delete(unit, put.queue.shelf(), put.at, &put.entry, false);
             deleted.map_err(|broken| broken.error)?;
         }
         Ok(())

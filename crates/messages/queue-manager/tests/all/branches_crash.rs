@@ -33,8 +33,8 @@ fn branch(number: u32) -> BranchId {
     BranchId::new(1, &number.to_be_bytes(), b"queues").expect("an identifier")
 }
 
-fn ask(client: &mut Connection<KernelStore>, call: BranchCall) -> BranchAnswer {
-    client.branch(&call).expect("it is done")
+fn ask(client: &mut Connection<KernelStore>, call: &BranchCall) -> BranchAnswer {
+    client.branch(call).expect("it is done")
 }
 
 fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
@@ -57,20 +57,20 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
         medium.crash_after(crash_after);
         for number in 0..NUMBERS {
             told.lock().begun.insert(number);
-            ask(&mut client, BranchCall::Start(branch(number)));
+            ask(&mut client, &BranchCall::Start(branch(number)));
             let mut md = MessageDescriptor::default();
             let options = &mut GetOptions::new(get::SYNCPOINT);
             let (_, data) = client.get_with(a, &mut md, options).expect("it is there");
             client.put_with(b, persistent(), put::SYNCPOINT, &data).expect("it is put");
-            ask(&mut client, BranchCall::End(branch(number), WorkEnd::Done));
-            ask(&mut client, BranchCall::Prepare(branch(number)));
+            ask(&mut client, &BranchCall::End(branch(number), WorkEnd::Done));
+            ask(&mut client, &BranchCall::Prepare(branch(number)));
             if number % 3 == 2 {
-                ask(&mut client, BranchCall::BackOut(branch(number)));
+                ask(&mut client, &BranchCall::BackOut(branch(number)));
                 // It is in front of the others again: what follows takes it.
                 continue;
             }
             told.lock().decided.insert(number);
-            ask(&mut client, BranchCall::Commit { branch: branch(number), one_phase: false });
+            ask(&mut client, &BranchCall::Commit { branch: branch(number), one_phase: false });
         }
         told.lock().done = true;
         sim::crash();
@@ -84,15 +84,15 @@ fn second_life(disk: SimDisk, seed: u64, ledger: Ledger) {
         let store = simulated(&seam, false);
         let manager = open_on(&store, &seam);
         let mut client = manager.connect(ConnectOptions::default()).expect("it connects");
-        let BranchAnswer::Listed(listed) = ask(&mut client, BranchCall::Recover) else {
+        let BranchAnswer::Listed(listed) = ask(&mut client, &BranchCall::Recover) else {
             panic!("no list");
         };
         for one in listed {
             let number = (0..NUMBERS).find(|number| branch(*number) == one).expect("a known one");
             assert!(ledger.begun.contains(&number));
             match ledger.decided.contains(&number) {
-                true => ask(&mut client, BranchCall::Commit { branch: one, one_phase: false }),
-                false => ask(&mut client, BranchCall::BackOut(one)),
+                true => ask(&mut client, &BranchCall::Commit { branch: one, one_phase: false }),
+                false => ask(&mut client, &BranchCall::BackOut(one)),
             };
         }
         let mut counts = Vec::new();

@@ -9,7 +9,7 @@ use mqi::server::Managed;
 use mqi::stream::Carrier;
 use mqi::structures::{Gmo, Md, Od, Pmo};
 use mqi::table::{Structure as _, text};
-use mqi::wire::{Object, Posting, Request, Wanted};
+use mqi::wire::{Connecting, Object, Posting, Request, Wanted};
 use queue_manager::objects::Kind;
 use queue_manager::options::value::{get, open, put};
 use queue_manager::{ObjectName, Outcome, QueueManager, Reason};
@@ -93,7 +93,7 @@ impl Program {
 
     fn connect(&self) -> Queues {
         let way = Way(Arc::clone(&self.schedule), Arc::clone(&self.asked));
-        Queues::carried(Box::new(way), ObjectName::default(), [b' '; 28], 1, None)
+        Queues::carried(Box::new(way), Connecting::new(ObjectName::default(), [b' '; 28]))
             .expect("a connection")
     }
 
@@ -234,11 +234,11 @@ fn calls_that_would_end_the_unit_of_work_are_refused_and_disconnecting_does_not_
     assert_eq!(depth(&manager, "ORDERS"), (1, 0));
     let asked = "QM2".into();
     let way = Way(Arc::clone(&program.schedule), Arc::default());
-    let refused = Queues::carried(Box::new(way), asked, [b' '; 28], 1, None).map(drop);
+    let refused = Queues::carried(Box::new(way), Connecting::new(asked, [b' '; 28])).map(drop);
     assert_eq!(refused, Err(Outcome::failed(Reason::Q_MGR_NAME_ERROR)));
     program.caller.end().expect("a commit");
     let way = Way(Arc::clone(&program.schedule), Arc::default());
-    let late = Queues::carried(Box::new(way), ObjectName::default(), [b' '; 28], 1, None);
+    let late = Queues::carried(Box::new(way), Connecting::new(ObjectName::default(), [b' '; 28]));
     assert_eq!(late.map(drop), Err(Outcome::failed(Reason::Q_MGR_NOT_AVAILABLE)));
 }
 
