@@ -59,6 +59,10 @@ enum Randomizer {
     List(Arc<RootList>),
 }
 
+/// With what the line of an identity begins that says the code page. Data that was stored before
+/// code pages were kept has none.
+pub const ENCODING: &str = "encoding ";
+
 impl Placement {
     /// Fits the settings to a definition; `load` brings the contents of a file that a setting
     /// names.
@@ -192,8 +196,9 @@ impl Placement {
         }
     }
 
-    /// The facts that decide where roots and keys stand, one a line: the collation, then each
-    /// partition. Kept with the data, it shows whether settings were changed under it.
+    /// The facts that decide where roots and keys stand and what bytes mean, one a line: the
+    /// collation, then each partition, then the code page ([`ENCODING`]). Kept with the data, it
+    /// shows whether settings were changed under it.
     #[must_use]
     pub fn identity(&self) -> String {
         let mut text = format!("collation {}\n", self.collation.name());
@@ -210,7 +215,7 @@ impl Placement {
             };
             text.push('\n');
         }
-        text
+        text + &format!("{ENCODING}{}\n", self.encoding.name())
     }
 }
 

@@ -25,8 +25,8 @@ use crate::owner::MARK;
 /// The environment variable of a program's process that names the folders of its system.
 pub const SPARED: &str = "HOLDFAST_SPARED";
 
-/// How files of a system begin, and what they are. The number of a version comes next, which no text
-/// has there.
+/// How files of a system begin, and what they are. The number of a version comes next, which no
+/// text has there.
 const FRONTS: [(&[u8], &str); 12] = [
     (b"HOLDKEYS", "a key file"),
     (b"HFCONTRL", "a control file"),

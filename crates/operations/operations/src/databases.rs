@@ -329,8 +329,9 @@ impl<S: Store> Databases<S> {
         }
         let record = state::state_of(&self.store, dbd.name)?;
         let stored = record.map(|record| record.placing()).filter(|placing| !placing.is_empty());
-        let is_as_stored =
-            |now: &Placement| stored.as_ref().is_none_or(|was| *was == now.identity());
+        let is_as_stored = |now: &Placement| {
+            stored.as_ref().is_none_or(|was| state::same_places(was, &now.identity()))
+        };
         match (now, stored.as_ref()) {
             (Ok(now), _) if is_as_stored(&now) => {
                 self.keep_list(dbd.name, &now, &files);
@@ -375,7 +376,7 @@ impl<S: Store> Databases<S> {
             Ok(contents.clone())
         };
         let kept = Placement::new(dbd, &self.settings, &mut load).ok()?;
-        (kept.identity() == was).then_some(kept)
+        state::same_places(&kept.identity(), was).then_some(kept)
     }
 
     /// Says that the list in the system counts, and not the file.

@@ -332,9 +332,7 @@ fn put_durably(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), RegionE
 /// The names of a program's files that have no DD.
 #[must_use]
 pub fn without_dd<'f>(files: &'f [CobolFile], dds: &[Dd]) -> Vec<&'f str> {
-    let is_named = |name: &str| {
-        dds.iter().any(|dd| dd.name.eq_ignore_ascii_case(name))
-    };
+    let is_named = |name: &str| dds.iter().any(|dd| dd.name.eq_ignore_ascii_case(name));
     files.iter().map(|file| file.name.as_str()).filter(|name| !is_named(name)).collect()
 }
 

@@ -10,8 +10,8 @@
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
 //! A copy that the program makes of its process by `fork` or `vfork` is not the program: its end
-//! means nothing, and a call of it, or a request for a file, ends it. Before the program is entered its process is fenced in
-//! ([`seam::fence`]).
+//! means nothing, and a call of it, or a request for a file, ends it. Before the program is entered
+//! its process is fenced in ([`seam::fence`]).
 //!
 //! Invariants:
 //! 1. The server hears of the end once, and never while a call is being made.

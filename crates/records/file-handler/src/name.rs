@@ -9,8 +9,8 @@
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
 //! | `/data/one:/data/two` | a concatenation: one after the other, to be read |
 //!
-//! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set. Programs of
-//! a system have the first variable only ([`Assigned`]): their `--dd` makes it.
+//! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set. Programs
+//! of a system have the first variable only ([`Assigned`]): their `--dd` makes it.
 //!
 //! Invariants:
 //! 1. A name is mapped as libcob maps it, so that a program finds the same files with this handler

@@ -197,6 +197,7 @@ impl Workshop<'_> {
         let facts = Facts::of_translation(&c_source, &String::from_utf8_lossy(&storage));
         let with_display = format!("{RUNTIME}#include \"{HEADER}\"\n");
         let c_source = c_source.replacen(RUNTIME, &with_display, 1);
+        let c_source = c_source.replace("cob_cmp_packed_int (", "hf_cmp_packed_int (");
         self.write(&folder.join(TRANSLATION), c_source.as_bytes())?;
         let mut build = self.compiler(folder);
         build.args(["-A", KEEPS_ORDER]);

@@ -4,8 +4,8 @@
 //! 1. What is read and written behind an address is no more than the control block states for it.
 //! 2. While a request is carried out, the block is a copy; it goes back at the end, whole.
 //! 3. No panic leaves [`serve`].
-//! 4. A copy of the program's process has no files: what it asks for is refused, what is buffered is
-//!    its parent's, and no CLOSE of it writes anything ([`only_for`]).
+//! 4. A copy of the program's process has no files: what it asks for is refused, what is buffered
+//!    is its parent's, and no CLOSE of it writes anything ([`only_for`]).
 
 #![allow(unsafe_code)]
 
