@@ -248,15 +248,6 @@ impl RandomizerKind {
 }
 
 impl Encoding {
-    /// Its name, as the settings say it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Encoding::Ascii => "ascii",
-            Encoding::Ebcdic => "ebcdic",
-        }
-    }
-
     /// The code page.
     #[must_use]
     pub fn page(self) -> CodePage {
