@@ -219,7 +219,7 @@ impl MessageRegion {
             let last_word =
                 crew.spare.process.ends_before_within(crew.spare.socket.as_fd(), LAST_WORD);
             if last_word == Some(false) && hear(&crew.spare.socket) == Some(DONE) {
-                let told = told(&crew.ledger, ExitStatus::from_raw(0));
+                let told = told(&crew.ledger, Some(ExitStatus::from_raw(0)));
                 if crew.programs < PROGRAMS_MAX {
                     self.crew = Some(crew);
                 }
