@@ -208,7 +208,7 @@ impl Regions {
             Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
         })?;
         let guests = Arc::clone(&hall.guests);
-        let spared = hall.terms.places.as_ref().map(Places::folders).unwrap_or_default();
+        let spared = hall.terms.places.as_deref().map(Places::folders).unwrap_or_default();
         let spared = std::env::join_paths(spared).unwrap_or_default();
         let reserve = Reserve::start(
             RESERVE,
