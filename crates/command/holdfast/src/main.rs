@@ -39,6 +39,7 @@ use output::harmless;
 fn main() -> ExitCode {
     // Before anything else: whatever comes into this process's memory may be a secret (K22). What
     // the operating system refuses is said by whoever opens a system.
+    seam::process::rely_on_signals();
     let _notes = system::hygiene::protect_process();
     let typed: Vec<OsString> = command::mqsc_words(std::env::args_os().collect());
     output::remember_names(&typed);

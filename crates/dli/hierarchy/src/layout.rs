@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use definitions::resolve::{Definitions, resolve_dbd};
 use definitions::{Dbd, DbdName, SegmentName};
-use placement::Placement;
+use placement::{ENCODING, Placement};
 use store::SetId;
 
 use crate::error::{Differs, HierarchyError, Result};
@@ -104,15 +104,36 @@ pub(crate) fn schema_of(
     Ok(Schema::new(dbd, placement, |one| with_identity.contains(&one), elsewhere))
 }
 
+fn is_encoding(line: &&str) -> bool {
+    line.starts_with(ENCODING)
+}
+
+/// Whether two placements put roots into the same places, whatever code page either says.
+#[must_use]
+pub fn same_places(one: &str, other: &str) -> bool {
+    let places = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !is_encoding(line)).map(str::to_owned).collect()
+    };
+    places(one) == places(other)
+}
+
 /// Whether data of one layout can be used under another one: it places roots alike, and has at
 /// least the same segment types.
 ///
 /// # Errors
 /// The first fact that differs.
 pub fn compare(database: DbdName, was: &str, is: &str) -> Result<()> {
+    let encoding = |text: &str| text.lines().find(is_encoding).map(str::to_owned);
+    // Data that is older than this line says nothing.
+    if let (Some(was), Some(is)) = (encoding(was), encoding(is))
+        && was != is
+    {
+        return Err(HierarchyError::Placed(Box::new(Differs { database, was, is })));
+    }
     let is_segment = |line: &&str| line.starts_with(SEGMENT);
-    let mut now = is.lines().filter(|line| !is_segment(line));
-    for line in was.lines().filter(|line| !is_segment(line)) {
+    let is_place = |line: &&str| !is_segment(line) && !is_encoding(line);
+    let mut now = is.lines().filter(is_place);
+    for line in was.lines().filter(is_place) {
         let other = now.next().unwrap_or("");
         if line != other {
             let (was, is) = (line.to_owned(), other.to_owned());
@@ -185,5 +206,13 @@ mod tests {
         assert!(gone.contains("segment B") && gone.contains("gone"), "{gone}");
         let moved = compare(name, was, &was.replace("binary", "ebcdic")).unwrap_err();
         assert!(matches!(moved, HierarchyError::Placed(_)), "{moved}");
+        // What was stored before code pages were kept takes the one that is set.
+        let (ascii, ebcdic) = (format!("{was}encoding ascii\n"), format!("{was}encoding ebcdic\n"));
+        assert!(compare(name, was, &ascii).is_ok() && compare(name, was, &ebcdic).is_ok());
+        for (was, is) in [(&ascii, &ebcdic), (&ebcdic, &ascii)] {
+            let other = compare(name, was, is).unwrap_err();
+            assert!(matches!(other, HierarchyError::Placed(_)), "{other}");
+        }
+        assert!(same_places(&ascii, was) && !same_places(was, &more));
     }
 }

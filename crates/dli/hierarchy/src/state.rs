@@ -34,7 +34,7 @@ use store::{Read, Store, Unit, UnitOptions};
 use crate::database::Database;
 use crate::error::{HierarchyError, Result};
 use crate::form;
-pub use crate::layout::{compare, compare_to_read, layout, layout_of, unnumbered};
+pub use crate::layout::{compare, compare_to_read, layout, layout_of, same_places, unnumbered};
 use crate::record::{Numbering, VERSION, put, put_value};
 pub use crate::record::{Record, SET, State, holds_something, state_of};
 use crate::replaced;
@@ -73,7 +73,8 @@ pub fn admit_to_read<S: Store>(store: &S, database: &mut Database) -> Result<Sta
             true => compare_to_read(name, &record.layout, &now)?,
             false => compare(name, &record.layout, &now)?,
         }
-        database.knows_placing = record.placing() == database.schema.placement.identity();
+        database.knows_placing =
+            same_places(&record.placing(), &database.schema.placement.identity());
     }
     match record.state {
         State::Numbering => Err(HierarchyError::Numbering(name)),

@@ -61,6 +61,10 @@ enum Randomizer {
     List(Arc<RootList>),
 }
 
+/// With what the line of an identity begins that says the code page. Data that was stored before
+/// code pages were kept has none.
+pub const ENCODING: &str = "encoding ";
+
 impl Placement {
     /// Fits the settings to a definition; `load` brings the contents of a file that a setting
     /// names.
@@ -195,8 +199,9 @@ impl Placement {
         }
     }
 
-    /// The facts that decide where roots and keys stand, one a line: the collation, then each
-    /// partition. Kept with the data, it shows whether settings were changed under it.
+    /// The facts that decide where roots and keys stand and what bytes mean, one a line: the
+    /// collation, then each partition, then the code page ([`ENCODING`]). Kept with the data, it
+    /// shows whether settings were changed under it.
     #[must_use]
     pub fn identity(&self) -> String {
         self.identity_in(self.form)
@@ -212,7 +217,12 @@ impl Placement {
     /// earlier release; `None` if that is another one's.
     #[must_use]
     pub fn recorded_as(&self, identity: &str) -> Option<Placement> {
-        let is_so = |form: &Form| self.identity_in(*form) == identity;
+        // What was recorded before code pages were kept says none.
+        let is_place = |line: &&str| !line.starts_with(ENCODING);
+        let is_so = |form: &Form| {
+            let own = self.identity_in(*form);
+            own.lines().filter(is_place).eq(identity.lines().filter(is_place))
+        };
         let form = [Form::Digest, Form::Hash].into_iter().find(is_so)?;
         Some(Placement { form, ..self.clone() })
     }
@@ -232,7 +242,7 @@ impl Placement {
             };
             text.push('\n');
         }
-        text
+        text + &format!("{ENCODING}{}\n", self.encoding.name())
     }
 }
 

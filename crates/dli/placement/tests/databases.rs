@@ -83,7 +83,7 @@ fn a_module_that_nothing_explains_is_a_hash_with_rmnames_numbers() {
     assert_eq!(told.anchor(0, b"0001"), placement.anchor(0, b"0001"));
     assert_eq!(
         told.identity(),
-        "collation binary\nroots by hash, 500 blocks, 3 anchors\n",
+        "collation binary\nroots by hash, 500 blocks, 3 anchors\nencoding ascii\n",
         "it is kept with data"
     );
 }

@@ -33,6 +33,7 @@ pub mod reserve;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod socket;
+pub mod spared;
 pub mod stop;
 pub mod sync;
 pub mod thread;

@@ -1,7 +1,8 @@
 //! The door to other processes: starting them, waiting for them, and what signals mean to this one.
 //!
 //! Invariants:
-//! 1. No process that is started here finds a passphrase or a PIN in its environment (K22).
+//! 1. No process that is started here finds a passphrase, a PIN or the password of an engine in its
+//!    environment (K22); but for this executable itself where it needs the last ([`ourselves`]).
 //! 2. A signal that whoever started this process has made it ignore, as `nohup` does, stays
 //!    ignored.
 //! 3. Nobody waits for a process without an end: what has not come in time is an error that names
@@ -21,12 +22,25 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// How variables of the environment end that hold a secret of ours.
 const SECRETS: [&str; 2] = ["PASSPHRASE", "PIN"];
+/// Variables of PostgreSQL's that hold a password, or say where passwords stand.
+pub const ENGINE_SECRETS: [&str; 2] = ["PGPASSWORD", "PGPASSFILE"];
 /// How they begin.
 const OURS: &str = "HOLDFAST_";
 
 /// A command that is about to be started, and that sees no secret of this process's environment.
 #[must_use]
 pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = ourselves(program);
+    for name in ENGINE_SECRETS {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The same for a process that opens a system itself, and takes the password of its engine away
+/// before anything else runs there.
+#[must_use]
+pub fn ourselves(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let is_secret = name.to_str().is_some_and(|name| {
@@ -37,6 +51,23 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
         }
     }
     command
+}
+
+/// Gives signals the meaning that this process relies on, whatever the one that has started it made
+/// of them: the end of a process is kept until somebody asks for it, and a file that may not grow
+/// further is an error of the write, and no end of the process in the middle of a commit.
+pub fn rely_on_signals() {
+    for (signal, meaning) in [(libc::SIGCHLD, libc::SIG_DFL), (libc::SIGXFSZ, libc::SIG_IGN)] {
+        // SAFETY: no handler of ours is set or taken away.
+        unsafe { libc::signal(signal, meaning) };
+    }
+}
+
+/// Whether an error of waiting says that somebody else has taken the status of the process, or the
+/// system has thrown it away.
+#[must_use]
+pub fn is_taken(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ECHILD)
 }
 
 /// Those of some signals that this process was not made to ignore: the ones to listen for.
@@ -224,6 +255,17 @@ mod tests {
         shell.args(["-c", "sleep 5 & echo said"]).stdout(Stdio::piped());
         let error = finish(shell.spawn().unwrap(), SOON).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn no_process_finds_a_secret_in_its_environment() {
+        let removed = |command: &Command| -> Vec<String> {
+            let all = command.get_envs().filter(|(_, value)| value.is_none());
+            all.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(removed(&command("true")), ["PGPASSFILE", "PGPASSWORD"]);
+        assert!(removed(&ourselves("true")).is_empty());
+        assert!(is_taken(&io::Error::from_raw_os_error(libc::ECHILD)));
     }
 
     #[test]

@@ -169,6 +169,14 @@ impl AnySystem {
         }
     }
 
+    /// Sees to it that the next start finds the keys that this one has; says what it had to do.
+    ///
+    /// # Errors
+    /// If the key file cannot be written, or not be read.
+    pub fn keep_key_file(&self) -> Result<Option<String>, SystemError> {
+        crate::keeping::keep(self.home().keys(), self.home().seam().disk.as_ref())
+    }
+
     /// Stops in order.
     ///
     /// # Errors

@@ -183,7 +183,7 @@ pub enum SystemError {
         holds: &'static str,
     },
     /// Something from outside was to be written where the system itself has a file.
-    #[error("{what}: {} is {holds} of the system in {}", path.display(), dir.display())]
+    #[error("{what}: {} is {holds} of {owner}", path.display())]
     OwnFile {
         /// Who would have written there: an option, or a setting.
         what: String,
@@ -191,8 +191,8 @@ pub enum SystemError {
         path: PathBuf,
         /// What it is, in words.
         holds: &'static str,
-        /// The system's folder.
-        dir: PathBuf,
+        /// Whose it is.
+        owner: String,
     },
     /// A folder of the configuration is one of another system.
     #[error("{}, the folder for {holds}, belongs to the system {system}", folder.display())]

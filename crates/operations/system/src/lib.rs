@@ -35,6 +35,7 @@ mod engine;
 mod error;
 mod guests;
 pub mod hygiene;
+mod keeping;
 mod limits;
 mod openings;
 pub mod operator;

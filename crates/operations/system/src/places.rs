@@ -181,13 +181,25 @@ impl Places {
         asked().find(|place| place.found(disk).iter().any(is_that)).map(|place| place.holds)
     }
 
-    /// Refuses to write to a file of the system from outside; `what` is who would, such as
-    /// `--trace`.
+    /// The folders in which files of the system stand.
+    #[must_use]
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = self.all.iter().map(|one| one.folder.clone()).collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    /// Refuses to write to a file of the system, or of another one, from outside; `what` is who
+    /// would, such as `--trace`.
     ///
     /// # Errors
     /// [`SystemError::OwnFile`].
     pub fn refuse_own(&self, disk: &dyn Disk, what: &str, path: &Path) -> Result<(), SystemError> {
-        self.refused(what, path, self.own(disk, path))
+        self.refused(what, path, self.own(disk, path))?;
+        let Some(holds) = seam::spared::of_a_system(path) else { return Ok(()) };
+        let (what, path, owner) = (what.to_owned(), path.to_owned(), "another system".to_owned());
+        Err(SystemError::OwnFile { what, path, holds, owner })
     }
 
     fn refused(
@@ -197,8 +209,9 @@ impl Places {
         holds: Option<&'static str>,
     ) -> Result<(), SystemError> {
         let Some(holds) = holds else { return Ok(()) };
-        let (what, path, dir) = (what.to_owned(), path.to_owned(), self.dir.clone());
-        Err(SystemError::OwnFile { what, path, holds, dir })
+        let owner = format!("the system in {}", self.dir.display());
+        let (what, path) = (what.to_owned(), path.to_owned());
+        Err(SystemError::OwnFile { what, path, holds, owner })
     }
 
     /// Refuses an anchor that would take the place of another file of the system. One that has

@@ -17,12 +17,10 @@ use uow::{KernelStatistics, RestartReport};
 use wal::{CopyInfo, LogStatistics, SegmentInfo};
 
 use crate::archives::{self, ArchivesStatus};
-use crate::hygiene;
 use crate::limits::{self, UnitLimits};
 use crate::protection::ProtectionStatus;
-use crate::room;
 use crate::system::Inner;
-use crate::verify;
+use crate::{hygiene, keeping, room, verify};
 
 /// How a system is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -473,7 +471,7 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
         format!("the {what} was removed or replaced, and the next start needs it: `{command}`")
     });
     let now = now
-        .chain(limits::capped_note(inner))
+        .chain(limits::capped_note(inner).into_iter().chain(keeping::note(&inner.keys)))
         .chain(cramped)
         .chain(misplaced)
         .chain(misplaced_sets(inner));

@@ -26,7 +26,10 @@
 //! 2. What can be known to fail then fails before the program begins: a folder that is not there.
 //! 3. Records are for nobody else to read, and go with their job: those of one that was killed go
 //!    when the next one begins, or the system is started or verified.
-//! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder.
+//! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder and
+//!    stands in the environment.
+//! 5. What a program names otherwise, by a literal, is never written if it is a file of a system
+//!    ([`seam::spared`]).
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -376,14 +379,10 @@ fn put_durably(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), RegionE
     }
 }
 
-/// The names of a program's files that have neither a DD nor an environment variable of GnuCOBOL's.
+/// The names of a program's files that have no DD.
 #[must_use]
 pub fn without_dd<'f>(files: &'f [CobolFile], dds: &[Dd]) -> Vec<&'f str> {
-    let is_named = |name: &str| {
-        let forms = [format!("DD_{name}"), format!("dd_{name}"), name.to_owned()];
-        dds.iter().any(|dd| dd.name.eq_ignore_ascii_case(name))
-            || forms.iter().any(|form| std::env::var_os(form).is_some())
-    };
+    let is_named = |name: &str| dds.iter().any(|dd| dd.name.eq_ignore_ascii_case(name));
     files.iter().map(|file| file.name.as_str()).filter(|name| !is_named(name)).collect()
 }
 

@@ -10,8 +10,8 @@
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
 //! A copy that the program makes of its process by `fork` or `vfork` is not the program: its end
-//! means nothing, and a call of it ends it. Before the program is entered its process is fenced in
-//! ([`seam::fence`]).
+//! means nothing, and a call of it, or a request for a file, ends it. Before the program is entered
+//! its process is fenced in ([`seam::fence`]).
 //!
 //! Invariants:
 //! 1. The server hears of the end once, and never while a call is being made.
@@ -90,6 +90,8 @@ static IS_EXECUTABLE: AtomicBool = AtomicBool::new(false);
 /// with the program, and the one that started it reads in the ledger what came of it
 /// ([`crate::host::run`]).
 pub fn run(link: Box<dyn Link>, job: Job) -> ! {
+    // The engine was opened; a program needs no password for it.
+    seam::process::ENGINE_SECRETS.iter().for_each(|name| abi::forget_variable(name));
     fence_in(link.is_far());
     let Job { program, entry, order, parm, trace, commands } = job;
     if program.language() == Language::Executable {
@@ -586,11 +588,12 @@ pub(crate) fn messages(request: &[u8], answer: &mut Vec<u8>) -> bool {
 
 /// Has the program's files handled: those of the machine here, data sets by its server.
 pub(crate) fn handle_files() {
+    file_handler::abi::only_for(is_program, refuse_copy);
     let own = Box::new(file_handler::Remote::new(Box::new(ToServer)));
     // Files of other systems are those systems', in units of work of their own.
     let complain = |text: &str| eprintln!("holdfast: {text}");
     let data_sets = Box::new(owner::Owners::new(Some(own), owner::Places::of_process(), complain));
-    let names = Box::new(file_handler::name::Environment);
+    let names = Box::new(file_handler::name::Assigned);
     file_handler::abi::install(file_handler::Handler::new(names, Some(data_sets)));
     let own: Arc<dyn file_handler::Way> = Arc::new(ToServer);
     let ways = owner::OwnerWays::new(Some(own), owner::Places::of_process(), complain);

@@ -144,6 +144,7 @@ pub fn run(
 ) -> Result<Report, RegionError> {
     let ledger = Ledger::create()?;
     command.env(LEDGER, ledger.handle()).env(STARTER, std::process::id().to_string());
+    without_files(command);
     command.envs(files.environment.iter().map(|(name, value)| (name, value)));
     if let Some(path) = &files.input {
         command.stdin(open(path, OFlags::RDONLY)?);
@@ -156,10 +157,29 @@ pub fn run(
     let failed = |error: std::io::Error| RegionError::Process(error.to_string());
     let mut child = command.spawn().map_err(failed)?;
     begun(child.id());
-    let status = child.wait().map_err(failed)?;
-    let mut report = report(&ledger, status);
+    // A process that has begun is not one that was not started, whoever takes its status.
+    let mut report = match child.wait() {
+        Ok(status) => report(&ledger, Some(status)),
+        Err(error) if seam::process::is_taken(&error) => report(&ledger, None),
+        Err(error) => return Err(failed(error)),
+    };
     report.notes = notes(&ledger);
     Ok(report)
+}
+
+/// Takes variables of this process's environment away by which the run time would find files: which
+/// files a program has, its DDs alone say.
+pub(crate) fn without_files(command: &mut Command) {
+    let names_files = |name: &std::ffi::OsStr| {
+        let name = name.as_encoded_bytes();
+        let ends = |end: &[u8]| name.ends_with(end);
+        name.starts_with(b"DD_")
+            || name.starts_with(b"dd_")
+            || name.starts_with(b"COB_") && (ends(b"_FILE") || ends(b"_PIPE"))
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| names_files(name)) {
+        command.env_remove(name);
+    }
 }
 
 /// Whether a path leads to this process's standard output.
@@ -177,12 +197,14 @@ fn open(path: &Path, flags: OFlags) -> Result<Stdio, RegionError> {
 }
 
 /// What a ledger and the end of a process tell; without notes.
-pub(crate) fn report(ledger: &Ledger, status: ExitStatus) -> Report {
+/// Somebody else may have taken the status; then what the process said counts alone.
+pub(crate) fn report(ledger: &Ledger, status: Option<ExitStatus>) -> Report {
     let ended = match (ledger.said(), ledger.state()) {
         (Said::Abend { code, text }, State::NotStarted) => Ended::NotStarted(Abend { code, text }),
         (Said::Abend { code, text }, _) => Ended::Abend(Abend { code, text }),
         (Said::ReturnCode(return_code), _) => Ended::Normal { return_code },
-        (Said::Nothing, State::Starting) if status.signal().is_none() => {
+        (Said::Nothing, State::Starting) if signal_of(status).is_none() => {
+            let status = status.map_or("a status that is lost".to_owned(), |one| one.to_string());
             let text =
                 format!("its process ended with {status} before it began").replace(": ", " ");
             Ended::NotStarted(Abend { code: "HFR017".to_owned(), text })
@@ -192,6 +214,10 @@ pub(crate) fn report(ledger: &Ledger, status: ExitStatus) -> Report {
     };
     let (calls, last_calls) = (ledger.calls(), ledger.last_calls());
     Report { ended, calls, last_calls, notes: Vec::new() }
+}
+
+fn signal_of(status: Option<ExitStatus>) -> Option<i32> {
+    status.and_then(|status| status.signal())
 }
 
 /// What a program without messages did that its end does not show.
@@ -219,13 +245,13 @@ pub(crate) fn copies(ledger: &Ledger) -> Vec<String> {
 }
 
 /// The abend of a process that could not say it itself.
-fn unsaid(status: ExitStatus, state: State) -> Abend {
+fn unsaid(status: Option<ExitStatus>, state: State) -> Abend {
     let place = match state {
         State::InCall => "in a DL/I call",
         State::AtEnd => "while its last changes were being committed",
         _ => "outside of a DL/I call",
     };
-    let (code, what) = match status.signal() {
+    let (code, what) = match signal_of(status) {
         Some(1) => ("S222", "a terminal that was closed (SIGHUP)".to_owned()),
         Some(2) => ("S222", "somebody who interrupted it (SIGINT)".to_owned()),
         Some(4) => ("S0C1", "an instruction that there is not (SIGILL)".to_owned()),
@@ -255,7 +281,7 @@ mod tests {
     fn ended(raw: i32, prepare: impl FnOnce(&mut Ledger)) -> Ended {
         let mut ledger = Ledger::create().expect("memory");
         prepare(&mut ledger);
-        report(&ledger, ExitStatus::from_raw(raw)).ended
+        report(&ledger, Some(ExitStatus::from_raw(raw))).ended
     }
 
     #[test]
@@ -279,7 +305,7 @@ mod tests {
     fn a_report_reads_as_text_and_as_json() {
         let mut ledger = Ledger::create().expect("memory");
         ledger.begin(1, Function::Gu, *b"SHOP    ", [&b"CUSTOMER"[..]].into_iter());
-        let report = report(&ledger, ExitStatus::from_raw(9));
+        let report = report(&ledger, Some(ExitStatus::from_raw(9)));
         let text = report.to_string();
         assert!(text.starts_with("the program ended with abend S222: "), "{text}");
         assert!(text.contains("       1 GU   SHOP     did not return"), "{text}");

@@ -219,7 +219,7 @@ impl MessageRegion {
             let last_word =
                 crew.spare.process.ends_before_within(crew.spare.socket.as_fd(), LAST_WORD);
             if last_word == Some(false) && hear(&crew.spare.socket) == Some(DONE) {
-                let told = told(&crew.ledger, ExitStatus::from_raw(0));
+                let told = told(&crew.ledger, Some(ExitStatus::from_raw(0)));
                 if crew.programs < PROGRAMS_MAX {
                     self.crew = Some(crew);
                 }
@@ -340,14 +340,15 @@ fn gets_message(message: &[u8]) -> bool {
 }
 
 /// Ends a process, and says how it has ended by itself if it has.
-fn end_of(spare: &mut Spare) -> ExitStatus {
+fn end_of(spare: &mut Spare) -> Option<ExitStatus> {
     if !spare.process.ends_within(LAST_WORD) {
         spare.process.end_with_all_below(Duration::ZERO);
     }
-    spare.child.wait().unwrap_or_default()
+    // Whatever keeps the status from being had: that is no status of success.
+    spare.child.wait().ok()
 }
 
-fn told(ledger: &Ledger, status: ExitStatus) -> Report {
+fn told(ledger: &Ledger, status: Option<ExitStatus>) -> Report {
     let mut report = report(ledger, status);
     report.notes = copies(ledger);
     report

@@ -157,6 +157,7 @@ impl Shelf {
         let (socket, theirs) = UnixStream::pair().map_err(failed)?;
         let mut command = (self.make)();
         command.stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)));
+        crate::host::without_files(&mut command);
         command.env(STARTER, std::process::id().to_string());
         // A terminal's signals are for the system.
         command.process_group(0);

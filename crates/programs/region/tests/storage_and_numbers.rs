@@ -160,6 +160,49 @@ fn a_copy_of_the_process_is_not_the_program() {
     }
 }
 
+/// The story: a record that a copy wrote was not stored, with status 00, and what was buffered when
+/// the copy was made stood in the file twice.
+#[test]
+#[allow(clippy::disallowed_methods)] // looks at a program's file
+fn a_copy_of_the_process_has_no_files() {
+    if !have("cobc") {
+        return;
+    }
+    let place = emptied("forkfile-files");
+    let (records, keyed) = (place.join("records"), place.join("keyed"));
+    let dds = [format!("SEQF={}", records.display()), format!("KEYF={}", keyed.display())];
+    let dds: Vec<&str> = dds.iter().map(String::as_str).collect();
+    let outcome = play("forkfile", Play { program: "forkfile.cbl", dds: &dds, ..Play::default() });
+    normal(&outcome, 0);
+    let output = &outcome.output;
+    assert!(output.contains("OPEN 00/00\n") && output.contains("CLOSE 00/00\n"), "{output}");
+    assert!(!output.contains("A COPY WROTE"), "{output}");
+    let written = std::fs::read(&records).expect("records");
+    assert_eq!(String::from_utf8_lossy(&written), "FIRST   SECOND  ");
+    assert!(outcome.report.notes[0].contains("HFR024"), "{:?}", outcome.report.notes);
+    let mode = |path: &Path| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).expect("a file").permissions().mode() & 0o777
+    };
+    assert_eq!((mode(&records), mode(&keyed)), (0o600, 0o600), "its owner's alone");
+}
+
+/// The story: X'01234B' was -1234 when it was displayed, and +1234 everywhere else.
+#[test]
+fn packed_signs_are_those_of_the_host() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("signs", Play { program: "signs.cbl", ..Play::default() });
+    normal(&outcome, 0);
+    let shown: Vec<&str> = outcome.output.lines().filter(|line| line.len() > 20).collect();
+    let plus = "--Y-- 01234 01234 01234 01235 000002468 01234";
+    let minus = "YY-Y- 0123M 01234 0123M 0123L 00000246Q 01234";
+    let expected = [plus, minus, plus, minus, plus, plus];
+    let expected = expected.iter().zip(1..).map(|(line, sign)| format!("{sign} {line}"));
+    assert_eq!(shown, expected.collect::<Vec<_>>());
+}
+
 #[test]
 fn a_program_with_counts_makes_its_calls() {
     if !have("cc") {

@@ -19,6 +19,8 @@
 //!    CLOSE.
 //! 3. A request that is refused for a file's state changes nothing of the file.
 
+use std::path::Path;
+
 use crate::body::{Body, Chain, Done, Found, Place};
 use crate::caller::{Caller, Native};
 use crate::data_set::{DataSets, Opening};
@@ -81,6 +83,14 @@ pub struct Handler {
     key: Vec<u8>,
     /// What VSAM has said to the last request.
     said: [u8; 3],
+}
+
+/// Refuses to write to, or to take away, a file of a system, and says so: a status alone would not.
+fn spare(path: &Path) -> Done<()> {
+    let Some(what) = seam::spared::of_a_system(path) else { return Ok(()) };
+    let path = path.display();
+    eprintln!("holdfast: {path} is {what}: no program may write it (HFY036); name another file");
+    Err(FileStatus::MODE)
 }
 
 /// An option of CLOSE: no program waits for the status, as where one is cancelled.
@@ -352,6 +362,9 @@ impl Handler {
                 Ok((Opened::Ours(body), status))
             }
             Target::Path(path, forms) => {
+                if mode.writes() {
+                    spare(&path)?;
+                }
                 let opened = match (is_run_times, shape.organization) {
                     (true, _) => None,
                     (_, Organization::Indexed) => machine::open_indexed(&path, &shape, mode, keys)?,
@@ -359,6 +372,12 @@ impl Handler {
                 };
                 if let Some((body, status)) = opened {
                     return Ok((Opened::Ours(body), status));
+                }
+                // The run time looks at more variables.
+                if let Target::Path(path, _) = name::target(&name::Environment, name)
+                    && mode.writes()
+                {
+                    spare(&path)?;
                 }
                 let status = caller.native(Native::Request(code), fcd);
                 let status = status.ok_or(FileStatus::UNREACHABLE)?;
@@ -396,13 +415,17 @@ impl Handler {
                 data_sets.empty(&data_set).map(|()| FileStatus::DONE)
             }
             Target::Path(path, _) if fcd.organization() == Some(Organization::Indexed) => {
+                spare(&path)?;
                 if machine::delete_indexed(&path)? {
                     return Ok(FileStatus::DONE);
                 }
                 let status = caller.native(Native::Request([0xfa, 0xf8]), fcd);
                 status.ok_or(FileStatus::UNREACHABLE)
             }
-            Target::Path(path, _) => machine::delete(&path).map(|()| FileStatus::DONE),
+            Target::Path(path, _) => {
+                spare(&path)?;
+                machine::delete(&path).map(|()| FileStatus::DONE)
+            }
         }
     }
 

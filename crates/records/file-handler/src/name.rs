@@ -11,7 +11,8 @@
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
 //! | `/data/one:/data/two` | a concatenation: one after the other, to be read |
 //!
-//! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set.
+//! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set. Programs
+//! of a system have the first variable only ([`Assigned`]): their `--dd` makes it.
 //!
 //! Invariants:
 //! 1. A name is mapped as libcob maps it, so that a program finds the same files with this handler
@@ -111,6 +112,19 @@ pub struct Environment;
 impl Variables for Environment {
     fn get(&self, name: &OsStr) -> Option<OsString> {
         std::env::var_os(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// Those that a program of a system has: what its DDs say, and how the run time is set. Other names
+/// of its environment are none of its files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assigned;
+
+impl Variables for Assigned {
+    fn get(&self, name: &OsStr) -> Option<OsString> {
+        let front = name.as_bytes();
+        let is_ours = front.starts_with(b"DD_") || front.starts_with(b"COB_");
+        is_ours.then(|| Environment.get(name)).flatten()
     }
 }
 

@@ -20,8 +20,8 @@ use crate::refusal::Refusal;
 
 /// The most memory that the store keeps pages in, for each open file.
 const CACHE_BYTES: usize = 128 << 20;
-/// What everybody may do with a new file, before the process's own mask.
-const NEW_FILE: u32 = 0o666;
+/// What may be done with a new file: by its owner alone.
+const NEW_FILE: u32 = 0o600;
 /// How often a file that was locked may turn out to be another's by then.
 const PLACES_MAX: u32 = 100;
 const MAGIC: &[u8; 9] = b"redb\x1a\n\xa9\r\n";

@@ -17,6 +17,7 @@ use region::shape::{PcbKind, PcbShape};
 use region::{Dd, Files, Link as _, Preprocessor, RECORDS, Server as _, without_dd};
 use seam::disk::Disk;
 use serde_json::json;
+use system::{Places, SystemConfig};
 
 use super::{Context, guest};
 use crate::cancel::Cancel;
@@ -289,7 +290,14 @@ fn play(
     let own = std::env::current_exe().map_err(|error| {
         Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
     })?;
-    let mut command = seam::process::command(own);
+    let mut command = match job.kind {
+        // It opens the system's engine itself.
+        Kind::Dli | Kind::Dbb => seam::process::ourselves(own),
+        Kind::Bmp => seam::process::command(own),
+    };
+    let config = SystemConfig::read_any(&*context.seam.disk, &job.system)?;
+    let spared = std::env::join_paths(Places::of(&config, &job.system).folders());
+    command.env(seam::spared::SPARED, spared.unwrap_or_default());
     if context.output.is_json() {
         command.arg("--json");
         // Standard output is for the report alone.

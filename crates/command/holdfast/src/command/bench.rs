@@ -30,7 +30,7 @@ pub(super) fn run(_context: &Context, args: &BenchArgs) -> Result<ExitCode> {
     let default = [OsString::from("run")];
     let arguments = if args.arguments.is_empty() { &default[..] } else { &args.arguments };
     // Comes back only if it could not be started.
-    let error = seam::process::command(&program).args(arguments).exec();
+    let error = seam::process::ourselves(&program).args(arguments).exec();
     Err(Failure::other(
         format!("{PROGRAM} cannot be started: {error}"),
         "In the source tree, `make bench` builds and runs it; otherwise put it beside holdfast.",

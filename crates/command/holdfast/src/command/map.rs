@@ -8,7 +8,9 @@ use clap::Args;
 use copybook::Bundle;
 use definitions::DbdName;
 use definitions::resolve::Definitions as _;
+use operations::Databases;
 use serde_json::json;
+use store_any::AnyStore;
 
 use super::{Context, DONE};
 use crate::encoding::{gather, tell_native};
@@ -37,6 +39,9 @@ pub(super) struct MapArgs {
     /// Remove the map
     #[arg(long)]
     remove: bool,
+    /// Change or remove the map of a database that holds data: its bytes stay as they are
+    #[arg(long)]
+    over_data: bool,
 }
 
 pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
@@ -46,7 +51,11 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
             let bundle = gather(path)?;
             let fitted = fit(&bundle, &databases.repository, name);
             fitted.map_err(|failure| failure.about(path.display()))?;
-            hierarchy::repository::put_map(&databases.store, name, Some(&bundle.encode()))?;
+            let bytes = bundle.encode();
+            if databases.repository.map(name).is_some_and(|kept| *kept != bytes) {
+                over_data(args, databases, name)?;
+            }
+            hierarchy::repository::put_map(&databases.store, name, Some(&bytes))?;
             return say(context, name, "kept");
         }
         let Some(bytes) = databases.repository.map(name) else {
@@ -54,6 +63,7 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
             return Err(Failure::other(what, "Keep one: name its file behind the database."));
         };
         if args.remove {
+            over_data(args, databases, name)?;
             hierarchy::repository::put_map(&databases.store, name, None)?;
             return say(context, name, "removed");
         }
@@ -67,6 +77,19 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
         }
         DONE
     })
+}
+
+/// Refuses to give data another map than it has, unless that is asked for.
+fn over_data(args: &MapArgs, databases: &Databases<AnyStore>, name: DbdName) -> Result<()> {
+    if args.over_data || !hierarchy::state::holds_something(&databases.store, name)? {
+        return Ok(());
+    }
+    let what = format!("{name} holds data, which was converted with the map that it has");
+    Err(Failure::other(
+        what,
+        "Unload it with --to-ebcdic first, to load it under the other map. Say --over-data if the \
+         other map describes the bytes that are there.",
+    ))
 }
 
 fn say(context: &mut Context, name: DbdName, what: &str) -> Result<ExitCode> {

@@ -61,7 +61,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
         }
     };
     say(context, &args.system, "started", &doors.addresses())?;
-    let _ = signals.forever().next();
+    wait_for_end(&system, &mut signals);
     let programs = doors.close(&system, &shared);
     if programs > 0 {
         warn(format!("programs that were running are backed out: {programs}"));
@@ -69,6 +69,21 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     system.close()?;
     say(context, &args.system, "stopped", &[])?;
     DONE
+}
+
+/// Waits until somebody stops the system, and it can be started again.
+fn wait_for_end(system: &AnySystem, signals: &mut Signals) {
+    for _ in signals.forever() {
+        match system.keep_key_file() {
+            Ok(None) => return,
+            Ok(Some(said)) => return warn(said),
+            Err(error) => warn(format!(
+                "the system goes on, because it could not be started again: {error} ({}); give the \
+                 key file its place back, and stop it then",
+                error.code()
+            )),
+        }
+    }
 }
 
 /// Has this process have as many files open as it may have: each client is one.

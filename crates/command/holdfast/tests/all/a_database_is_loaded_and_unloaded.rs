@@ -199,6 +199,10 @@ fn settings_that_move_roots_do_not_change_under_data() {
     fs::write(&toml, format!("{before}\n[database.PAUTDB]\ncollation = \"ebcdic\"\n")).unwrap();
     let status = bank.run(&["db", "status"], &["PAUTDB"]);
     status.failed("HFH006", &["PAUTDB", "collation binary", "collation ebcdic"]);
+    // Programs would be given other bytes than they have stored.
+    fs::write(&toml, format!("{before}\n[database.PAUTDB]\nencoding = \"ebcdic\"\n")).unwrap();
+    let status = bank.run(&["db", "status"], &["PAUTDB"]);
+    status.failed("HFH006", &["PAUTDB", "encoding ascii", "encoding ebcdic"]);
     fs::write(&toml, before).unwrap();
     assert_eq!(bank.status()["state"], "ready");
 }

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use crate::common::in_time::EndInTime as _;
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::pautdb::{GENUINE, SOURCE};
 use crate::common::{Ended, Folder, SECRET, command, files, init, issue, on, run, start};
 
@@ -361,6 +362,125 @@ fn a_started_system_lets_no_program_write_to_its_files() {
     assert!(started.finish_in_time().unwrap().status.success());
     refused.failed("HFY036", &["key file"]);
     assert_eq!(fs::read(dir.join("holdfast.keys")).unwrap(), keys);
+}
+
+/// A program with two outputs: one by a name, one by a path in its source.
+const WRITER: &str = "       IDENTIFICATION DIVISION.
+       PROGRAM-ID. WRITER.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT NAMED ASSIGN TO OUTF FILE STATUS IS NAMED-S.
+           SELECT GIVEN ASSIGN TO
+               'LITERAL'
+               FILE STATUS IS GIVEN-S.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  NAMED.
+       01  NAMED-R PIC X(8).
+       FD  GIVEN.
+       01  GIVEN-R PIC X(8).
+       WORKING-STORAGE SECTION.
+       01  NAMED-S PIC XX.
+       01  GIVEN-S PIC XX.
+       PROCEDURE DIVISION.
+           ENTRY 'DLITCBL'.
+           OPEN OUTPUT NAMED.
+           OPEN OUTPUT GIVEN.
+           DISPLAY 'OPEN ' NAMED-S '/' GIVEN-S.
+           DISPLAY 'PUNCHED' UPON SYSPUNCH.
+           GOBACK.
+";
+
+/// The story: `DD_OUTF`, `dd_OUTF`, `OUTF` or `COB_DISPLAY_PUNCH_FILE` in the environment, or a
+/// path in the source, led a program past `--dd` to the key file, and the system was lost.
+#[test]
+fn neither_the_environment_nor_a_source_leads_a_program_to_a_file_of_a_system() {
+    if Command::new("cobc").arg("--version").output_in_time().is_err() {
+        eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
+        return;
+    }
+    let (folder, dir) = shop("places-environment");
+    let keys = dir.join("holdfast.keys");
+    let (before, program) = (fs::read(&keys).unwrap(), folder.join("writer.cbl"));
+    // The name is short enough for a line of the source.
+    let near = std::env::temp_dir().join(format!("hfk{}", std::process::id()));
+    let _ = fs::remove_file(&near);
+    std::os::unix::fs::symlink(&keys, &near).unwrap();
+    fs::write(&program, WRITER.replace("LITERAL", &text(&near))).unwrap();
+    let step = |variable: &str, more: &[&str]| {
+        let mut step = command(Some(SECRET));
+        step.args(["batch", "-s"]).arg(&dir).args(["--psb", "CLERK", "--program"]).arg(&program);
+        step.args(more);
+        if !variable.is_empty() {
+            step.env(variable, &keys);
+        }
+        Ended::of(&step.output_in_time().unwrap()).done()
+    };
+    for variable in ["DD_OUTF", "dd_OUTF", "OUTF", "COB_DISPLAY_PUNCH_FILE"] {
+        let ended = step(variable, &[]);
+        assert!(ended.out.contains("OPEN 30/37"), "{variable}: {}{}", ended.out, ended.err);
+        assert!(ended.err.contains("HFY036") && ended.err.contains("no --dd for"), "{}", ended.err);
+        assert_eq!(fs::read(&keys).unwrap(), before, "{variable}");
+    }
+    let out = folder.join("out");
+    let ended = step("", &["--dd", &format!("OUTF={}", text(&out))]);
+    assert!(ended.out.contains("OPEN 00/37"), "{}{}", ended.out, ended.err);
+    let mode = fs::metadata(&out).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "its owner's alone");
+    let compiled = fs::read_dir(dir.join("programs")).unwrap().map(|one| one.unwrap());
+    let mut compiled = compiled.filter(|one| one.file_type().unwrap().is_dir()).peekable();
+    assert!(compiled.peek().is_some());
+    assert!(compiled.all(|one| one.metadata().unwrap().permissions().mode() & 0o77 == 0));
+    let _ = fs::remove_file(&near);
+    is_sound(&dir);
+}
+
+#[test]
+fn no_output_takes_the_place_of_a_file_of_another_system() {
+    let (folder, dir) = shop("places-others");
+    let other = system(&folder, "other");
+    let before = files(&other);
+    let copy = folder.join("keys.backup");
+    fs::copy(other.join("holdfast.keys"), &copy).unwrap();
+    let kept = fs::read(&copy).unwrap();
+    let mut targets = vec![copy.clone(), other.join("holdfast.toml"), other.join("lock")];
+    targets.extend(before.keys().filter(|path| path.to_string_lossy().contains("/data/")).cloned());
+    for path in targets.iter().map(|path| text(path)) {
+        let words = ["--psb", "CLERK", "--program", "none.cbl", "--dd"];
+        let dd = format!("SYSOUT={path}");
+        on(SECRET, &["batch", "-s"], &dir, &[&words[..], &[&dd]].concat())
+            .failed("HFY036", &[&path, "another system"]);
+        let dd = format!("OUTFILE={path}");
+        issue(&dir, &["--psb", "CLERK", "--pcb", "3", "--dd", &dd], WRITE)
+            .failed("HFY036", &[&path]);
+    }
+    unchanged(&before, &files(&other));
+    assert_eq!(fs::read(&copy).unwrap(), kept);
+}
+
+/// The story: the key file of a started system was removed; it stopped without a word, and never
+/// started again.
+#[test]
+fn a_system_without_its_key_file_says_so_and_stops_with_it() {
+    let (_folder, dir) = shop("places-keys");
+    let keys = dir.join("holdfast.keys");
+    for spoil in [None, Some(&b"A RECORD"[..])] {
+        let started = start(&dir);
+        match spoil {
+            None => fs::remove_file(&keys).unwrap(),
+            Some(bytes) => fs::write(&keys, bytes).unwrap(),
+        }
+        let status = on(SECRET, &["status"], &dir, &[]).done();
+        assert!(status.out.contains("repair --keys"), "{}", status.out);
+        on(SECRET, &["stop", "-s"], &dir, &[]).done();
+        let stopped = started.finish_in_time().unwrap();
+        assert!(stopped.status.success());
+        let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
+        assert!(said.contains("it is written anew"), "{said}");
+        is_sound(&dir);
+    }
+    assert_eq!(fs::read(dir.join("holdfast.keys.found")).unwrap(), b"A RECORD");
 }
 
 #[test]

@@ -63,6 +63,30 @@ fn a_job_that_is_to_ignore_signals_goes_on_and_so_does_its_program() {
     assert!(ended.out.contains("out") && ended.out.contains("return code 0"), "{}", ended.out);
 }
 
+/// The story: whoever ignores the ends of his children, as some schedulers do, was told that work
+/// was not started which was done and committed.
+#[test]
+fn a_job_whose_parent_ignores_ends_of_processes_says_how_its_program_ended() {
+    let Some((_folder, dir, program)) = shop("ends", "puts(\"RAN\"); return 4;") else { return };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' CHLD XFSZ; exec \"$0\" \"$@\"", HOLDFAST]);
+    shell.args(words(&dir, &program, &[])).env("HOLDFAST_PASSPHRASE", SECRET);
+    let ended = Ended::of(&shell.output_in_time().unwrap());
+    assert!(ended.out.contains("RAN") && ended.out.contains("return code 4"), "{}", ended.out);
+    assert!(!ended.err.contains("HFR017"), "{}", ended.err);
+}
+
+#[test]
+fn programs_and_compilers_see_no_password_of_an_engine() {
+    let body =
+        "puts(getenv(\"PGPASSWORD\") || getenv(\"PGPASSFILE\") ? \"SEEN\" : \"NOT\"); return 0;";
+    let Some((_folder, dir, program)) = shop("engine-secrets", body) else { return };
+    let mut job = command(Some(SECRET));
+    job.env("PGPASSWORD", "hidden").env("PGPASSFILE", "/none").args(words(&dir, &program, &[]));
+    let ended = Ended::of(&job.output_in_time().unwrap()).done();
+    assert!(ended.out.contains("NOT") && !ended.out.contains("SEEN"), "{}", ended.out);
+}
+
 #[test]
 fn compilers_see_no_passphrase() {
     let Some((folder, dir, program)) = shop("compilers", "return 0;") else { return };

@@ -32,7 +32,8 @@ const VERBS: &[Verb] = &[
 ];
 
 /// What needs no proof: it only looks, makes one more copy of what there is, or repairs. Everything
-/// else changes how or what the system keeps, and is for whoever knows the passphrase.
+/// else changes how or what the system keeps, or names keys of records, as the verification of a
+/// database does, and is for whoever knows the passphrase.
 const FREE: &[&str] = &[
     "status",
     "verify",
@@ -46,7 +47,6 @@ const FREE: &[&str] = &[
     "rekey status",
     "rekey resume",
     "db status",
-    "db verify",
     "image-copy",
     "backout list",
     "recon list",

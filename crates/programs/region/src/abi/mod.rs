@@ -17,6 +17,6 @@ mod module;
 
 pub(crate) use exports::{exports, watch_exits};
 pub(crate) use module::{
-    Cobol, Entry, Module, PCBS_MAX, Standard, die_by_signals, exported_at, flush, leave,
-    set_variable, stand_in, text_at,
+    Cobol, Entry, Module, PCBS_MAX, Standard, die_by_signals, exported_at, flush, forget_variable,
+    leave, set_variable, stand_in, text_at,
 };

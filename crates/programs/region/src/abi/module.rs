@@ -244,6 +244,13 @@ pub(crate) fn set_variable(name: &str, value: &OsStr) {
     unsafe { std::env::set_var(name, value) };
 }
 
+/// Takes a variable out of this process's environment.
+pub(crate) fn forget_variable(name: &str) {
+    // SAFETY: called before a program is entered; other threads are ours, and ask the standard
+    // library alone, which locks.
+    unsafe { std::env::remove_var(name) };
+}
+
 /// Has every fatal signal end the process as the system does it. libcob, and perhaps a program's
 /// other libraries, would call `exit` instead, which looks like a program that stops by itself.
 /// Has whole lines written when they are displayed, so that such an end does not lose them.

@@ -203,6 +203,7 @@ impl Workshop<'_> {
         let texts: Vec<&[u8]> = [&work.translated.text[..]].into_iter().chain(members).collect();
         let texts: Vec<&[u8]> = texts.into_iter().chain(copied).collect();
         let c_source = told(&c_source, &storage_of_all, &texts);
+        let c_source = c_source.replace("cob_cmp_packed_int (", "hf_cmp_packed_int (");
         self.write(&folder.join(TRANSLATION), c_source.as_bytes())?;
         let mut build = self.compiler(folder);
         build.args(["-A", KEEPS_ORDER]);

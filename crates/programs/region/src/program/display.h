@@ -114,7 +114,10 @@ hf_packed (const cob_field *field, char *text)
 		text[at] = (char) ('0' + digit);
 	}
 	sign = field->data[field->size - 1] & 15;
-	return hf_signed (text, count, COB_FIELD_HAVE_SIGN (field) != 0, sign == 13 || sign == 11);
+	if (!COB_FIELD_HAVE_SIGN (field)) {
+		return hf_signed (text, count, 0, 0);
+	}
+	return hf_signed (text, count, 1, sign == 13 || sign == 11);
 }
 
 static size_t

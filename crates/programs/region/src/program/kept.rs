@@ -10,6 +10,7 @@
 //!    anew, and takes the other's place.
 
 use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,6 +36,10 @@ impl Workshop<'_> {
     pub(super) fn begin(&self, object_folder: &Path) -> Result<PathBuf, RegionError> {
         let folder = aside(object_folder);
         self.disk.create_dir(&folder).map_err(RegionError::file(&folder))?;
+        // Sources are nobody else's to read, whatever the compiler gives its files.
+        let private = std::fs::Permissions::from_mode(0o700);
+        #[allow(clippy::disallowed_methods)] // the seam knows no permissions
+        std::fs::set_permissions(&folder, private).map_err(RegionError::file(&folder))?;
         Ok(folder)
     }
 

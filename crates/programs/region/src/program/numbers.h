@@ -1,10 +1,31 @@
 /* Numbers that are none, where they are used: what the run time is asked of each number in front of
    a statement comes here. The host looks at packed digits and signs in every calculation (S0C7);
-   of zoned ones it takes the digits that there are, blanks as zeros. A division by zero whose
+   of zoned ones it takes the digits that there are, blanks as zeros. Of packed signs B is a minus
+   as D is; where an item has none, each is a plus. The run time knows D alone. A division by zero whose
    statement has no ON SIZE ERROR ends the program there, too (S0CB); the run time would go on with
    what the result held before.
 
    HF_CHECK_ZONED: zoned ones are looked at, too. */
+
+/* Gives a packed number the sign that the host takes it for. */
+static inline void
+hf_sign (const cob_field *field)
+{
+	unsigned char *last;
+
+	if (COB_FIELD_TYPE (field) != COB_TYPE_NUMERIC_PACKED || COB_FIELD_NO_SIGN_NIBBLE (field)
+	 || !field->data || !field->size) {
+		return;
+	}
+	last = field->data + field->size - 1;
+	if (!COB_FIELD_HAVE_SIGN (field)) {
+		if ((*last & 15) == 11 || (*last & 15) == 13) {
+			*last |= 15;
+		}
+	} else if ((*last & 15) == 11) {
+		*last = (unsigned char)((*last & 0xF0) | 13);
+	}
+}
 
 static inline void
 hf_check_numeric (const cob_field *field, const char *name)
@@ -19,6 +40,7 @@ hf_check_numeric (const cob_field *field, const char *name)
 				left--;
 			}
 			if (left == 1 && at[0] >> 4 <= 9 && (at[0] & 15) >= 10) {
+				hf_sign (field);
 				return;
 			}
 		}
@@ -32,6 +54,20 @@ hf_check_numeric (const cob_field *field, const char *name)
 }
 
 #define cob_check_numeric(field, name) hf_check_numeric (field, name)
+
+/* What looks at a number without such a question: comparisons, subscripts, and the like. */
+/* The compiler defines this one beside its storage; the translation asks for it by this name. */
+#define hf_cmp_packed_int(field, number) (hf_sign (field), cob_cmp_packed_int (field, number))
+#define cob_cmp_packed(field, number) (hf_sign (field), cob_cmp_packed (field, number))
+#define cob_cmp_llint(field, number) (hf_sign (field), cob_cmp_llint (field, number))
+#define cob_cmp(left, right) (hf_sign (left), hf_sign (right), cob_cmp (left, right))
+#define cob_numeric_cmp(left, right) \
+	(hf_sign (left), hf_sign (right), cob_numeric_cmp (left, right))
+#define cob_get_llint(field) (hf_sign (field), cob_get_llint (field))
+#define cob_get_int(field) (hf_sign (field), cob_get_int (field))
+#define cob_decimal_set_field(number, field) \
+	(hf_sign (field), cob_decimal_set_field (number, field))
+
 /* The name of the statement is of use to nobody here. */
 #define cob_trace_stmt(statement) ((void)0)
 

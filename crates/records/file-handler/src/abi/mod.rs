@@ -4,11 +4,15 @@
 //! 1. What is read and written behind an address is no more than the control block states for it.
 //! 2. While a request is carried out, the block is a copy; it goes back at the end, whole.
 //! 3. No panic leaves [`serve`].
+//! 4. A copy of the program's process has no files: what it asks for is refused, what is buffered
+//!    is its parent's, and no CLOSE of it writes anything ([`only_for`]).
 
 #![allow(unsafe_code)]
 
 mod libcob;
 pub mod rpl;
+
+use std::sync::OnceLock;
 
 use seam::sync::Mutex;
 
@@ -17,7 +21,7 @@ use crate::caller::{Caller, Native};
 use crate::fcd::{FCD_BYTES, Fcd};
 use crate::handler::{Handler, Unfinished};
 use crate::name::Environment;
-use crate::opcode::Relation;
+use crate::opcode::{Operation, Relation};
 use crate::status::FileStatus;
 
 /// The longest name.
@@ -32,9 +36,25 @@ pub fn install(handler: Handler) {
     *HANDLER.lock() = Some(handler);
 }
 
+/// Who may ask: whether this process is the program's, and what is done if it is not.
+static ONLY_FOR: OnceLock<(fn() -> bool, fn() -> !)> = OnceLock::new();
+
+/// Has requests carried out only where `is_program` says so; others `refuse` (4).
+pub fn only_for(is_program: fn() -> bool, refuse: fn() -> !) {
+    ONLY_FOR.get_or_init(|| (is_program, refuse));
+}
+
+/// Whether this process is a copy of the program's; who refuses it then.
+fn copy() -> Option<fn() -> !> {
+    ONLY_FOR.get().filter(|(is_program, _)| !is_program()).map(|(_, refuse)| *refuse)
+}
+
 /// Closes all files that are open still; none where a request is being carried out, which ends
-/// the program.
+/// the program, and none in a copy of it.
 pub fn close_all() -> Vec<Unfinished> {
+    if copy().is_some() {
+        return Vec::new();
+    }
     let Some(mut handler) = HANDLER.try_lock() else { return Vec::new() };
     handler.as_mut().map(Handler::close_all).unwrap_or_default()
 }
@@ -92,6 +112,15 @@ pub unsafe fn serve(opcode: *mut u8, fcd: *mut u8) {
         let code = opcode.cast::<[u8; 2]>().read_unaligned();
         (code, Fcd(fcd.cast::<[u8; FCD_BYTES]>().read_unaligned()))
     };
+    if let Some(refuse) = copy() {
+        if !matches!(Operation::of(code), Some(Operation::Close(_))) {
+            refuse();
+        }
+        block.set_status(FileStatus::DONE.0);
+        // SAFETY: as this function's callers promise.
+        unsafe { fcd.cast::<[u8; FCD_BYTES]>().write_unaligned(block.0) };
+        return;
+    }
     let mut caller = Program { block: fcd, file: None };
     let done = seam::thread::catch(|| {
         let mut handler = HANDLER.lock();

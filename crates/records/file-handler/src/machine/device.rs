@@ -21,8 +21,8 @@ use crate::status::FileStatus;
 
 /// How much is read or written at once.
 const BUFFER_BYTES: usize = 64 << 10;
-/// What everybody may do with a new file, before the process's own mask.
-const NEW_FILE: u32 = 0o666;
+/// What may be done with a new file: by its owner alone.
+const NEW_FILE: u32 = 0o600;
 /// How often a file that was locked may turn out to be another's by then.
 const PLACES_MAX: u32 = 100;
 

@@ -27,7 +27,7 @@ use seam::Seam;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 use store_any::AnyStore;
-use system::{Authorised, OnlineSettings, RegionSettings, System};
+use system::{Authorised, OnlineSettings, Places, RegionSettings, System};
 use uow::Kernel;
 
 use crate::command::guest;
@@ -208,9 +208,11 @@ impl Regions {
             Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
         })?;
         let guests = Arc::clone(&hall.guests);
+        let spared = hall.terms.places.as_deref().map(Places::folders).unwrap_or_default();
+        let spared = std::env::join_paths(spared).unwrap_or_default();
         let reserve = Reserve::start(
             RESERVE,
-            Box::new(move || command(&own)),
+            Box::new(move || command(&own, &spared)),
             Box::new(move |process| Box::new(guests.enter(process))),
         )?;
         let (reserve, settings) = (Arc::new(reserve), settings.to_vec());
@@ -313,8 +315,8 @@ impl Regions {
 }
 
 /// The command that leads to a region's process.
-fn command(own: &PathBuf) -> std::process::Command {
+fn command(own: &PathBuf, spared: &std::ffi::OsStr) -> std::process::Command {
     let mut command = seam::process::command(own);
-    command.arg(guest::REGION);
+    command.arg(guest::REGION).env(seam::spared::SPARED, spared);
     command
 }
