@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    fn request(header: Iih) -> Request {
+    fn request(header: &Iih) -> Request {
         let data = [header.write(Reading::of(785, 1_208).unwrap()), b"\0\x06\0\0TR".to_vec()];
         Request::read(&descriptor(), &data.concat()).unwrap()
     }
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn an_origin_comes_back_and_other_bytes_are_none() {
         let header = Iih { flags: flags::PASS_EXPIRATION, ..Iih::default() };
-        let origin = Origin::of(&descriptor(), &request(header), [7; 16], 1_000);
+        let origin = Origin::of(&descriptor(), &request(&header), [7; 16], 1_000);
         let written = origin.write();
         assert_eq!(Origin::read(&written).as_ref(), Some(&origin));
         assert_eq!(origin.expires_ms, Some(8_000));
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_reply_is_as_its_request_says() {
         let header = Iih { mode: CommitMode::SendThenCommit, ..Iih::default() };
-        let origin = Origin::of(&descriptor(), &request(header), [7; 16], 0);
+        let origin = Origin::of(&descriptor(), &request(&header), [7; 16], 0);
         let (md, data) = origin.reply(&output(), 0);
         assert_eq!((md.correl_id, md.msg_id), ([2; 24], [0; 24]));
         assert_eq!((md.msg_type, md.priority, md.persistence, md.expiry), (2, 4, 1, -1));
