@@ -374,9 +374,9 @@ mod tests {
 
     #[test]
     fn the_switch_and_identifiers_stand_as_the_specification_has_them() {
-        assert_eq!(std::mem::size_of::<Xid>(), 152);
+        assert_eq!(size_of::<Xid>(), 152);
         assert_eq!(std::mem::offset_of!(Switch, open), 48);
-        assert_eq!(std::mem::size_of::<Switch>(), 48 + 10 * 8);
+        assert_eq!(size_of::<Switch>(), 48 + 10 * 8);
     }
 
     #[test]
