@@ -10,7 +10,7 @@ use queue_manager::name::matches_generic;
 use store::Store;
 
 use crate::command::Command;
-use crate::display::{Wanted, is_generic};
+use crate::display::Wanted;
 use crate::error::SyntaxError;
 use crate::failure::{CommandError, Done};
 use crate::moment::if_any;
@@ -35,7 +35,7 @@ pub(crate) fn display<S: Store>(manager: &QueueManager<S>, mut command: Command)
         let meant = matches_generic(&one.branch.to_string(), &name)
             && of_type.is_none_or(|wanted| wanted == "*" || wanted == of_branch);
         if meant && wanted.holds(&row) {
-            let fields = wanted.select(row, 2, !is_generic(&name));
+            let fields = wanted.select(row, 2, true);
             let text = "Display Thread details.";
             replies.push(Reply::new(MessageId::done(8276), text).with(fields));
         }
