@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use definitions::resolve::{Definitions, resolve_dbd};
 use definitions::{Dbd, DbdName, SegmentName};
-use placement::{ENCODING, Placement};
+use placement::{ENCODING, Placement, places_of};
 use store::SetId;
 
 use crate::error::{Differs, HierarchyError, Result};
@@ -111,10 +111,7 @@ fn is_encoding(line: &&str) -> bool {
 /// Whether two placements put roots into the same places, whatever code page either says.
 #[must_use]
 pub fn same_places(one: &str, other: &str) -> bool {
-    let places = |text: &str| -> Vec<String> {
-        text.lines().filter(|line| !is_encoding(line)).map(str::to_owned).collect()
-    };
-    places(one) == places(other)
+    places_of(one) == places_of(other)
 }
 
 /// Whether data of one layout can be used under another one: it places roots alike, and has at

@@ -46,7 +46,7 @@ pub use collation::Collation;
 pub use error::{Note, PlacementError};
 pub use hash::hash;
 pub use partition::Partition;
-pub use placement::{ENCODING, Placement};
+pub use placement::{ENCODING, Placement, places_of};
 pub use settings::{
     BatchLog, Compat, DatabaseSettings, Encoding, FileUnit, PartitionSettings, ProgramUser,
     RandomizerKind, RandomizerSettings, Settings, Unlisted, WithoutMap,

@@ -218,11 +218,7 @@ impl Placement {
     #[must_use]
     pub fn recorded_as(&self, identity: &str) -> Option<Placement> {
         // What was recorded before code pages were kept says none.
-        let is_place = |line: &&str| !line.starts_with(ENCODING);
-        let is_so = |form: &Form| {
-            let own = self.identity_in(*form);
-            own.lines().filter(is_place).eq(identity.lines().filter(is_place))
-        };
+        let is_so = |form: &Form| places_of(&self.identity_in(*form)) == places_of(identity);
         let form = [Form::Digest, Form::Hash].into_iter().find(is_so)?;
         Some(Placement { form, ..self.clone() })
     }
@@ -244,6 +240,13 @@ impl Placement {
         }
         text + &format!("{ENCODING}{}\n", self.encoding.name())
     }
+}
+
+/// Where roots and keys stand, of an identity; what it says of the code page is left out.
+#[must_use]
+pub fn places_of(identity: &str) -> String {
+    let lines = identity.lines().filter(|line| !line.starts_with(ENCODING));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// What a placement is made from.

@@ -16,7 +16,7 @@ use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::repository::Repository;
 use hierarchy::repository::lists::{self, Files};
 use hierarchy::{Database, HierarchyError, Unlike, state};
-use placement::{Encoding, Placement, PlacementError, Settings};
+use placement::{Encoding, Placement, PlacementError, Settings, places_of};
 use recovery::Ties;
 use seam::Seam;
 use seam::sync::Mutex;
@@ -356,7 +356,8 @@ impl<S: Store> Databases<S> {
 
     /// Keeps the list of a database. Where that cannot be, it is not the command's business.
     fn keep_list(&self, name: DbdName, placement: &Placement, files: &Files) {
-        if let Err(error) = lists::keep(&self.store, name, &placement.identity(), files) {
+        if let Err(error) = lists::keep(&self.store, name, &places_of(&placement.identity()), files)
+        {
             self.notice(&format!(
                 "the list of root keys of {name} could not be kept in the system: {error} ({})",
                 error.code()
@@ -366,7 +367,7 @@ impl<S: Store> Databases<S> {
 
     /// Where roots stand by a list that the system keeps.
     fn kept_placement(&self, dbd: &Dbd, was: &str) -> Option<Placement> {
-        let files = lists::files(&self.store, dbd.name, was).ok()??;
+        let files = lists::files(&self.store, dbd.name, &places_of(was)).ok()??;
         let mut load = |file: &str| {
             // One that has another name now is the only one, or nothing is said of it.
             let found = files.iter().find(|(name, _)| name == file);

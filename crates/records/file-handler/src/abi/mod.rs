@@ -37,7 +37,10 @@ pub fn install(handler: Handler) {
 }
 
 /// Who may ask: whether this process is the program's, and what is done if it is not.
-static ONLY_FOR: OnceLock<(fn() -> bool, fn() -> !)> = OnceLock::new();
+static ONLY_FOR: OnceLock<Guard> = OnceLock::new();
+
+/// Whether this process is the program itself, and what ends one that is not.
+type Guard = (fn() -> bool, fn() -> !);
 
 /// Has requests carried out only where `is_program` says so; others `refuse` (4).
 pub fn only_for(is_program: fn() -> bool, refuse: fn() -> !) {
