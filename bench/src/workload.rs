@@ -110,7 +110,8 @@ impl Deadline {
     }
 }
 
-/// Runs `operation` until the slice is over, at least once, timing each; for operations of microseconds and more.
+/// Runs `operation` until the slice is over, at least once, timing each; for operations of
+/// microseconds and more.
 pub(crate) fn timed_until<E>(
     deadline: Deadline,
     latency: &Histogram,

@@ -364,7 +364,8 @@ impl KeyRing {
     /// What entropy and disk say.
     pub fn write_again(&self) -> Result<(), SealError> {
         let _changes = self.changes.lock();
-        self.replace(self.state.lock().clone())
+        let state = self.state.lock().clone();
+        self.replace(state)
     }
 
     /// The system whose keys these are.

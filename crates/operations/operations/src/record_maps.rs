@@ -16,7 +16,7 @@ use crate::{OperationsError, Result};
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, tag = "action", rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum RecordMapRequest {
     /// Keeps a record description.
     Define {

@@ -589,6 +589,7 @@ pub(crate) fn messages(request: &[u8], answer: &mut Vec<u8>) -> bool {
 /// Has the program's files handled: those of the machine here, data sets by its server.
 pub(crate) fn handle_files() {
     file_handler::abi::only_for(is_program, refuse_copy);
+    file_handler::abi::programs_count_lines();
     let own = Box::new(file_handler::Remote::new(Box::new(ToServer)));
     // Files of other systems are those systems', in units of work of their own.
     let complain = |text: &str| eprintln!("holdfast: {text}");

@@ -5,7 +5,8 @@
 //!    connection: no call changes threads.
 //! 2. Every exchange ends within its time. One that does not leaves the connection broken, and a
 //!    broken one is never used again.
-//! 3. "Committed" means: by the leader and its synchronous standby ([`commit_replicated`], [`watched`]).
+//! 3. "Committed" means: by the leader and its synchronous standby ([`commit_replicated`],
+//!    [`watched`]).
 //! 4. What [`Connection::exchange`] sends at once is answered in one round trip, and counted so.
 
 use std::future::{Future, poll_fn};

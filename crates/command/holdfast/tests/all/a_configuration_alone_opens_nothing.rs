@@ -11,8 +11,6 @@ use std::process::Stdio;
 use crate::common::in_time::EndInTime as _;
 use crate::common::{Folder, SECRET, command, first_line, init, on};
 
-const REFUSED: &str = "HFU013";
-
 fn set(dir: &Path, from: &str, to: &str) {
     let path = dir.join("holdfast.toml");
     let text = fs::read_to_string(&path).unwrap();
@@ -53,13 +51,13 @@ fn what_was_not_bound_is_opened_by_no_start() {
     for (section, more, setting) in changes {
         set(&dir, section, &format!("{section}{more}"));
         let words = [setting, "holdfast protect --accept"];
-        on(SECRET, &["start", "-s"], &dir, &[]).failed(REFUSED, &words);
+        on(SECRET, &["start", "-s"], &dir, &[]).failed("HFU013", &words);
         let shown = on(SECRET, &["protect", "--json", "-s"], &dir, &[]).done().json();
         assert_eq!(shown["lowered"][0]["setting"], setting);
         let verified = on(SECRET, &["verify"], &dir, &[]);
         assert!(verified.code == 1 && verified.out.contains(setting), "{}", verified.out);
         on("guess", &["protect", "--accept", "-s"], &dir, &[]).failed("HFS027", &[]);
-        on(SECRET, &["start", "-s"], &dir, &[]).failed(REFUSED, &words);
+        on(SECRET, &["start", "-s"], &dir, &[]).failed("HFU013", &words);
         fs::write(dir.join("holdfast.toml"), &good).unwrap();
     }
     // What this machine alone reaches is no matter.
@@ -78,14 +76,14 @@ fn what_is_accepted_is_opened_and_what_was_closed_is_to_be_accepted_again() {
     set(&dir, "[rest]\n", more);
     let open = fs::read_to_string(dir.join("holdfast.toml")).unwrap();
     let words = ["[rest] administrators", "ANNA"];
-    on(SECRET, &["start", "-s"], &dir, &[]).failed(REFUSED, &words);
+    on(SECRET, &["start", "-s"], &dir, &[]).failed("HFU013", &words);
     let accepted = on(SECRET, &["protect", "--accept", "-s"], &dir, &[]).done();
     assert!(accepted.out.contains("is bound now"), "{}", accepted.out);
     start_and_stop(&dir);
     fs::write(dir.join("holdfast.toml"), closed).unwrap();
     start_and_stop(&dir);
     fs::write(dir.join("holdfast.toml"), open).unwrap();
-    on(SECRET, &["start", "-s"], &dir, &[]).failed(REFUSED, &words);
+    on(SECRET, &["start", "-s"], &dir, &[]).failed("HFU013", &words);
 }
 
 #[test]
@@ -99,8 +97,8 @@ fn an_exit_with_other_bytes_is_another_exit() {
     on(SECRET, &["restart"], &dir, &[]).done();
     fs::write(dir.join("exit.so"), b"as somebody else wants it").unwrap();
     let words = ["[online] exits", "exit.so, SHA-256 "];
-    on(SECRET, &["restart"], &dir, &[]).failed(REFUSED, &words);
-    on(SECRET, &["start", "-s"], &dir, &[]).failed(REFUSED, &words);
+    on(SECRET, &["restart"], &dir, &[]).failed("HFU013", &words);
+    on(SECRET, &["start", "-s"], &dir, &[]).failed("HFU013", &words);
     fs::write(dir.join("exit.so"), b"as it was").unwrap();
     on(SECRET, &["restart"], &dir, &[]).done();
 }

@@ -81,7 +81,7 @@ fn branches_in_doubt_are_shown_and_decided() {
     ask(BranchCall::End(branch.clone(), WorkEnd::Done));
     assert!(done(&console, "DIS THREAD(*)").contains("STATUS(ENDED)"));
     let told = refused(&console, "RESOLVE INDOUBT('7:4142:43') ACTION(COMMIT)");
-    assert!(told.contains("HFMC024"), "{told}");
+    assert!(told.contains("HFMC025"), "{told}");
     ask(BranchCall::Commit { branch: branch.clone(), one_phase: true });
     refused(&console, "DIS THREAD(*)");
     ask(BranchCall::Start(branch.clone()));

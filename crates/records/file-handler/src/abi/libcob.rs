@@ -28,6 +28,7 @@ const COMPONENTS: usize = 8;
 const CLOSED: u8 = 0;
 const CLOSED_WITH_LOCK: u8 = 5;
 const VERSION: u8 = 1;
+const LINAGE: u8 = 4;
 const STANDARD_INPUT: u8 = 16;
 const STANDARD_OUTPUT: u8 = 32;
 
@@ -188,10 +189,12 @@ impl File {
         unsafe { (*self.0).file_status.cast::<[u8; 2]>().write_unaligned(status) };
     }
 
-    /// Whether it is the terminal, which a control block does not tell of.
-    pub(super) fn is_run_times(&self) -> bool {
+    /// Whether it has what a control block does not tell of: the terminal, and ends of pages (LINAGE)
+    /// where the program's own code does not count lines.
+    pub(super) fn is_run_times(&self, counts_lines: bool) -> bool {
+        let linage = if counts_lines { 0 } else { LINAGE };
         // SAFETY: it was checked to be a structure of a file.
-        unsafe { (*self.0).features & (STANDARD_INPUT | STANDARD_OUTPUT) != 0 }
+        unsafe { (*self.0).features & (linage | STANDARD_INPUT | STANDARD_OUTPUT) != 0 }
     }
 
     /// The run time believes files to be open whose OPEN has failed: this one is closed.

@@ -13,6 +13,7 @@ mod libcob;
 pub mod rpl;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use seam::sync::Mutex;
 
@@ -50,6 +51,14 @@ pub fn only_for(is_program: fn() -> bool, refuse: fn() -> !) {
 /// Whether this process is a copy of the program's; who refuses it then.
 fn copy() -> Option<fn() -> !> {
     ONLY_FOR.get().filter(|(is_program, _)| !is_program()).map(|(_, refuse)| *refuse)
+}
+
+/// Whether programs count the lines of their pages themselves.
+static COUNTS_LINES: AtomicBool = AtomicBool::new(false);
+
+/// From now on programs count the lines of pages (LINAGE) in their own code, as `batch` has them do.
+pub fn programs_count_lines() {
+    COUNTS_LINES.store(true, Relaxed);
 }
 
 /// Closes all files that are open still; none where a request is being carried out, which ends
@@ -247,7 +256,7 @@ impl Caller for Program {
     }
 
     fn is_run_times(&mut self) -> bool {
-        self.file.is_some_and(|file| file.is_run_times())
+        self.file.is_some_and(|file| file.is_run_times(COUNTS_LINES.load(Relaxed)))
     }
 
     fn closed(&mut self) {

@@ -115,7 +115,7 @@ fn lose_leader(bank: &Bank<'_>, freezes: bool) -> Duration {
     let gap = bank.goes_on();
     nodes.ask(&format!("{} {leader}", if freezes { "thaw" } else { "start" }));
     let begun = Instant::now();
-    while nodes.ask("standbys") != "2" {
+    while nodes.ask("standbys") != "1 2" {
         assert!(begun.elapsed() < GAP_MAX, "node {leader} does not come back");
         thread::sleep(Duration::from_secs(1));
     }

@@ -8,7 +8,7 @@
 #   kill N    node N dies with all its processes
 #   freeze N  the processes of node N stop where they are; thaw N lets them go on
 #   start N   a node that died comes back
-#   standbys  answers how many nodes follow the leader
+#   standbys  answers how many nodes follow the leader: those it waits for, and all
 set -eu
 bin=$1 port=$2
 home=$(mktemp -d /tmp/holdfast-ha-XXXXXX)
@@ -134,7 +134,7 @@ echo "ready $home"
 while read -r command number; do
     case $command in
         leader) leader ;;
-        standbys) count replica ;;
+        standbys) echo "$(count sync) $(count replica)" ;;
         kill) signal "$number" KILL; echo "done" ;;
         freeze) signal "$number" STOP; echo "done" ;;
         thaw) signal "$number" CONT; echo "done" ;;
