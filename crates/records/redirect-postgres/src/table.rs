@@ -71,8 +71,10 @@ impl Table {
             .all()
             .map(|(name, kind)| format!(", {} {}", quoted(name), column_type(kind)))
             .collect();
+        // Two who make a table at once would both find that it is not there: one after the other.
         let mut text = format!(
-            "BEGIN; CREATE TABLE IF NOT EXISTS {table} \
+            "BEGIN; SELECT pg_advisory_xact_lock(hashtext('holdfast_received')); \
+             CREATE TABLE IF NOT EXISTS {table} \
              (hf_key bytea PRIMARY KEY{}, hf_record bytea); \
              CREATE TABLE IF NOT EXISTS {} \
              (source bytea PRIMARY KEY, number bigint NOT NULL); ",

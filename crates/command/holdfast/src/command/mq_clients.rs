@@ -44,7 +44,7 @@ impl Users for Known {
 
     fn certificate(&self, name: &str) -> Option<String> {
         let name = name_of(name)?;
-        self.0.knows(name).then(|| name.text())
+        self.0.user_mark(name).map(|_| name.text())
     }
 
     fn nobody(&self) -> Option<String> {

@@ -189,8 +189,8 @@ impl File {
         unsafe { (*self.0).file_status.cast::<[u8; 2]>().write_unaligned(status) };
     }
 
-    /// Whether it has what a control block does not tell of: the terminal, and ends of pages (LINAGE)
-    /// where the program's own code does not count lines.
+    /// Whether it has what a control block does not tell of: the terminal, and ends of pages
+    /// (LINAGE) where the program's own code does not count lines.
     pub(super) fn is_run_times(&self, counts_lines: bool) -> bool {
         let linage = if counts_lines { 0 } else { LINAGE };
         // SAFETY: it was checked to be a structure of a file.

@@ -56,7 +56,8 @@ fn copy() -> Option<fn() -> !> {
 /// Whether programs count the lines of their pages themselves.
 static COUNTS_LINES: AtomicBool = AtomicBool::new(false);
 
-/// From now on programs count the lines of pages (LINAGE) in their own code, as `batch` has them do.
+/// From now on programs count the lines of pages (LINAGE) in their own code, as `batch` has them
+/// do.
 pub fn programs_count_lines() {
     COUNTS_LINES.store(true, Relaxed);
 }
