@@ -2,7 +2,7 @@
 //!
 //! | a file is a system's if | for instance |
 //! |---|---|
-//! | it begins as one of Holdfast's does ([`FRONTS`]) | the key file, wherever and under any name |
+//! | it begins as one of Holdfast's does (`FRONTS`) | the key file, wherever and under any name |
 //! | it has, or would get, the name of one in the folder of a system | `control`, `holdfast.keys` |
 //! | the same in a folder that a mark gives to a system ([`MARK`]) | a data set |
 //! | it is another name of a file in a folder that this process spares ([`SPARED`]) | a hard link |

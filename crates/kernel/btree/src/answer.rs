@@ -25,7 +25,7 @@ pub enum InsertedBelow {
 
 /// What must be so at the moment of an insert.
 pub struct Below<'b> {
-    /// The key that follows, as [`Tree::look_through`] saw it; `None` if no key does.
+    /// The key that follows, as `Tree::look_through` saw it; `None` if no key does.
     pub next: Option<&'b [u8]>,
     /// The leaves that the look went through.
     pub leaves: &'b Leaves,

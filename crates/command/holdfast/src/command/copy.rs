@@ -20,7 +20,7 @@ const FILES_MAX: usize = 9_999;
 
 /// Copy a folder of files into clusters, or clusters into a folder
 ///
-/// The control file is TOML: a [[copy]] for each kind of file. It becomes one REPRO of holdfast
+/// The control file is TOML: a `[[copy]]` for each kind of file. It becomes one REPRO of holdfast
 /// idcams for each file, in the order of the control file and of names; what they say is printed.
 /// A file that fails does not keep the others from being copied.
 #[derive(Args, Debug)]

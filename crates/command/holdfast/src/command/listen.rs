@@ -74,7 +74,7 @@ pub(super) fn certificates(system: &System, files: &CertificateFiles<'_>) -> Res
     }))
 }
 
-/// The certificates of the section [online], for doors whose clients have to have one if it names
+/// The certificates of the section `[online]`, for doors whose clients have to have one if it names
 /// who signs them; none if it names none.
 pub(super) fn online_certificates(dir: &Path, settings: &OnlineSettings) -> Result<Option<Tls>> {
     let is_named = |path: &Path| !path.as_os_str().is_empty();

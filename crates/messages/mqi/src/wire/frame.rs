@@ -16,7 +16,7 @@
 //! 1. A frame is never longer than [`FRAME_BYTES_MAX`], its fields never more than
 //!    [`FIELDS_BYTES_MAX`].
 //! 2. Memory for a frame is used as its bytes come in. Because a header claims them, no more is set
-//!    aside than [`SET_ASIDE_BYTES`].
+//!    aside than `SET_ASIDE_BYTES`.
 //! 3. Message data is not copied into a frame to be sent, and is read to where it is wanted.
 
 use std::io::{self, IoSlice, Read, Write};

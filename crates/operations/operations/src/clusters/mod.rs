@@ -3,7 +3,7 @@
 //! | question | where |
 //! |---|---|
 //! | whose catalog is it? | [`attach`], [`catalog_of`] |
-//! | how are statements executed in a system that is in use? | [`idcams`]; whose files: [`files`], which: `named` |
+//! | how are statements executed in a system that is in use? | [`fn@idcams`]; whose files: [`files`], which: `named` |
 //! | which data sets is a cluster? | [`sets_of`] |
 //!
 //! Invariants:
