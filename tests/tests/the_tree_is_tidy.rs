@@ -306,3 +306,31 @@ fn functions_fit_a_screen() {
     }
     none_of("functions over 70 lines", &long);
 }
+
+/// Whether a line of documentation begins an example that would be run.
+fn begins_example(line: &str) -> bool {
+    let Some(text) = line.trim_start().strip_prefix("//") else { return false };
+    let text = text.trim_start_matches(['/', '!']).trim();
+    matches!(text, "```" | "```rust" | "```no_run")
+}
+
+#[test]
+fn crates_that_run_no_examples_have_none() {
+    let manifests = files(&["Cargo.toml"]);
+    let silent = manifests.iter().filter(|file| file.text.contains("doctest = false"));
+    let sources = files(&[".rs"]);
+    let mut wrong = Vec::new();
+    for manifest in silent {
+        let folder = manifest.path.trim_end_matches("Cargo.toml").to_owned() + "src/";
+        for file in sources.iter().filter(|file| file.path.starts_with(&folder)) {
+            // Fences that end others are none: every second one.
+            let fences = file
+                .text
+                .lines()
+                .filter(|line| line.trim_start().starts_with("//") && line.contains("```"));
+            let begins = fences.step_by(2).any(begins_example);
+            wrong.extend(begins.then(|| format!("{} (doctest = false)", file.path)));
+        }
+    }
+    none_of("examples that are not run", &wrong);
+}
