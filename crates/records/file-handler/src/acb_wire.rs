@@ -29,6 +29,12 @@ use base::bytes::{Reader, push_string16};
 
 /// The first kind of these requests.
 pub const FIRST: u8 = 32;
+
+/// Whether a request is one of these, by its first byte.
+#[must_use]
+pub fn is_request(request: &[u8]) -> bool {
+    request.first().is_some_and(|kind| *kind >= FIRST)
+}
 const OPEN: u8 = 32;
 const CLOSE: u8 = 33;
 const REQUEST: u8 = 34;

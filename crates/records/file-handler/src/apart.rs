@@ -273,19 +273,15 @@ impl<S: Store> Drop for Apart<S> {
     }
 }
 
-fn is_acb(request: &[u8]) -> bool {
-    request.first().is_some_and(|kind| *kind >= acb_wire::FIRST)
-}
-
 fn is_done(request: &[u8], answer: &[u8]) -> bool {
-    let good = if is_acb(request) { 0 } else { b'0' };
+    let good = if acb_wire::is_request(request) { 0 } else { b'0' };
     answer.first() == Some(&good)
 }
 
 /// Answers a request that the store has refused.
 pub fn refuse(request: &[u8], error: &StoreError, out: &mut Vec<u8>) {
     let status = status_of(error);
-    if !is_acb(request) {
+    if !acb_wire::is_request(request) {
         return wire::refuse(request, status, out);
     }
     match status {

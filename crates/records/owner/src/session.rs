@@ -228,12 +228,8 @@ impl<S: Store> Session<S> {
     }
 }
 
-fn is_acb(request: &[u8]) -> bool {
-    request.first().is_some_and(|kind| *kind >= acb_wire::FIRST)
-}
-
 fn refuse_name(request: &[u8], out: &mut Vec<u8>) {
-    match is_acb(request) {
+    match acb_wire::is_request(request) {
         true => acb_wire::refuse(NO_ENTRY, out),
         false => plain_answer(FileStatus::NO_FILE, 0, out),
     }

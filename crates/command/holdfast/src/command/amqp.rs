@@ -38,20 +38,15 @@ struct Users {
     anonymous: bool,
 }
 
-/// A user's name as the system has it.
-fn name_of(text: &str) -> Option<Name> {
-    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
-}
-
 impl Authenticator for Users {
     fn plain(&self, user: &str, password: &[u8]) -> Option<String> {
-        let user = name_of(user)?;
+        let user = listen::user_name(user)?;
         let known = self.manager.authenticate(user, Name::BLANK, password);
         known.ok().map(|known| known.user.text())
     }
 
     fn external(&self, certificate: &[u8]) -> Option<String> {
-        let name = name_of(&tls::user(certificate)?)?;
+        let name = listen::user_name(&tls::user(certificate)?)?;
         // Somebody who was a user, or never was one, is not let in by a certificate alone.
         self.manager.knows(name).then(|| name.text())
     }

@@ -4,11 +4,17 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 
+use otma::Name;
 use system::{OnlineSettings, System};
 use tls::Tls;
 
 use crate::failure::{Failure, Result};
 use crate::output::warn;
+
+/// A user's name as the system has it.
+pub(super) fn user_name(text: &str) -> Option<Name> {
+    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
+}
 
 /// Where the certificates of a section of the configuration are; empty paths stand for none.
 pub(super) struct CertificateFiles<'a> {

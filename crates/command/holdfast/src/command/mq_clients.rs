@@ -31,19 +31,14 @@ pub(super) struct ClientsDoor {
 /// The users of a system.
 struct Known(TransactionManager);
 
-/// A user's name as the system has it.
-fn name_of(text: &str) -> Option<Name> {
-    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
-}
-
 impl Users for Known {
     fn password(&self, user: &str, password: &[u8]) -> Option<String> {
-        let known = self.0.authenticate(name_of(user)?, Name::BLANK, password);
+        let known = self.0.authenticate(listen::user_name(user)?, Name::BLANK, password);
         known.ok().map(|known| known.user.text())
     }
 
     fn certificate(&self, name: &str) -> Option<String> {
-        let name = name_of(name)?;
+        let name = listen::user_name(name)?;
         self.0.user_mark(name).map(|_| name.text())
     }
 

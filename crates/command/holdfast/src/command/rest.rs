@@ -52,19 +52,14 @@ struct Users {
     administrators: Vec<String>,
 }
 
-/// A user's name as the system has it.
-fn name_of(text: &str) -> Option<Name> {
-    Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
-}
-
 impl Authenticator for Users {
     fn password(&self, user: &str, password: &[u8]) -> Option<String> {
-        let known = self.manager.authenticate(name_of(user)?, Name::BLANK, password);
+        let known = self.manager.authenticate(listen::user_name(user)?, Name::BLANK, password);
         known.ok().map(|known| known.user.text())
     }
 
     fn mark(&self, user: &str) -> Option<u64> {
-        self.manager.user_mark(name_of(user)?)
+        self.manager.user_mark(listen::user_name(user)?)
     }
 
     fn nobody(&self) -> Option<String> {
