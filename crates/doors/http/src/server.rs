@@ -174,13 +174,17 @@ struct Place {
     closing: watch::Receiver<bool>,
 }
 
-/// Lets clients in. Who comes too many is closed at once.
+/// Lets clients in. Who comes too many is closed at once. The address is free before `place` lets
+/// go of its receiver: whoever waits for that may listen there.
 async fn accept(listener: TcpListener, place: Place) {
     let mut closed = place.closing.clone();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = closed.wait_for(|closed| *closed) => return,
+            _ = closed.wait_for(|closed| *closed) => {
+                drop(listener);
+                return;
+            }
         };
         let Ok((stream, address)) = accepted else {
             tokio::time::sleep(PAUSE).await;

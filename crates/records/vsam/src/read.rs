@@ -330,7 +330,11 @@ impl<S: Store> File<S> {
         let entry = entry.map_err(of_base)?;
         let equal = search.by == Match::Equal;
         let found = entry.filter(|entry| !equal || entry.key.starts_with(key));
-        let Some(found) = found else { return no(absent) };
+        let Some(found) = found else {
+            // It stands on a record that nobody asked for: nothing goes on from there.
+            cursor.seek(At::Front);
+            return no(absent);
+        };
         let base_key = if matches!(self.route, Route::Base) { found.key } else { found.value };
         position.base_key.clear();
         position.base_key.extend_from_slice(base_key);

@@ -77,6 +77,26 @@ fn slots_are_empty_or_full() {
 }
 
 #[test]
+fn a_point_that_finds_nothing_leaves_no_place_to_write_behind() {
+    let catalog = catalog();
+    other(&catalog, "R", Organization::Relative);
+    let file = open(&catalog, "R", OpenMode::InputOutput);
+    let mut position = file.position().unwrap();
+    within(&catalog, |unit| {
+        file.put_number(unit, &mut position, RecordNumber(2), &[7; 80]).unwrap();
+        let search = Search::equal(Target::Number(RecordNumber(9))).backward();
+        let found = file.point(unit, &mut position, &search);
+        assert_eq!(found.unwrap_err().reason(), Some(LogicalReason::NotFound));
+        // It looked at record 2 on the way.
+        let mut other = file.position().unwrap();
+        let found = file.point(unit, &mut other, &search);
+        assert_eq!(found.unwrap_err().reason(), Some(LogicalReason::NotFound));
+        let next = file.put(unit, &mut other, &[8; 80]).unwrap();
+        assert_eq!(next.number, Some(RecordNumber(1)));
+    });
+}
+
+#[test]
 fn blocks_of_a_linear_cluster_are_read_and_written_by_address() {
     let catalog = catalog();
     other(&catalog, "L", Organization::Linear);
