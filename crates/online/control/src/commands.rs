@@ -12,6 +12,7 @@
 //!
 //! Invariants:
 //! 1. Each name that cannot be found is told; the others are done.
+//! 2. Who may issue a command is asked before, where it comes from a client (`manager`).
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use crate::commits::Then;
 use crate::error::ControlError;
 use crate::inner::Inner;
 use crate::options::Checkpoint;
+use crate::profiles::VERB_LETTERS;
 use crate::text::Moment;
 
 /// What a command answered.
@@ -81,6 +83,13 @@ fn words(text: &str) -> Vec<String> {
     text.split(ends).filter(|word| !word.is_empty()).map(str::to_ascii_uppercase).collect()
 }
 
+/// The verb of a command, as its profiles know it; blank if there is none.
+pub(crate) fn verb_of(text: &str) -> Name {
+    let verb = words(text).into_iter().next().unwrap_or_default();
+    let short: String = verb.chars().take(VERB_LETTERS).collect();
+    Name::new(&short).unwrap_or(Name::BLANK)
+}
+
 /// Whether a text is the command that ends a conversation.
 pub(crate) fn is_exit(text: &str) -> bool {
     words(text).first().is_some_and(|verb| verb.starts_with("EXI"))
@@ -94,7 +103,7 @@ impl<S: Store> Inner<S> {
         let Some((verb, rest)) = words.split_first() else {
             return Answered::bad(format!("DFS165 {} COMMAND MISSING", now.time()));
         };
-        let short: String = verb.chars().take(3).collect();
+        let short: String = verb.chars().take(VERB_LETTERS).collect();
         match short.as_str() {
             "DIS" => self.display(rest, now),
             "STA" | "STO" => self.set(short == "STA", rest, now),

@@ -3,6 +3,7 @@
 //! Invariants:
 //! 1. A partner is told that its input is accepted before anything else of it.
 //! 2. An input of mode 0 appears in its queue when it is durable, and not before.
+//! 3. A client issues a command only if it may; to end one's own conversation needs no right.
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -16,14 +17,14 @@ use queues::{Held, Kind, QueueName};
 use resources::{MessageType, Transaction};
 use store::{Store, Unit as _, UnitOptions};
 
-use crate::commands::{Answered, is_exit};
+use crate::commands::{Answered, is_exit, verb_of};
 use crate::control::Control;
 use crate::conversation::Conversation;
 use crate::envelope::Envelope;
 use crate::error::{ControlError, refusal};
 use crate::inner::{Client, Coming, Inner};
 use crate::options::Anonymous;
-use crate::profiles::TRANSACTIONS;
+use crate::profiles::{COMMANDS, TRANSACTIONS};
 use crate::text;
 
 type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
@@ -282,11 +283,28 @@ impl<S: Store> Inner<S> {
         Ok(ticket)
     }
 
+    /// Whether a client may issue a command: a profile permits it, or there is neither a profile
+    /// of it nor any user, and the door keeps to this machine therefore.
+    fn may_command(&self, who: Identity, verb: Name) -> bool {
+        let alone = || {
+            let is_closed = self.options.anonymous == Anonymous::WithoutUsers;
+            is_closed && who.user.is_blank() && !self.has_users.load(SeqCst)
+        };
+        self.profiles.may_use(who, COMMANDS, verb).unwrap_or_else(alone)
+    }
+
     fn submit_command(
         self: &Arc<Inner<S>>,
         envelope: &Envelope,
         partner: Arc<dyn Partner>,
     ) -> Result<Ticket, Refusal> {
+        let text = text_of(envelope);
+        let verb = verb_of(&text);
+        // A conversation is its terminal's own.
+        if !is_exit(&text) && !self.may_command(envelope.identity, verb) {
+            let text = text::command_not_authorized(&verb.text());
+            return Err(Refusal::new(Reason::NotAuthorized, text));
+        }
         let number = self.queues.number().map_err(|error| refusal(&ControlError::from(error)))?;
         let ticket = Ticket(number);
         let client = Client {
@@ -300,7 +318,6 @@ impl<S: Store> Inner<S> {
         };
         self.state.lock().clients.insert(ticket, client);
         self.tell(ticket, Event::Accepted);
-        let text = text_of(envelope);
         let (inner, model) = (Arc::clone(self), envelope.clone());
         let then = move |answered: Answered| {
             let mut reply = model.reply(ticket.0, Name::BLANK, text::message(&answered.lines));

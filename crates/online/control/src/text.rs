@@ -114,6 +114,11 @@ pub(crate) fn not_authorized(name: Name) -> String {
     format!("DFS1292E SECURITY VIOLATION, TRAN={name}")
 }
 
+/// A user who may not issue a command.
+pub(crate) fn command_not_authorized(verb: &str) -> String {
+    format!("DFS1292E SECURITY VIOLATION, COMMAND={verb}")
+}
+
 /// No region takes a Fast Path transaction's inputs.
 pub(crate) fn no_region(name: Name) -> String {
     format!("DFS2529 NO FAST PATH REGION FOR ROUTING CODE {name}")

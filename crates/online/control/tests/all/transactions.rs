@@ -393,7 +393,8 @@ fn a_conversation_can_be_ended_from_its_terminal() {
 
 #[test]
 fn commands_are_answered_as_operators_know_them() {
-    let house = House::new(Options::default(), &["PART CLASS 4 NPRI 7 LPRI 10 LCT 2", "ECHO"]);
+    let alone = Options { anonymous: Anonymous::WithoutUsers, ..Options::default() };
+    let house = House::new(alone, &["PART CLASS 4 NPRI 7 LPRI 10 LCT 2", "ECHO"]);
     house.submit(input("PART", &["X"]));
     let (_, ear) = house.submit(direct("/DIS", &["/DIS TRAN PART NONE"]));
     let lines = texts(&ear.outputs()[0]);
