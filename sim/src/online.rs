@@ -2,14 +2,23 @@
 //! fetch, and the machine crashes at any write, with what everybody was told kept outside.
 //!
 //! Programs write the number of each input into a ledger in the store and answer with it; some hand
-//! it on to another transaction, some end in a deadlock, some abend. After every restart, and when
-//! everything has come to its end, this must hold:
+//! it on to another transaction, some converse with a terminal, some end in a deadlock, some abend.
+//! Some inputs expire, and operators stop a transaction and start it again. After every restart,
+//! and when everything has come to its end, this must hold:
 //! 1. no input was processed twice;
 //! 2. an input of mode 0 that was accepted is processed once, or is a dead letter, never both;
-//! 3. an input of mode 1 whose client was told that it is committed was processed;
+//! 3. an input of mode 1 whose client was told that it is committed was processed, and answered
+//!    before;
 //! 4. the output of each processed input of mode 0 comes, and once its delivery was settled it
 //!    never comes again;
-//! 5. in the end nothing waits and nothing is in anybody's hands.
+//! 5. in the end nothing waits and nothing is in anybody's hands;
+//! 6. inputs of mode 0 of one transaction are processed in the order in which they came, and their
+//!    outputs come in it;
+//! 7. no program is given an input that has expired;
+//! 8. a scratch pad area is as far as the ledger that was changed in the same turns;
+//! 9. what operators were told to be stopped is stopped after a restart.
+
+mod known;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,8 +28,8 @@ use control::{
     AlternatePcb, Control, Ending, NoSystem, Options, ProgramMessages, Region, Scheduled,
 };
 use otma::{
-    CommitMode, Encoding, Event, Identity, Input, InputOptions, Manager, Name, Outcome, Partner,
-    Refusal, Segments, Settlement, SyncLevel, Ticket,
+    CommitMode, Encoding, Identity, Input, InputOptions, Manager, Name, Reason, Refusal, Segments,
+    Settlement, SyncLevel,
 };
 use parking_lot::Mutex;
 use queues::Kind;
@@ -34,12 +43,25 @@ use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
 use store_kernel::{KernelStore, StoreDefaults};
 use uow::Kernel;
 
+use self::known::{Ear, Known, Life};
 use crate::dli::life::{created, machine};
 use crate::machine::Make;
 use crate::verify::{self, Wrong};
 
-/// Transactions: the first two answer, `HAND` hands its input on to `LAST`.
-const CODES: [&str; 4] = ["ONE", "TWO", "HAND", "LAST"];
+/// Transactions: the first two answer, `TALK` converses, `HAND` hands its input on to `LAST`.
+const CODES: [&str; 5] = ["ONE", "TWO", "HAND", "TALK", "LAST"];
+/// Those of them that clients send.
+const SENT: usize = 4;
+/// The one that operators stop and start.
+const STOPPED: &str = "TWO";
+/// Bytes of a scratch pad area; its last one counts turns.
+const SPA_BYTES: usize = 20;
+/// Turns of a conversation.
+const TURNS: u8 = 4;
+/// How long inputs live that do not live for ever.
+const LIVES: Duration = Duration::from_millis(300);
+/// How long programs are kept from them.
+const TOO_LONG: Duration = Duration::from_millis(1_700);
 /// Where outputs wait.
 const CLIENTS: u64 = 2;
 /// Regions at once.
@@ -51,20 +73,6 @@ const LOOKS_MAX: u32 = 20_000;
 
 type Manages = Control<KernelStore>;
 
-/// What clients know, whatever happens to the machine.
-#[derive(Clone, Debug, Default)]
-struct Known {
-    next: u32,
-    /// Inputs of mode 0 that were accepted.
-    accepted: BTreeSet<u32>,
-    /// Inputs of mode 1 that were told to be committed.
-    committed: BTreeSet<u32>,
-    /// Outputs that clients have, and asked to be settled: with a crash they may come once more.
-    settling: BTreeSet<u32>,
-    /// Outputs whose delivery was settled, durably.
-    delivered: BTreeSet<u32>,
-}
-
 /// What the lives of a system were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lived {
@@ -72,24 +80,6 @@ pub struct Lived {
     pub crashes: u64,
     /// Inputs that were accepted or committed, as clients know.
     pub inputs: usize,
-}
-
-/// A client's ear for one input.
-struct Ear {
-    number: u32,
-    direct: bool,
-    known: Arc<Mutex<Known>>,
-}
-
-impl Partner for Ear {
-    fn event(&self, _ticket: Ticket, event: Event) {
-        let mut known = self.known.lock();
-        let _ = match (event, self.direct) {
-            (Event::Accepted, false) => known.accepted.insert(self.number),
-            (Event::Ended(Outcome::Committed), true) => known.committed.insert(self.number),
-            _ => false,
-        };
-    }
 }
 
 fn name(text: &str) -> Name {
@@ -100,9 +90,18 @@ fn number_of(text: &str) -> u32 {
     text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
+/// The key under which the ledger has how far a transaction is.
+fn place_of(code: &str) -> Vec<u8> {
+    format!("LAST {code}").into_bytes()
+}
+
+fn broken(why: String) -> Wrong {
+    Wrong::Broken(why)
+}
+
 fn input(code: &str, number: u32, client: u64, direct: bool) -> Result<Input, Wrong> {
     let mut segments = Segments::new();
-    let text = format!("{code} {number}");
+    let text = format!("{code} {number} {}", if direct { 'D' } else { 'Q' });
     let pushed = segments.push([0; 2], text.as_bytes());
     pushed.map_err(|_| Wrong::Broken("a short segment is refused".into()))?;
     Ok(Input {
@@ -132,6 +131,7 @@ struct Office {
     control: Manages,
     ledger: SetId,
     known: Arc<Mutex<Known>>,
+    life: Life,
 }
 
 impl Office {
@@ -154,8 +154,11 @@ impl Office {
                 made.map_err(|error| Wrong::said(&error))?
             }
         };
-        let office = Office { kernel, store, control, ledger, known: Arc::clone(known) };
+        let (known, life) = (Arc::clone(known), Life::default());
+        let office = Office { kernel, store, control, ledger, known, life };
+        office.judge_stopped()?;
         office.define()?;
+        office.operate(true)?;
         Ok(office)
     }
 
@@ -164,26 +167,83 @@ impl Office {
         for code in CODES {
             let program = format!("P{code}");
             let mut one = Definition::new(ResourceKind::Transaction, name(code));
-            one.set("PGM", &program).map_err(|error| Wrong::Broken(format!("{error:?}")))?;
+            let size = SPA_BYTES.to_string();
+            let talks = [("CONV", "Y"), ("SPASZ", &size)];
+            let more = if code == "TALK" { &talks[..] } else { &[] };
+            for (attribute, value) in [&[("PGM", &*program)][..], more].concat() {
+                one.set(attribute, value).map_err(|error| broken(format!("{error:?}")))?;
+            }
             let program = Definition::new(ResourceKind::Program, name(&program));
             changes.extend([Change::Put(program), Change::Put(one)]);
         }
         self.control.apply(&changes).map(drop).map_err(|error| Wrong::said(&error))
     }
 
+    /// Whether what operators were told of the transaction that they stop is so.
+    fn judge_stopped(&self) -> Result<(), Wrong> {
+        let shown = self.control.command(&format!("/DIS TRAN {STOPPED}"), Name::BLANK);
+        let is_stopped = shown.lines.iter().any(|line| line.contains("STATUS: STOP"));
+        match self.known.lock().stopped {
+            Some(told) if told != is_stopped => {
+                Err(broken(format!("{STOPPED}: told {told}, stopped {is_stopped}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Operators stop a transaction, or start it.
+    fn operate(&self, start: bool) -> Result<(), Wrong> {
+        self.known.lock().stopped = None;
+        let verb = if start { "START" } else { "STOP" };
+        let answered = self.control.command(&format!("/{verb} TRAN {STOPPED}"), Name::BLANK);
+        if !answered.done {
+            return Err(broken(answered.lines.join("; ")));
+        }
+        self.known.lock().stopped = Some(!start);
+        Ok(())
+    }
+
+    /// Clients send inputs that nobody processes in time.
+    fn submit_too_early(&self, seam: &Seam, rng: &mut Rng) -> Result<(), Wrong> {
+        self.submit(rng.below(3) as u32, Some(LIVES), rng)?;
+        seam.clock.sleep(TOO_LONG);
+        if rng.one_in(2) {
+            self.control.tick();
+        }
+        Ok(())
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.kernel.seam().clock.utc_us() / 1_000
+    }
+
     /// Clients send so many inputs more.
-    fn submit(&self, inputs: u32, rng: &mut Rng) -> Result<(), Wrong> {
+    fn submit(
+        &self,
+        inputs: u32,
+        lives: Option<Duration>,
+        rng: &mut Rng,
+    ) -> Result<(), Wrong> {
         for _ in 0..inputs {
             let number = {
                 let mut known = self.known.lock();
                 known.next += 1;
                 known.next
             };
-            let (code, direct) = (CODES[rng.index(3)], rng.one_in(3));
-            let one = input(code, number, rng.below(CLIENTS), direct)?;
+            let (code, direct) = (CODES[rng.index(SENT)], rng.one_in(3));
+            let mut one = input(code, number, rng.below(CLIENTS), direct)?;
+            one.options.expires_in = lives;
             let ear = Arc::new(Ear { number, direct, known: Arc::clone(&self.known) });
-            let submitted = self.control.submit(one, ear);
-            submitted.map_err(|refusal| Wrong::Broken(format!("refused: {refusal:?}")))?;
+            match self.control.submit(one, ear) {
+                // A conversation has one input at a time.
+                Err(refusal) if refusal.reason == Reason::Conversation => {}
+                submitted => {
+                    submitted.map_err(|refusal| broken(format!("refused: {refusal:?}")))?;
+                    if let Some(lives) = lives {
+                        self.life.expires(number, self.now_ms(), lives);
+                    }
+                }
+            }
             seam::thread::yield_now();
         }
         Ok(())
@@ -229,14 +289,28 @@ impl Office {
     ) -> Result<Result<bool, Abend>, Wrong> {
         let begun = self.store.begin(UnitOptions::default());
         let mut unit = begun.map_err(|error| Wrong::said(&error))?;
-        let text = match program.next_message(&mut unit) {
-            Ok(Some(segment)) => String::from_utf8_lossy(&segment.bytes[4..]).into_owned(),
+        let asked_at = self.now_ms();
+        let mut spa = None;
+        let (mut text, terminal) = match program.next_message(&mut unit) {
+            Ok(Some(segment)) => (segment.bytes.to_vec(), segment.io.map(|io| io.terminal)),
             Ok(None) => return Ok(Ok(false)),
             Err(abend) => return Ok(Err(abend)),
         };
+        if program.is_scratch_pad(&text) {
+            let next = program.next_segment();
+            let next = next.map_err(|status| broken(format!("GN answers {status:?}")))?;
+            spa = Some(std::mem::replace(&mut text, next.bytes.to_vec()));
+        }
+        let text = String::from_utf8_lossy(&text[4..]).into_owned();
+        self.life.given(number_of(&text), asked_at).map_err(broken)?;
+        // A program that fails ends its conversation; the ledger would not know.
+        let may_fail = spa.is_none();
+        if let Some(spa) = spa {
+            self.converse(program, &mut unit, spa, &terminal.unwrap_or_default())?;
+        }
         let done = match self.work(program, &mut unit, &text)? {
             () if rng.one_in(8) => Err(abend("U0777")),
-            () if rng.one_in(12) => Err(abend("S0C7")),
+            () if may_fail && rng.one_in(12) => Err(abend("S0C7")),
             () => program.prepare(&mut unit),
         };
         if let Err(abend) = done {
@@ -252,6 +326,52 @@ impl Office {
         committed.map_err(|error| Wrong::said(&error)).map(|()| Ok(true))
     }
 
+    /// A turn of a conversation: its scratch pad area and the ledger count together.
+    fn converse(
+        &self,
+        program: &mut ProgramMessages<KernelStore>,
+        unit: &mut <KernelStore as Store>::Unit,
+        mut spa: Vec<u8>,
+        terminal: &[u8],
+    ) -> Result<(), Wrong> {
+        let (key, mut turns) = ([b"TURNS ", terminal].concat(), Vec::new());
+        unit.get(self.ledger, &key, Read::Update, &mut turns).map_err(|e| Wrong::said(&e))?;
+        let kept = turns.first().copied().unwrap_or_default() % TURNS;
+        let count = spa[SPA_BYTES - 1];
+        if count != kept {
+            return Err(broken(format!("the scratch pad counts {count} turns, the ledger {kept}")));
+        }
+        spa[SPA_BYTES - 1] = count + 1;
+        if count + 1 == TURNS {
+            spa[6..14].fill(b' ');
+        }
+        unit.put(self.ledger, &key, &[count + 1]).map_err(|error| Wrong::said(&error))?;
+        match program.insert(TerminalPcb::Io, &spa, None) {
+            status if status == *b"  " => Ok(()),
+            status => Err(broken(format!("ISRT of the scratch pad answers {status:?}"))),
+        }
+    }
+
+    /// Notes that a transaction processes an input: none of mode 0 that came before may follow.
+    fn keep_place(
+        &self,
+        unit: &mut <KernelStore as Store>::Unit,
+        text: &str,
+        number: u32,
+    ) -> Result<(), Wrong> {
+        let (Some(code), true) = (text.split(' ').next(), text.ends_with('Q')) else {
+            return Ok(());
+        };
+        let (key, mut last) = (place_of(code), Vec::new());
+        unit.get(self.ledger, &key, Read::Update, &mut last).map_err(|e| Wrong::said(&e))?;
+        let last = last.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        if number <= last {
+            return Err(broken(format!("{code} was given input {number} behind input {last}")));
+        }
+        let put = unit.put(self.ledger, &key, &number.to_be_bytes());
+        put.map(drop).map_err(|error| Wrong::said(&error))
+    }
+
     /// What a program does with an input.
     fn work(
         &self,
@@ -260,29 +380,32 @@ impl Office {
         text: &str,
     ) -> Result<(), Wrong> {
         let number = number_of(text);
-        let (pcb, answer) = match text.starts_with("HAND") {
-            true => {
+        self.keep_place(unit, text, number)?;
+        let mut words = text.split(' ');
+        let (code, mode) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
+        let (pcb, answer) = match code {
+            "HAND" => {
                 let changed = program.change(1, *b"LAST    ");
                 if changed != *b"  " {
-                    return Err(Wrong::Broken(format!("CHNG answers {changed:?}")));
+                    return Err(broken(format!("CHNG answers {changed:?}")));
                 }
-                (TerminalPcb::Alternate(1), format!("LAST {number}"))
+                (TerminalPcb::Alternate(1), format!("LAST {number} {mode}"))
             }
-            false => {
+            _ => {
                 let (key, mut count) = (number.to_be_bytes(), Vec::new());
                 let read = unit.get(self.ledger, &key, Read::Update, &mut count);
                 read.map_err(|error| Wrong::said(&error))?;
                 count.push(1);
                 let put = unit.put(self.ledger, &key, &count);
                 put.map_err(|error| Wrong::said(&error))?;
-                (TerminalPcb::Io, format!("DONE {number}"))
+                (TerminalPcb::Io, format!("DONE {number} {code} {mode}"))
             }
         };
         let length = (answer.len() as u16 + 4).to_be_bytes();
         let segment = [&length[..], &[0, 0], answer.as_bytes()].concat();
         match program.insert(pcb, &segment, None) {
             status if status == *b"  " => Ok(()),
-            status => Err(Wrong::Broken(format!("ISRT answers {status:?}"))),
+            status => Err(broken(format!("ISRT answers {status:?}"))),
         }
     }
 
@@ -295,6 +418,7 @@ impl Office {
             let text = String::from_utf8_lossy(&first).into_owned();
             // What else comes tells of programs that failed.
             let number = if text.starts_with("DONE") { number_of(&text) } else { 0 };
+            self.life.fetched(client, &text, number).map_err(broken)?;
             if self.known.lock().delivered.contains(&number) {
                 return Err(Wrong::Broken(format!("output {number} comes again")));
             }
@@ -332,6 +456,9 @@ impl Office {
     /// What must hold at any time.
     fn judge(&self) -> Result<(), Wrong> {
         let known = self.known.lock().clone();
+        if let Some(why) = known.wrong() {
+            return Err(broken(why));
+        }
         for number in 1..=known.next {
             let count = self.processed(number)?;
             if count > 1 {
@@ -391,6 +518,8 @@ impl Office {
 fn live(seam: &Seam, make: &Make, known: &Arc<Mutex<Known>>, plan: Plan) -> Result<(), Wrong> {
     let office = Arc::new(Office::open(seam, make, known)?);
     office.judge()?;
+    let mut rng = Rng::stream(plan.seed, "clients");
+    office.submit_too_early(seam, &mut rng)?;
     let wrong = Arc::new(Mutex::new(None));
     let regions = (0..REGIONS).map(|region| {
         let (office, wrong) = (Arc::clone(&office), Arc::clone(&wrong));
@@ -401,8 +530,12 @@ fn live(seam: &Seam, make: &Make, known: &Arc<Mutex<Known>>, plan: Plan) -> Resu
         })
     });
     let regions: Vec<_> = regions.collect();
-    let mut rng = Rng::stream(plan.seed, "clients");
-    office.submit(plan.inputs, &mut rng)?;
+    office.submit(plan.inputs, None, &mut rng)?;
+    if rng.one_in(2) {
+        office.operate(false)?;
+        seam.clock.sleep(LOOK);
+        office.operate(true)?;
+    }
     for look in 0.. {
         if wrong.lock().is_some() || (look > 0 && office.is_done()) {
             break;

@@ -14,6 +14,7 @@ use crate::dli::{numbered, tellers};
 use crate::forms;
 use crate::machine::Make;
 use crate::media::{self, Met, Rested};
+use crate::online;
 use crate::phantoms;
 use crate::replaced;
 use crate::scenario::{self, Scenario, key, value};
@@ -264,6 +265,14 @@ pub const ALL: &[Hunt] = &[
         by: "a log copy that stores groups wrong",
         run: || (1..=6).try_for_each(archive::damage_is_not_archived),
     },
+    Hunt { plant: Plant::MessageUnwritten, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::MessageKept, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::QueueBackwards, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::ExpiryIgnored, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::ReplyForgotten, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::OutputForgotten, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::ScratchPadUnwritten, by: "lives of queues", run: messages_lived },
+    Hunt { plant: Plant::StopForgotten, by: "lives of queues", run: messages_lived },
 ];
 
 /// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.
@@ -317,6 +326,11 @@ fn crowded() -> Result<(), String> {
         swarm(&plan).map_err(|failure| failure.to_string())?;
     }
     Ok(())
+}
+
+/// Inputs, programs and outputs over crashes of the transaction manager.
+fn messages_lived() -> Result<(), String> {
+    (1..=40).try_for_each(|seed| online::live_through(seed).map(drop))
 }
 
 /// Tellers who post to the same accounts.

@@ -34,6 +34,18 @@ fn call(
     out
 }
 
+/// A call of a PCB with further parameters and an area.
+pub(crate) fn call_of(function: &[u8; 4], pcb: u16, more: &[&[u8]], area: &[u8]) -> Vec<u8> {
+    let mut out = call(function, if area.is_empty() { 0 } else { 2 }, b"", &[], more, area);
+    out[8..10].copy_from_slice(&pcb.to_le_bytes());
+    out
+}
+
+/// The end of a program.
+pub(crate) fn end() -> Vec<u8> {
+    call(b"    ", 8, b"", &[], &[], b"")
+}
+
 /// Calls alone and together, an answer, shapes, and a search argument.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {

@@ -48,9 +48,11 @@ pub mod page;
 pub mod partition_limits;
 pub mod portable_copy;
 pub mod program_checkpoint;
+pub mod program_messages;
 pub mod queued_messages;
 pub mod recon_file;
 pub mod record_description;
+pub mod resource_definitions;
 pub mod rest_requests;
 pub mod restart;
 pub mod sequential_file;
@@ -119,9 +121,11 @@ pub const TARGETS: &[Target] = targets![
     partition_limits,
     portable_copy,
     program_checkpoint,
+    program_messages,
     queued_messages,
     recon_file,
     record_description,
+    resource_definitions,
     rest_requests,
     restart,
     sequential_file,

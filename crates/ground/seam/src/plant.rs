@@ -153,6 +153,22 @@ pub enum Plant {
     BackoutForwards,
     /// A backout commits record by record.
     BackoutInPieces,
+    /// A message that was accepted stands in memory alone.
+    MessageUnwritten,
+    /// A message stays in its queue when its program's unit of work is committed.
+    MessageKept,
+    /// The message that came last is given out first.
+    QueueBackwards,
+    /// A message that has expired is given out all the same.
+    ExpiryIgnored,
+    /// A reply of a committed unit of work is not sent to the client who waits for it.
+    ReplyForgotten,
+    /// An output of a committed unit of work does not appear on its tpipe.
+    OutputForgotten,
+    /// A scratch pad area is kept in memory alone.
+    ScratchPadUnwritten,
+    /// That a transaction is stopped is forgotten by a restart.
+    StopForgotten,
 }
 
 #[cfg(feature = "plant")]
@@ -232,6 +248,14 @@ impl Plant {
         Plant::LaterChangesUnseen,
         Plant::BackoutForwards,
         Plant::BackoutInPieces,
+        Plant::MessageUnwritten,
+        Plant::MessageKept,
+        Plant::QueueBackwards,
+        Plant::ExpiryIgnored,
+        Plant::ReplyForgotten,
+        Plant::OutputForgotten,
+        Plant::ScratchPadUnwritten,
+        Plant::StopForgotten,
     ];
 }
 

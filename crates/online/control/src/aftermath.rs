@@ -7,6 +7,8 @@
 use std::sync::Arc;
 
 use otma::{Event, Name, Outcome, Output, Reason, Refusal, Ticket};
+use queues::Kind;
+use seam::plant::{Plant, planted};
 use store::Store;
 
 use crate::conversation::Conversation;
@@ -32,7 +34,13 @@ pub(crate) struct Aftermath {
 impl<S: Store> Inner<S> {
     /// The unit of work is durable.
     pub(crate) fn finish(self: &Arc<Inner<S>>, aftermath: Aftermath) {
-        let Aftermath { coming, inherits, inputs, replies, ends, conversations } = aftermath;
+        let Aftermath { mut coming, inherits, inputs, mut replies, ends, conversations } = aftermath;
+        if planted(Plant::ReplyForgotten) {
+            replies.clear();
+        }
+        if planted(Plant::OutputForgotten) {
+            coming.retain(|one| one.pending.queue().kind != Kind::Output);
+        }
         let mut state = self.state.lock();
         for (terminal, conversation) in conversations {
             match conversation {

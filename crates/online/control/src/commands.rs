@@ -19,6 +19,7 @@ use std::sync::Arc;
 use otma::Name;
 use queues::Kind;
 use resources::{Kind as ResourceKind, Stop};
+use seam::plant::{Plant, planted};
 use store::{Store, Unit, UnitOptions};
 
 use crate::commits::Then;
@@ -217,6 +218,9 @@ impl<S: Store> Inner<S> {
 
     /// What was stopped before the start stays so.
     pub(crate) fn stop_again(&self) {
+        if planted(Plant::StopForgotten) {
+            return;
+        }
         let mut state = self.state.lock();
         for ((kind, name), stop) in self.repository.stopped() {
             let touched = match kind {

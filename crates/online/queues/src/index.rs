@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use seam::plant::{Plant, planted};
+
 use crate::layout::{Kind, QueueName, arrival_of};
 
 /// A message that waits.
@@ -79,7 +81,8 @@ impl Held {
 
 impl Waiting {
     pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
-        self.expires_s != 0 && u64::from(self.expires_s) * 1_000 <= now_ms
+        let until_ms = u64::from(self.expires_s) * 1_000;
+        self.expires_s != 0 && until_ms <= now_ms && !planted(Plant::ExpiryIgnored)
     }
 }
 
@@ -200,7 +203,9 @@ impl Index {
     }
 
     pub(crate) fn take(&mut self, queue: QueueName) -> Option<Held> {
-        let waiting = self.queues.get_mut(&queue)?.remove(0)?;
+        let of = self.queues.get_mut(&queue)?;
+        let at = if planted(Plant::QueueBackwards) { of.waiting.len().saturating_sub(1) } else { 0 };
+        let waiting = of.remove(at)?;
         Some(Held { queue, waiting })
     }
 

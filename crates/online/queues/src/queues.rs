@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use otma::Name;
 use seam::clock::Clock;
+use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 use store::{
     Cursor, KeyRange, Locking, Outcome, Position, Read, SetAttributes, SetId, Store, Unit,
@@ -192,6 +193,10 @@ impl<S: Store> Queues<S> {
         message: &[u8],
     ) -> Result<Pending, QueueError> {
         let pending = self.admit(queue, message.len(), lives)?;
+        if planted(Plant::MessageUnwritten) {
+            self.state.lock().volatile.insert(pending.waiting.place, message.into());
+            return Ok(pending);
+        }
         let written = self.write(unit, queue, &pending.waiting, message);
         if let Err(error) = written {
             self.forget(pending);
@@ -359,7 +364,7 @@ impl<S: Store> Queues<S> {
     /// # Errors
     /// If the store fails.
     pub fn remove(&self, unit: &mut S::Unit, held: &Held) -> Result<(), QueueError> {
-        if self.is_volatile(held) {
+        if self.is_volatile(held) || planted(Plant::MessageKept) {
             return Ok(());
         }
         let pieces = (held.waiting.bytes as usize).div_ceil(CHUNK_BYTES).max(1);

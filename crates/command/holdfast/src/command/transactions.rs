@@ -23,7 +23,9 @@ use crate::output::harmless;
 Examples: holdfast cmd -s /srv/bank '/DIS TRAN ALL'
           holdfast cmd -s /srv/bank 'QUERY PGM NAME(TELL*)'
           holdfast cmd -s /srv/bank 'UPDATE TRAN NAME(TELL) SET(CLASS(2))'
-          holdfast cmd -s /srv/bank PERMIT TRAN TELL ANNA TELLERS")]
+          holdfast cmd -s /srv/bank PERMIT TRAN TELL ANNA TELLERS
+          holdfast cmd -s /srv/bank PERMIT GROUP TELLERS BERT CARL
+          holdfast cmd -s /srv/bank PERMIT CMD DISPLAY TELLERS")]
 pub(crate) struct CmdArgs {
     #[command(flatten)]
     system: Where,
