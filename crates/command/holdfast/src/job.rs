@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use base::{Code, Coded};
 use clap::ValueEnum;
-use control::{AlternatePcb, BatchProgram};
+use control::{AlternatePcb, BatchProgram, Ending as Fate};
 use definitions::PsbName;
 use definitions::resolve::{Definitions as _, ResolvedKind, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
@@ -255,12 +255,27 @@ pub(crate) struct Scheduled {
     in_use: Option<InUse>,
     /// As the transaction manager knows it; until its messages are settled.
     batch: Option<BatchProgram<AnyStore>>,
+    /// The end that a call has put to the program.
+    abend: Option<Abend>,
 }
 
 impl Scheduled {
     /// The same with the right to be at work on the databases of an engine.
     pub(crate) fn by_right_of(self, in_use: Option<InUse>) -> Scheduled {
         Scheduled { in_use, ..self }
+    }
+
+    /// How the program has ended, as the transaction manager hears it.
+    fn fate(&self, ending: Ending, ended: &std::result::Result<(), region::Failure>) -> Fate {
+        let abend = |code: &str, text: &str| Fate::Abend { code: code.into(), text: text.into() };
+        match (ending, ended, &self.abend) {
+            (Ending::Normal, Ok(()), _) => Fate::Normal,
+            // Somebody may have stopped it; it is not known to be to blame.
+            (Ending::Gone, ..) => Fate::Lost,
+            (_, _, Some(Abend { code, text })) => abend(code, text),
+            (Ending::Normal, Err(failure), None) => abend(&failure.code, &failure.text),
+            (Ending::Abend, _, None) => abend("ABEND", "its process says why"),
+        }
     }
 
     /// What was called so far.
@@ -285,6 +300,9 @@ impl Server for Scheduled {
             return reply.abend("U0474", "an operator has ended the program (/STOP REGION)");
         }
         self.schedule.call(request, reply);
+        if let Some(abend) = reply.ends() {
+            self.abend = Some(abend.clone());
+        }
     }
 
     fn file(&mut self, request: &[u8], answer: &mut Vec<u8>) -> std::result::Result<(), Abend> {
@@ -303,7 +321,11 @@ impl Server for Scheduled {
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
         // A normal end is a commit, which needs the right too.
         let lasts = self.in_use.as_ref().is_none_or(InUse::lasts);
-        self.schedule.end(if lasts { ending } else { Ending::Abend })
+        let ended = self.schedule.end(if lasts { ending } else { Ending::Abend });
+        if let Some(batch) = &self.batch {
+            batch.ended(&self.fate(ending, &ended));
+        }
+        ended
     }
 }
 
@@ -355,7 +377,8 @@ pub(crate) fn schedule(
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
     let schedule = place.converted(&psb, schedule)?;
-    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms), in_use: None, batch })
+    let _authorised = authorised(&psb, terms);
+    Ok(Scheduled { schedule, _authorised, in_use: None, batch, abend: None })
 }
 
 /// The alternate PCBs of a PSB, by their numbers.

@@ -9,6 +9,8 @@
 //! Invariants:
 //! 1. What it has in its hands when it ends without having committed waits again, in its place.
 //! 2. It waits for each of its commits: what it has said at its end is durable.
+//! 3. An end by an abend is a failure of it and of its transaction, as that of a message program
+//!    is: after so many in a row both are stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,6 +22,7 @@ use seam::sync::Mutex;
 use store::Store;
 
 use crate::dispatch::{RegionId, Takes};
+use crate::fate::Ending;
 use crate::inner::Inner;
 use crate::program::{AlternatePcb, Inputs, ProgramMessages};
 use crate::run::{Run, give_all_back};
@@ -56,6 +59,10 @@ impl<S: Store> BatchProgram<S> {
         if state.shutting_down {
             return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));
         }
+        if state.dispatch.programs.get(&program).is_some_and(|one| one.stopped) {
+            let stopped = format!("PROGRAM {program} IS STOPPED");
+            return Err(Refusal::new(Reason::TransactionStopped, stopped));
+        }
         if !start.input.is_blank() {
             let of = state.dispatch.transactions.get(&start.input);
             let of = of.ok_or_else(|| {
@@ -80,6 +87,11 @@ impl<S: Store> BatchProgram<S> {
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.is_ended.load(Relaxed)
+    }
+
+    /// It has ended, and its last unit of work is committed or backed out.
+    pub fn ended(&self, ending: &Ending) {
+        self.inner.batch_ended(self.start.input, self.program, ending);
     }
 
     /// When the units of work of its inputs end; none if it gets no inputs.

@@ -3,7 +3,10 @@
 //! | command | does |
 //! |---|---|
 //! | `/DISPLAY` `TRAN`, `PGM`, `DB` names; `ACTIVE`; `Q`; `CONV`; `STATUS`; `POOL` | shows it (`display`) |
-//! | `/START`, `/STOP` `TRAN`, `PGM`, `DB` names | has it scheduled and queued, or not |
+//! | `/START`, `/STOP` `TRAN`, `PGM` names | has it scheduled and queued, or not |
+//! | `/START DB` names, `ACCESS=` `UP`, `EX`, `RD`, `RO` | has programs use it: change it, or read it |
+//! | `/STOP DB`, `/DBRECOVERY DB` names | no program uses it: who begins a unit of work has none of it |
+//! | `/DBDUMP DB` names | no program changes it |
 //! | `/START`, `/STOP` `REGION` | starts regions, and ends them or their programs (`operate`) |
 //! | `/CHECKPOINT` `SIMPLE`, `FREEZE`, `DUMPQ`, `PURGE`, `QUIESCE` | is handed on |
 //! | `/EXIT` | ends the terminal's conversation |
@@ -25,7 +28,7 @@ use store::{Store, Unit, UnitOptions};
 use crate::commits::Then;
 use crate::error::ControlError;
 use crate::inner::Inner;
-use crate::options::Checkpoint;
+use crate::options::{Checkpoint, DatabaseUse};
 use crate::profiles::VERB_LETTERS;
 use crate::text::Moment;
 
@@ -108,6 +111,8 @@ impl<S: Store> Inner<S> {
         match short.as_str() {
             "DIS" => self.display(rest, now),
             "STA" | "STO" => self.set(short == "STA", rest, now),
+            "DBR" => self.close(("DBRECOVERY", DatabaseUse::Nothing), rest, now),
+            "DBD" => self.close(("DBDUMP", DatabaseUse::Reads), rest, now),
             "CHE" => self.checkpoint(rest, now),
             "EXI" => self.exit_now(terminal, now),
             _ => Answered::bad(format!("DFS165 {} COMMAND {verb} INVALID", now.time())),
@@ -127,6 +132,17 @@ impl<S: Store> Inner<S> {
         match subject(word) {
             Some(Subject::Region) if start => return self.start_regions(names, now),
             Some(Subject::Region) => return self.stop_regions(names, now),
+            Some(Subject::Database) if start => {
+                let Some(may) = access_of(names) else {
+                    return self.wrong_keyword(verb, "ACCESS", now);
+                };
+                let is_name = |word: &&String| !word.starts_with("ACCESS=");
+                let names: Vec<String> = names.iter().filter(is_name).cloned().collect();
+                return self.use_databases((verb, may), word, &names, now);
+            }
+            Some(Subject::Database) => {
+                return self.use_databases((verb, DatabaseUse::Nothing), word, names, now);
+            }
             _ => {}
         }
         if names.is_empty() {
@@ -137,7 +153,6 @@ impl<S: Store> Inner<S> {
         let bad = match subject(word) {
             Some(Subject::Transaction) => self.set_transactions(start, names, &mut found),
             Some(Subject::Program) => self.set_programs(start, names, &mut found),
-            Some(Subject::Database) => self.set_databases(start, names),
             _ => return self.wrong_keyword(verb, word, now),
         };
         self.work.notify_all();
@@ -151,15 +166,60 @@ impl<S: Store> Inner<S> {
             // It is done, but not kept: an operator has to know.
             return Answered::bad(format!("{} {error}", base::Coded::code(&error)));
         }
-        let mut lines: Vec<String> = Vec::new();
-        let done = bad.len() < names.len();
-        let time = now.time();
-        lines.extend(bad.iter().map(|name| format!("DFS121 {time} PARAMETER {name} INVALID")));
-        if done {
-            let except = if bad.is_empty() { "" } else { " EXCEPT AS SHOWN" };
-            lines.push(format!("DFS058I {time} {verb} COMMAND COMPLETED{except}"));
+        completed(verb, names.len(), &bad, now)
+    }
+
+    /// `/DBRECOVERY`, `/DBDUMP`
+    fn close(&self, how: (&str, DatabaseUse), rest: &[String], now: Moment) -> Answered {
+        let Some((word, names)) = rest.split_first() else {
+            return self.wrong_keyword(how.0, "", now);
+        };
+        if subject(word) != Some(Subject::Database) {
+            return self.wrong_keyword(how.0, word, now);
         }
-        Answered { lines, done }
+        // There is one system that has the database.
+        let is_name = |word: &&String| !matches!(word.as_str(), "GLOBAL" | "LOCAL" | "NOFEOV");
+        let names: Vec<String> = names.iter().filter(is_name).cloned().collect();
+        self.use_databases(how, word, &names, now)
+    }
+
+    /// Says what databases may be used for.
+    fn use_databases(
+        &self,
+        (verb, may): (&str, DatabaseUse),
+        word: &str,
+        names: &[String],
+        now: Moment,
+    ) -> Answered {
+        if names.is_empty() {
+            let time = now.time();
+            return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND {word}"));
+        }
+        let mut found = Vec::new();
+        let bad = self.set_databases(may, names, &mut found);
+        let stop = match may {
+            DatabaseUse::Updates => None,
+            DatabaseUse::Reads => Some(Stop::Scheduling),
+            DatabaseUse::Nothing => Some(Stop::Whole),
+        };
+        if may != DatabaseUse::Nothing {
+            self.resume_all();
+        }
+        if let Err(error) = self.repository.set_stopped(ResourceKind::Database, &found, stop) {
+            return Answered::bad(format!("{} {error}", base::Coded::code(&error)));
+        }
+        completed(verb, names.len(), &bad, now)
+    }
+
+    /// Transactions whose programs had a database missing are tried again.
+    fn resume_all(&self) {
+        let mut state = self.state.lock();
+        let all = state.dispatch.transactions.iter_mut();
+        let waiting = all.filter_map(|(name, one)| one.missing.take().map(|_| *name));
+        let waiting: Vec<Name> = waiting.collect();
+        waiting.into_iter().for_each(|name| self.touch(&mut state, name));
+        drop(state);
+        self.work.notify_all();
     }
 
     fn set_transactions(
@@ -230,28 +290,44 @@ impl<S: Store> Inner<S> {
                     }
                     vec![name]
                 }
+                ResourceKind::Database => {
+                    let closed = match stop {
+                        Stop::Whole => DatabaseUse::Nothing,
+                        Stop::Scheduling => DatabaseUse::Reads,
+                    };
+                    // One that is there no more is used by nobody.
+                    let _ = self.system.set_database(&name.text(), closed);
+                    Vec::new()
+                }
                 ResourceKind::Program => {
                     if let Some(one) = state.dispatch.programs.get_mut(&name) {
                         one.stopped = true;
                     }
                     state.dispatch.transactions_of(name)
                 }
-                _ => Vec::new(),
+                ResourceKind::RoutingCode => Vec::new(),
             };
             touched.into_iter().for_each(|name| self.touch(&mut state, name));
         }
     }
 
-    fn set_databases(&self, start: bool, names: &[String]) -> Vec<String> {
+    fn set_databases(
+        &self,
+        may: DatabaseUse,
+        names: &[String],
+        all_found: &mut Vec<Name>,
+    ) -> Vec<String> {
         let mut bad = Vec::new();
         let known = self.system.databases();
         for mask in names {
             let of = known.iter().filter_map(|one| Name::new(&one.name));
             let found: Vec<Name> = of.filter(|name| fits(mask, *name)).collect();
-            let set = |name: &Name| self.system.set_database(&name.text(), start);
-            if found.is_empty() || found.iter().any(|name| set(name).is_err()) {
+            let set = |name: &Name| self.system.set_database(&name.text(), may).is_ok();
+            let done: Vec<Name> = found.iter().copied().filter(set).collect();
+            if done.is_empty() || done.len() < found.len() {
                 bad.push(mask.clone());
             }
+            all_found.extend(done);
         }
         bad
     }
@@ -354,6 +430,28 @@ impl<S: Store> Inner<S> {
         lines.extend(bad.iter().map(|name| format!("DFS121 {time} PARAMETER {name} INVALID")));
         lines.push(format!("   {}", now.stamp()));
         Answered { lines, done }
+    }
+}
+
+/// What a command has to say that was carried out for all names but some.
+fn completed(verb: &str, names: usize, bad: &[String], now: Moment) -> Answered {
+    let (done, time) = (bad.len() < names, now.time());
+    let wrong = |name: &String| format!("DFS121 {time} PARAMETER {name} INVALID");
+    let mut lines: Vec<String> = bad.iter().map(wrong).collect();
+    if done {
+        let except = if bad.is_empty() { "" } else { " EXCEPT AS SHOWN" };
+        lines.push(format!("DFS058I {time} {verb} COMMAND COMPLETED{except}"));
+    }
+    Answered { lines, done }
+}
+
+/// What databases are started for; `None` if that is no access.
+fn access_of(words: &[String]) -> Option<DatabaseUse> {
+    let access = words.iter().find_map(|word| word.strip_prefix("ACCESS="));
+    match access {
+        None | Some("UP" | "EX") => Some(DatabaseUse::Updates),
+        Some("RD" | "RO") => Some(DatabaseUse::Reads),
+        Some(_) => None,
     }
 }
 

@@ -9,7 +9,8 @@
 //!
 //! Invariants:
 //! 1. A transaction is among the ready ones if and only if it has waiting inputs, is not stopped,
-//!    nor is its program, that is no batch message program, and its priority is not 0.
+//!    nor is its program, that is no batch message program, its priority is not 0, and no database
+//!    of its program is known to be missing.
 //! 2. The regions that a transaction, or a program, has are counted exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,8 @@ pub(crate) struct TransactionState {
     pub(crate) no_queuing: bool,
     /// Nothing is scheduled any more.
     pub(crate) no_scheduling: bool,
+    /// The database without which its program is not scheduled.
+    pub(crate) missing: Option<String>,
     pub(crate) failures: u32,
     pub(crate) enqueued: u64,
     /// Its priority is that of the limit.
@@ -111,6 +114,7 @@ impl Dispatch {
                     regions: 0,
                     no_queuing: false,
                     no_scheduling: false,
+                    missing: None,
                     failures: 0,
                     enqueued: 0,
                     limit: false,
@@ -171,7 +175,8 @@ impl Dispatch {
         // Nobody schedules a batch message program but whoever starts it.
         let cannot = |one: &ProgramState| one.stopped || one.definition.batch;
         let program_stopped = self.programs.get(&of.program).is_none_or(cannot);
-        let is_ready = waiting > 0 && !state.no_scheduling && !program_stopped && priority.0 > 0;
+        let may_run = !state.no_scheduling && !program_stopped && state.missing.is_none();
+        let is_ready = waiting > 0 && may_run && priority.0 > 0;
         let (class, rank) = (of.class.0, u8::MAX - priority.0);
         let next = is_ready.then(|| match state.ready {
             Some(old) if (old.0, old.1) == (class, rank) => old,

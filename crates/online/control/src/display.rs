@@ -110,6 +110,9 @@ impl<S: Store> Inner<S> {
         } else if one.no_scheduling {
             status.push("USTOP");
         }
+        if one.missing.is_some() {
+            status.push("SUSPENDED");
+        }
         if program_stopped {
             status.push("PSB STOPPED");
         }

@@ -185,6 +185,13 @@ impl Envelope {
     pub(crate) fn reply(&self, answers: u64, mod_name: Name, segments: Segments) -> Envelope {
         Envelope { answers, mod_name, segments, spa: Vec::new(), ..self.clone() }
     }
+
+    /// What the system itself says to whoever sent this input: in ASCII, whatever its programs
+    /// have.
+    pub(crate) fn told(&self, answers: u64, lines: &[String]) -> Envelope {
+        let said = self.reply(answers, Name::BLANK, crate::text::message(lines));
+        Envelope { encoding: Encoding::Ascii, ..said }
+    }
 }
 
 #[cfg(test)]

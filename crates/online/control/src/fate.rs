@@ -3,6 +3,7 @@
 //! | the program ended | its input |
 //! |---|---|
 //! | as a deadlock's victim, or for want of a lock | waits again, unseen by its client |
+//! | because a database is stopped | waits again; its transaction waits for /START DB |
 //! | by an abend | goes to the dead letters, or waits again, as configured; its client is told |
 //! | with its region, with the system's end | waits again |
 //!
@@ -16,13 +17,16 @@ use queues::{Held, Kind};
 use resources::{Kind as ResourceKind, Stop};
 use store::{Store, Unit, UnitOptions};
 
-use crate::inner::{InHand, Inner};
+use crate::inner::{InHand, Inner, State};
 use crate::options::OnFailure;
 use crate::sync::{NO_ROOM, REFUSED};
 use crate::text;
 
 /// Abends after which the same input may well be processed.
 const RETRIED: &[&str] = &["U0777", "U2478", "U2479"];
+
+/// Abends of a program that lacks a database, and of one that could not be made ready.
+const LACKING: &[&str] = &["U3303", "U0456"];
 
 /// The abend of an input whose region has ended too often.
 const LOST: &str = "U0113";
@@ -64,6 +68,12 @@ impl<S: Store> Inner<S> {
                 }
             }
             Ending::Abend { code, text } if code == REFUSED => self.refuse(inputs, text),
+            Ending::Abend { code, .. }
+                if LACKING.contains(&code.as_str()) && self.waits_for_database(&inputs, program) =>
+            {
+                self.suspend(transaction, program);
+                self.retry(inputs);
+            }
             Ending::Abend { code, .. } if RETRIED.contains(&code.as_str()) => {
                 let (again, failed) = self.count_retries(inputs);
                 self.retry(again);
@@ -90,6 +100,40 @@ impl<S: Store> Inner<S> {
                 }
             }
         }
+    }
+
+    /// Whether inputs can wait until a database of their program is started again.
+    fn waits_for_database(&self, inputs: &[InHand], program: Name) -> bool {
+        let is_queued = |input: &InHand| input.held.queue().kind == Kind::Input;
+        inputs.iter().all(is_queued) && self.system.missing_database(program).is_some()
+    }
+
+    /// A transaction is not scheduled until the database is started that its program lacks.
+    fn suspend(&self, transaction: Name, program: Name) {
+        let mut state = self.state.lock();
+        if let Some(database) = self.system.missing_database(program) {
+            self.wait_for_database(&mut state, transaction, database);
+        }
+    }
+
+    fn wait_for_database(&self, state: &mut State, transaction: Name, database: String) {
+        state.notices.push(format!(
+            "transaction {transaction} waits: database {database} of its program is stopped, and \
+             /START DB {database} lets it go on"
+        ));
+        if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
+            one.missing = Some(database);
+        }
+        self.touch(state, transaction);
+    }
+
+    /// Whether a transaction that is to be scheduled has to wait for a database.
+    pub(crate) fn lacks_database(&self, state: &mut State, transaction: Name) -> bool {
+        let of = state.dispatch.transactions.get(&transaction);
+        let missing = of.and_then(|of| self.system.missing_database(of.definition.program));
+        let Some(database) = missing else { return false };
+        self.wait_for_database(state, transaction, database);
+        true
     }
 
     fn retry(&self, inputs: Vec<InHand>) {
@@ -141,6 +185,26 @@ impl<S: Store> Inner<S> {
         }
     }
 
+    /// A batch message program has ended. By an abend that no other run would be spared, that is a
+    /// failure; its inputs wait again in any case.
+    pub(crate) fn batch_ended(&self, transaction: Name, program: Name, ending: &Ending) {
+        match ending {
+            Ending::Normal => {
+                let mut state = self.state.lock();
+                if let Some(one) = state.dispatch.programs.get_mut(&program) {
+                    one.failures = 0;
+                }
+                if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
+                    one.failures = 0;
+                }
+            }
+            Ending::Abend { code, text } if !RETRIED.contains(&code.as_str()) => {
+                self.count_failure(transaction, program, code, text);
+            }
+            Ending::Abend { .. } | Ending::Lost => {}
+        }
+    }
+
     fn count_failure(&self, transaction: Name, program: Name, code: &str, why: &str) {
         let most = self.options.failures_max;
         let mut state = self.state.lock();
@@ -154,7 +218,8 @@ impl<S: Store> Inner<S> {
             failures = failures.max(one.failures);
         }
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-        state.notices.push(format!("DFS554A {program} {transaction} ABEND {code}{why}"));
+        let of = if transaction.is_blank() { String::new() } else { format!(" {transaction}") };
+        state.notices.push(format!("DFS554A {program}{of} ABEND {code}{why}"));
         let is_over = failures >= most;
         if is_over {
             if let Some(one) = state.dispatch.programs.get_mut(&program) {
@@ -163,11 +228,17 @@ impl<S: Store> Inner<S> {
             if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
                 one.no_scheduling = true;
             }
-            state.notices.push(format!(
-                "program {program} and transaction {transaction} are stopped after {failures} \
-                 failures in a row. Repair the program, then /START PGM {program} and /START TRAN \
-                 {transaction}"
-            ));
+            state.notices.push(match transaction.is_blank() {
+                true => format!(
+                    "program {program} is stopped after {failures} failures in a row. Repair it, \
+                     then /START PGM {program}"
+                ),
+                false => format!(
+                    "program {program} and transaction {transaction} are stopped after {failures} \
+                     failures in a row. Repair the program, then /START PGM {program} and \
+                     /START TRAN {transaction}"
+                ),
+            });
             for name in state.dispatch.transactions_of(program) {
                 self.touch(&mut state, name);
             }

@@ -266,8 +266,7 @@ impl<S: Store> Inner<S> {
             let pending = self.queues.put(&mut unit, letter, None, &envelope.encode())?;
             coming.push(Coming { pending, answers: 0 });
             if tell_terminal && !envelope.tpipe.is_blank() {
-                let lines = [reason.to_owned()];
-                let output = envelope.reply(0, Name::BLANK, crate::text::message(&lines));
+                let output = envelope.told(0, &[reason.to_owned()]);
                 let to = QueueName::output(envelope.tpipe);
                 let pending = self.queues.put(&mut unit, to, None, &output.encode())?;
                 coming.push(Coming { pending, answers: 0 });

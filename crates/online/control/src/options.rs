@@ -67,6 +67,17 @@ impl Default for Options {
     }
 }
 
+/// What a database may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseUse {
+    /// It is read and changed.
+    Updates,
+    /// It is read.
+    Reads,
+    /// Nothing.
+    Nothing,
+}
+
 /// A database as the commands show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseState {
@@ -122,11 +133,18 @@ pub trait System: Send + Sync {
         Vec::new()
     }
 
-    /// Has a database used, or not used, from now on.
+    /// Says what a database may be used for from now on.
     ///
     /// # Errors
     /// Why it cannot be, for people.
-    fn set_database(&self, name: &str, started: bool) -> Result<(), String>;
+    fn set_database(&self, name: &str, may: DatabaseUse) -> Result<(), String>;
+
+    /// The database that keeps a program from being scheduled, because it is stopped. It is called
+    /// while the transaction manager schedules, and asks it nothing.
+    fn missing_database(&self, program: Name) -> Option<String> {
+        let _ = program;
+        None
+    }
 
     /// Starts one more region as the configuration has it under a name; of the first kind if the
     /// name is empty. Answers the region's job name.
@@ -162,7 +180,7 @@ impl System for NoSystem {
         Vec::new()
     }
 
-    fn set_database(&self, name: &str, _started: bool) -> Result<(), String> {
+    fn set_database(&self, name: &str, _: DatabaseUse) -> Result<(), String> {
         Err(format!("DATABASE {name} NOT FOUND"))
     }
 

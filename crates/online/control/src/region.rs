@@ -102,6 +102,9 @@ impl<S: Store> Region<S> {
         let inner = &self.inner;
         loop {
             let name = state.dispatch.pick(&self.classes, |name| inner.waiting(name))?;
+            if inner.lacks_database(state, name) {
+                continue;
+            }
             let held = inner.queues.take(QueueName::input(name));
             inner.touch(state, name);
             let Some(held) = held else { continue };

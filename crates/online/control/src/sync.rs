@@ -156,8 +156,7 @@ impl<S: Store> ProgramMessages<S> {
                 return Ok(());
             }
         } else if own.is_empty() && envelope.options.tell_if_no_reply {
-            let lines = [text::NO_REPLY.to_owned()];
-            own.push(envelope.reply(ticket.0, Name::BLANK, text::message(&lines)));
+            own.push(envelope.told(ticket.0, &[text::NO_REPLY.to_owned()]));
         }
         for output in &mut own {
             output.in_conversation = goes_on;

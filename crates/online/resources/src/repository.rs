@@ -46,7 +46,7 @@ pub struct Repository<S: Store> {
     stopped: Mutex<BTreeMap<(Kind, Name), Stop>>,
 }
 
-/// How a resource is stopped.
+/// How a resource is stopped. What the words mean for a database its system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// By an operator: nothing is queued for it, or scheduled.
@@ -216,7 +216,7 @@ impl<S: Store> Repository<S> {
     }
 
     /// Keeps that resources of a kind are stopped in some way, or that they are not; durable on
-    /// return. Those that are not defined are left out.
+    /// return. Those that are not defined are left out, but databases: they need not be.
     ///
     /// # Errors
     /// If the store fails.
@@ -229,7 +229,8 @@ impl<S: Store> Repository<S> {
         let known = self.known.lock();
         let mut held = self.stopped.lock();
         let changed = |resource: &(Kind, Name)| {
-            known.contains_key(resource) && held.get(resource).copied() != stop
+            let is_known = resource.0 == Kind::Database || known.contains_key(resource);
+            is_known && held.get(resource).copied() != stop
         };
         let all = names.iter().map(|name| (kind, *name));
         let changes: Vec<(Kind, Name)> = all.filter(changed).collect();

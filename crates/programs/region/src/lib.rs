@@ -62,6 +62,7 @@ mod memory;
 mod message_region;
 pub mod outlive;
 mod parameters;
+mod processor;
 pub mod program;
 mod record;
 mod reserve;

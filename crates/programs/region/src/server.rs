@@ -228,6 +228,12 @@ impl Reply {
         self.aib = aib;
     }
 
+    /// The end that the call puts to the program, if it does.
+    #[must_use]
+    pub fn ends(&self) -> Option<&Abend> {
+        self.abend.as_ref()
+    }
+
     /// Ends the program.
     pub fn abend(&mut self, code: &str, text: impl Into<String>) {
         self.abend = Some(Abend { code: code.to_owned(), text: text.into() });

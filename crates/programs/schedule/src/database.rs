@@ -30,6 +30,10 @@ impl<S: Store> Schedule<S> {
         request: Request<'_>,
         reply: &mut Reply,
     ) -> Result<(), Abend> {
+        if let Some(status) = self.if_closed(number, request.function)? {
+            self.show(number, status, reply);
+            return Ok(());
+        }
         match request.function {
             Function::Rols if self.had_none[number] => Err(crate::offline::rolled_back()),
             Function::Stat => {

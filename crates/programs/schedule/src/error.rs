@@ -56,6 +56,14 @@ pub enum ScheduleError {
         /// The PSB of the program that runs.
         holder: PsbName,
     },
+    /// Operators have closed a database.
+    #[error("PSB {psb} cannot be scheduled: database {dbd} is stopped")]
+    Closed {
+        /// The PSB.
+        psb: PsbName,
+        /// The database.
+        dbd: DbdName,
+    },
     /// The control statements of DD DFSHALDB cannot be read.
     #[error("DD DFSHALDB, {}, cannot be read: {error}", path.display())]
     CardsUnread {
@@ -121,6 +129,7 @@ impl Coded for ScheduleError {
             ScheduleError::CardMisfit { .. } => Code("HFJ006"),
             ScheduleError::StepName(_) => Code("HFJ007"),
             ScheduleError::SameFile { .. } => Code("HFJ008"),
+            ScheduleError::Closed { .. } => Code("HFJ009"),
         }
     }
 
@@ -147,6 +156,7 @@ impl Coded for ScheduleError {
                  partition of its database, or with PROCSEQ= one of the index."
                     .into()
             }
+            ScheduleError::Closed { dbd, .. } => format!("Start it with /START DB {dbd}."),
             ScheduleError::SameFile { written, .. } => format!("Name another file for {written}."),
             ScheduleError::CheckpointName(_) => {
                 "Give LAST, a checkpoint's id of up to 8 characters, or its time stamp of 14."

@@ -6,10 +6,17 @@
 //! | to update it | yes | yes | no |
 //! | exclusively (E) | yes | no | no |
 //!
+//! | operators have closed a database | who is not scheduled | who is, in its next unit of work |
+//! |---|---|---|
+//! | for updates | - | its updates meet data that is unavailable (`offline`) |
+//! | for everything | programs that use it | all of its calls do |
+//!
 //! Invariants:
 //! 1. What a PSB claims it claims at once or not at all, and gives back when its schedule goes.
 //! 2. Nobody waits: a program that does not fit beside those that run is refused, by name.
+//! 3. A unit of work comes to its end with the databases that it began with.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use definitions::resolve::{ResolvedKind, ResolvedPsb, View};
@@ -18,10 +25,19 @@ use seam::sync::Mutex;
 
 /// What is claimed of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Intent {
+pub(crate) enum Intent {
     Read,
     Update,
     Exclusive,
+}
+
+/// What a database is closed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closed {
+    /// It is read, and not changed.
+    Updates,
+    /// It is not used.
+    Everything,
 }
 
 #[derive(Clone, Debug)]
@@ -42,12 +58,42 @@ pub struct Intents {
 struct State {
     claims: Vec<Claim>,
     last: u64,
+    closed: BTreeMap<DbdName, Closed>,
 }
 
 /// What one program has claimed; it gives that back when it is dropped.
 pub(crate) struct Claimed {
     intents: Arc<Intents>,
     number: u64,
+    /// What each PCB uses, by its slot.
+    uses: Vec<Vec<(DbdName, Intent)>>,
+    /// What was closed when the present unit of work began.
+    closed: BTreeMap<DbdName, Closed>,
+}
+
+impl Claimed {
+    /// A unit of work begins: looks what is closed.
+    pub(crate) fn look(&mut self) {
+        let state = self.intents.state.lock();
+        if self.closed != state.closed {
+            self.closed.clone_from(&state.closed);
+        }
+    }
+
+    /// The database that keeps the PCB of a slot from its calls, or from those that change
+    /// something.
+    pub(crate) fn closed(&self, slot: usize, updates: bool) -> Option<DbdName> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let uses = self.uses.get(slot)?;
+        let is_closed = |(dbd, intent): &&(DbdName, Intent)| match self.closed.get(dbd) {
+            Some(Closed::Everything) => true,
+            Some(Closed::Updates) => updates && *intent != Intent::Read,
+            None => false,
+        };
+        uses.iter().find(is_closed).map(|(dbd, _)| *dbd)
+    }
 }
 
 impl Drop for Claimed {
@@ -56,12 +102,13 @@ impl Drop for Claimed {
     }
 }
 
-/// Why a program does not fit beside those that run.
+/// Why a program is not scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Conflict {
-    pub(crate) dbd: DbdName,
-    /// Whose claim stands in the way.
-    pub(crate) holder: PsbName,
+pub(crate) enum Conflict {
+    /// It does not fit beside one that runs.
+    Claimed { dbd: DbdName, holder: PsbName },
+    /// Operators have closed a database.
+    Closed { dbd: DbdName },
 }
 
 impl Intents {
@@ -69,10 +116,14 @@ impl Intents {
     pub(crate) fn claim(self: &Arc<Intents>, psb: &ResolvedPsb) -> Result<Claimed, Conflict> {
         let wanted = wanted(psb);
         let mut state = self.state.lock();
+        let closed = wanted.iter().find(|(dbd, _)| is_shut(&state, *dbd));
+        if let Some((dbd, _)) = closed {
+            return Err(Conflict::Closed { dbd: *dbd });
+        }
         for (dbd, intent) in &wanted {
             let others = state.claims.iter().filter(|claim| claim.dbd == *dbd);
             if let Some(other) = others.into_iter().find(|other| excludes(other.intent, *intent)) {
-                return Err(Conflict { dbd: *dbd, holder: other.psb });
+                return Err(Conflict::Claimed { dbd: *dbd, holder: other.psb });
             }
         }
         state.last += 1;
@@ -84,8 +135,52 @@ impl Intents {
             dbd,
             intent,
         }));
-        Ok(Claimed { intents: Arc::clone(self), number })
+        let uses = psb.pcbs.iter().map(|pcb| match &pcb.kind {
+            ResolvedKind::Database(view) => used_by(view),
+            _ => Vec::new(),
+        });
+        let (uses, closed) = (uses.collect(), state.closed.clone());
+        Ok(Claimed { intents: Arc::clone(self), number, uses, closed })
     }
+
+    /// Closes a database, or opens it: for programs that are scheduled from now on, and for units
+    /// of work that begin.
+    pub fn set_closed(&self, dbd: DbdName, closed: Option<Closed>) {
+        let mut state = self.state.lock();
+        match closed {
+            Some(closed) => drop(state.closed.insert(dbd, closed)),
+            None => drop(state.closed.remove(&dbd)),
+        }
+    }
+
+    /// What a database is closed for.
+    #[must_use]
+    pub fn closed(&self, dbd: DbdName) -> Option<Closed> {
+        self.state.lock().closed.get(&dbd).copied()
+    }
+
+    /// Whether any database is closed.
+    #[must_use]
+    pub fn has_closed(&self) -> bool {
+        !self.state.lock().closed.is_empty()
+    }
+
+    /// The database for which a PSB would not be scheduled.
+    #[must_use]
+    pub fn keeps_away(&self, psb: &ResolvedPsb) -> Option<DbdName> {
+        let state = self.state.lock();
+        wanted(psb).into_iter().map(|(dbd, _)| dbd).find(|dbd| is_shut(&state, *dbd))
+    }
+}
+
+fn is_shut(state: &State, dbd: DbdName) -> bool {
+    state.closed.get(&dbd) == Some(&Closed::Everything)
+}
+
+/// The databases that a PCB uses.
+fn used_by(view: &View) -> Vec<(DbdName, Intent)> {
+    let intent = intent_of(view);
+    view.databases.iter().map(|dbd| (*dbd, intent)).collect()
 }
 
 fn excludes(one: Intent, other: Intent) -> bool {
@@ -115,11 +210,10 @@ fn wanted(psb: &ResolvedPsb) -> Vec<(DbdName, Intent)> {
     let mut wanted: Vec<(DbdName, Intent)> = Vec::new();
     for pcb in &psb.pcbs {
         let ResolvedKind::Database(view) = &pcb.kind else { continue };
-        let intent = intent_of(view);
-        for dbd in &view.databases {
-            match wanted.iter_mut().find(|(known, _)| known == dbd) {
+        for (dbd, intent) in used_by(view) {
+            match wanted.iter_mut().find(|(known, _)| *known == dbd) {
                 Some((_, known)) => *known = intent.max(*known),
-                None => wanted.push((*dbd, intent)),
+                None => wanted.push((dbd, intent)),
             }
         }
     }

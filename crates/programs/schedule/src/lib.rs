@@ -69,7 +69,7 @@ mod userlog;
 pub use apart::{outputs_of, refuse_same_files};
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
-pub use intents::{Intents, claims_of};
+pub use intents::{Closed, Intents, claims_of};
 pub use records::Catalogs;
 pub use schedule::{Environment, Mode, Options, RegionKind, Schedule, User};
 pub use statistics::{NoPools, PoolFigures, Pools};

@@ -1,7 +1,7 @@
-//! Data that is offline: what programs get that meet it, and those that ask (DLI-12.55 and
-//! DLI-12.75).
+//! Data that is offline, or that operators have closed: what programs get that meet it, and those
+//! that ask (DLI-12.55 and DLI-12.75).
 //!
-//! | INIT was issued with | a call that meets an offline partition |
+//! | INIT was issued with | a call that meets an offline partition, or a database that is closed |
 //! |---|---|
 //! | nothing of the kind | ends the program, U3303 |
 //! | STATUS GROUPA | BA: the call is undone, the PCB stands where it stood |
@@ -11,8 +11,10 @@
 //! |---|---|---|
 //! | all of it is there | blank | blank, if that is so of all |
 //! | some partition that the PCB can reach is offline | NA | BK |
-//! | every one is | NA | BJ, if that is so of all |
+//! | every one is, or the database is closed | NA | BJ, if that is so of all |
+//! | a database that the PCB changes is closed for updates | NU | BK |
 
+use definitions::Function;
 use dli::{Availability, Failure, Status};
 use region::{Abend, Reply};
 use store::Store;
@@ -27,8 +29,36 @@ impl<S: Store> Schedule<S> {
         number: usize,
         failure: Failure,
     ) -> Result<[u8; 2], Abend> {
+        self.without(number, || ended(failure))
+    }
+
+    /// The status of a call through a PCB whose database operators have closed, if they have; or
+    /// the end of the program.
+    pub(crate) fn if_closed(
+        &mut self,
+        number: usize,
+        function: Function,
+    ) -> Result<Option<[u8; 2]>, Abend> {
+        if self.session.is_idle() {
+            self.claimed.look();
+        }
+        let updates = function.is_change();
+        if !updates && !function.is_get() {
+            return Ok(None);
+        }
+        let Some(dbd) = self.claimed.closed(number - 1, updates) else { return Ok(None) };
+        let text = format!("database {dbd} is stopped, or closed for updates; /START DB {dbd}");
+        self.without(number, || abend("U3303", text)).map(Some)
+    }
+
+    /// The status of a call without data; or the end of the program.
+    fn without(
+        &mut self,
+        number: usize,
+        end: impl FnOnce() -> Abend,
+    ) -> Result<[u8; 2], Abend> {
         let status = match self.group {
-            Group::None => return Err(ended(failure)),
+            Group::None => return Err(end()),
             Group::A => Status::BA,
             Group::B => {
                 self.back_out()?;
@@ -43,9 +73,14 @@ impl<S: Store> Schedule<S> {
     pub(crate) fn show_availability(&self, reply: &mut Reply) -> [u8; 2] {
         let (mut least, mut most) = (None, None);
         for number in 1..self.pcbs.len() {
-            let Some(found) = self.session.availability(number - 1) else { continue };
-            let status = if found == Availability::All { Status::OK } else { Status::NA };
-            self.show(number, status.0, reply);
+            let Some(mut found) = self.session.availability(number - 1) else { continue };
+            let mut status = if found == Availability::All { *b"  " } else { *b"NA" };
+            if self.claimed.closed(number - 1, false).is_some() {
+                (found, status) = (Availability::Nothing, *b"NA");
+            } else if self.claimed.closed(number - 1, true).is_some() && status == *b"  " {
+                (found, status) = (Availability::Part, *b"NU");
+            }
+            self.show(number, status, reply);
             least = Some(least.map_or(found, |least: Availability| least.min(found)));
             most = most.max(Some(found));
         }

@@ -233,7 +233,7 @@ pub struct Schedule<S: Store> {
     /// The subpool that the next STAT of a function and form tells of.
     pub(crate) subpools: BTreeMap<([u8; 4], u8), usize>,
     tally: Tally,
-    _claimed: Claimed,
+    pub(crate) claimed: Claimed,
     pub(crate) is_over: bool,
 }
 
@@ -249,8 +249,11 @@ impl<S: Store> Schedule<S> {
         let Environment { store, seam, psb, definitions, open, files, pools, intents, catalogs } =
             environment;
         let restart = wanted_checkpoint(options.checkpoint.as_deref())?;
-        let claimed = intents.claim(psb).map_err(|Conflict { dbd, holder }| {
-            ScheduleError::Intent { psb: psb.name, dbd, holder }
+        let claimed = intents.claim(psb).map_err(|conflict| match conflict {
+            Conflict::Claimed { dbd, holder } => {
+                ScheduleError::Intent { psb: psb.name, dbd, holder }
+            }
+            Conflict::Closed { dbd } => ScheduleError::Closed { psb: psb.name, dbd },
         })?;
         let loads = Loads::of(store, psb, open)?;
         let online = options.kind.is_online();
@@ -305,7 +308,7 @@ impl<S: Store> Schedule<S> {
             queues: None,
             subpools: BTreeMap::new(),
             tally: Tally::default(),
-            _claimed: claimed,
+            claimed,
             is_over: false,
             options,
         })

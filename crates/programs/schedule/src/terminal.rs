@@ -106,10 +106,13 @@ impl<S: Store> Schedule<S> {
             self.sync_files()?;
             self.commit()?;
         }
-        let Schedule { session, messages: Some(messages), terminals, .. } = self else {
+        let Schedule { session, messages: Some(messages), terminals, claimed, .. } = self else {
             return Ok(*b"QC");
         };
         let was_idle = session.is_idle();
+        if was_idle {
+            claimed.look();
+        }
         let unit = session.unit().map_err(ended)?;
         let Some(segment) = messages.next_message(unit)? else {
             if was_idle {

@@ -37,45 +37,56 @@ fn command_of(user: &str, command: &str) -> Request {
     request
 }
 
-fn answer(server: &Server, request: &Request) -> String {
-    text(&Client::connect(server.address()).ask(request))
+/// A user's connection.
+struct Session(Client, String);
+
+impl Session {
+    fn of(server: &Server, user: &str) -> Session {
+        Session(Client::connect(server.address()), user.to_owned())
+    }
+
+    fn ask(&mut self, command: &str) -> String {
+        let Session(client, user) = self;
+        text(&client.ask(&command_of(user, command)))
+    }
 }
 
 #[test]
 fn a_user_issues_those_commands_alone_that_a_profile_permits() {
     let (server, manager) = start(Anonymous::WithoutUsers);
-    for user in ["ANNA", "BERT", "CARL"] {
-        manager.put_user(name(user), b"SECRET").expect("durable");
-    }
+    let users = ["ANNA", "BERT", "CARL"];
+    users.iter().for_each(|user| manager.put_user(name(user), b"SECRET").expect("durable"));
+    let [mut anna, mut bert, mut carl] = users.map(|user| Session::of(&server, user));
     let refused = |verb: &str| format!("DFS1292E SECURITY VIOLATION, COMMAND={verb}");
-    for user in ["ANNA", "BERT"] {
-        assert_eq!(answer(&server, &command_of(user, "/DIS Q")), refused("DIS"), "{user}");
-    }
+    assert_eq!(anna.ask("/DIS Q"), refused("DIS"));
+    assert_eq!(bert.ask("/DIS Q"), refused("DIS"));
     permit(&manager, "CMD", "DISPLAY", &["ANNA", "OPS"]);
     permit(&manager, "CMD", "*", &["OPS"]);
     permit(&manager, "GROUP", "OPS", &["BERT"]);
-    assert!(answer(&server, &command_of("ANNA", "/DIS Q")).contains("QUEUE"));
-    assert_eq!(answer(&server, &command_of("ANNA", "/STOP TRAN ALL")), refused("STO"));
-    assert!(answer(&server, &command_of("BERT", "/DISPLAY Q")).contains("QUEUE"));
-    assert!(answer(&server, &command_of("BERT", "/STOP TRAN NONE")).starts_with("DFS121"));
+    assert!(anna.ask("/DIS Q").contains("QUEUE"));
+    assert_eq!(anna.ask("/STOP TRAN ALL"), refused("STO"));
+    assert!(bert.ask("/DISPLAY Q").contains("QUEUE"));
+    assert!(bert.ask("/STOP TRAN NONE").starts_with("DFS121"));
     // That he says to be an operator makes him none.
     for (command, verb) in [("/CHE FREEZE", "CHE"), ("/DIS Q", "DIS"), ("/", ""), ("/Q", "Q")] {
-        assert_eq!(answer(&server, &command_of("CARL", command)), refused(verb), "{command}");
+        assert_eq!(carl.ask(command), refused(verb), "{command}");
     }
-    assert!(answer(&server, &command_of("CARL", "/EXIT")).starts_with("DFS577"));
+    assert!(carl.ask("/EXIT").starts_with("DFS577"));
     assert!(manager.unprotect(name("GROUP"), name("OPS")).expect("durable"));
-    assert_eq!(answer(&server, &command_of("BERT", "/DIS Q")), refused("DIS"));
+    assert_eq!(bert.ask("/DIS Q"), refused("DIS"));
 }
 
 #[test]
 fn who_names_no_user_issues_commands_only_while_the_door_keeps_to_this_machine() {
-    let ask = |server: &Server| answer(server, &request("C1", b"/DIS Q"));
+    let display = request("C1", b"/DIS Q");
     let (server, manager) = start(Anonymous::WithoutUsers);
-    assert!(ask(&server).contains("QUEUE"));
+    let mut client = Client::connect(server.address());
+    assert!(text(&client.ask(&display)).contains("QUEUE"));
     permit(&manager, "CMD", "DIS", &["ANNA"]);
-    assert!(ask(&server).starts_with("DFS1292E"), "it is protected now");
+    assert!(text(&client.ask(&display)).starts_with("DFS1292E"), "it is protected now");
     let (server, manager) = start(Anonymous::Always);
-    assert!(ask(&server).starts_with("DFS1292E"), "anybody may come here");
+    let mut client = Client::connect(server.address());
+    assert!(text(&client.ask(&display)).starts_with("DFS1292E"), "anybody may come here");
     permit(&manager, "CMD", "DIS", &["*"]);
-    assert!(ask(&server).contains("QUEUE"));
+    assert!(text(&client.ask(&display)).contains("QUEUE"));
 }

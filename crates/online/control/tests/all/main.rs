@@ -1,6 +1,7 @@
 //! control: tried from outside.
 
 mod common;
+mod databases;
 mod exactly_once;
 mod regions;
 mod transactions;

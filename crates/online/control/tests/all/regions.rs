@@ -80,6 +80,33 @@ fn what_a_batch_message_program_has_not_committed_waits_again() {
 }
 
 #[test]
+fn a_batch_message_program_is_stopped_after_failures_in_a_row() {
+    let house = nightly();
+    let run = |ending: Ending| {
+        let begun = house.control.batch_program(name("PLATE"), "NIGHT", LATE);
+        begun.map(|batch| batch.ended(&ending)).map_err(|refusal| refusal.reason)
+    };
+    let abend = |code: &str| Ending::Abend { code: code.to_owned(), text: "why".to_owned() };
+    let well = || Ending::Normal;
+    let spared = [Ending::Lost, abend("U0777"), Ending::Lost, abend("U2478")];
+    for ending in [abend("S0C7"), abend("S0C7"), well(), abend("S0C7"), abend("S0C7")] {
+        assert_eq!(run(ending), Ok(()));
+    }
+    for ending in spared {
+        assert_eq!(run(ending), Ok(()), "others are to blame");
+    }
+    assert_eq!(run(abend("U0778")), Ok(()));
+    let notices = house.control.take_notices().join("\n");
+    assert!(notices.contains("DFS554A PLATE LATE ABEND U0778: why"), "{notices}");
+    assert!(notices.contains("PLATE and transaction LATE are stopped after 3"), "{notices}");
+    assert_eq!(run(well()), Err(Reason::TransactionStopped));
+    for command in ["/STA PGM PLATE", "/STA TRAN LATE"] {
+        assert!(house.control.command(command, Name::BLANK).done);
+    }
+    assert_eq!(run(well()), Ok(()));
+}
+
+#[test]
 fn what_a_batch_message_program_sends_goes_to_its_destination() {
     let house = nightly();
     let sends = |output: &str| {

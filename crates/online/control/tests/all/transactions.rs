@@ -404,6 +404,13 @@ fn commands_are_answered_as_operators_know_them() {
     assert!(lines[3].starts_with("DFS121 ") && lines[3].contains("NONE"), "{lines:?}");
     let stamp = lines.last().expect("a stamp").trim();
     assert!(stamp.len() == 14 && stamp.starts_with('*') && stamp.ends_with('*'), "{stamp}");
+    let mut ebcdic = direct("/DIS", &[]);
+    ebcdic.encoding = otma::Encoding::Ebcdic;
+    ebcdic.segments.push([0; 2], b"\x61\xC4\xC9\xE2\x40\xD8").expect("short");
+    let (_, ear) = house.submit(ebcdic);
+    let output = &ear.outputs()[0];
+    assert_eq!(output.encoding, otma::Encoding::Ascii, "it says so");
+    assert!(texts(output)[0].contains("CLS  PRTY MSGCT TRAN"), "{:?}", texts(output));
     for (command, expected) in [
         ("/DIS PGM ALL", "PPART    PART     TP"),
         ("/DISPLAY A", "REGID JOBNAME  TYPE TRAN/STEP PROGRAM"),

@@ -13,6 +13,8 @@
 //!    from one program to the next (`message_region`).
 //! 3. A program whose source has changed is prepared anew when it is wanted next, with the
 //!    library. What runs goes on as it began.
+//! 4. If anything else in the folders, or a member, has changed, the library is made anew. One that
+//!    lacks what does not compile any more takes nobody's place: programs go on with that before.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -43,6 +45,10 @@ pub struct Shelf {
 struct Ready {
     programs: BTreeMap<String, (Stamp, Prepared)>,
     library: Option<Library>,
+    /// All files, as they were when the library was made or could not be.
+    files: Vec<Stamp>,
+    /// They are not what they were.
+    is_stale: bool,
 }
 
 /// What changes when a file does.
@@ -87,6 +93,7 @@ impl Shelf {
         let mut ready = self.ready.lock();
         if let Some((known, program)) = ready.programs.get(&name)
             && *known == stamp
+            && !ready.is_stale
             && let Some(library) = &ready.library
         {
             let (program, library) = (program.clone(), library.clone());
@@ -101,16 +108,49 @@ impl Shelf {
             true => vec![program.warnings().trim_end().to_owned()],
             false => Vec::new(),
         };
-        let known = ready.programs.insert(name, (stamp, program.clone()));
-        let library = match &ready.library {
-            Some(library) if known.is_none() => library.clone(),
-            _ => {
+        let known = ready.programs.insert(name, (stamp.clone(), program.clone()));
+        let is_as_it_was = known.is_none_or(|(known, _)| known == stamp);
+        let library = match ready.library.clone() {
+            Some(library) if is_as_it_was && !ready.is_stale => library,
+            before => {
+                ready.files = self.files();
+                ready.is_stale = false;
                 let library = workshop.shared_library(&self.folders)?;
                 warnings.extend(library.warnings.iter().cloned());
-                ready.library.insert(library).clone()
+                match before.filter(|before| is_as_it_was && lacks_some(&library, before)) {
+                    Some(before) => {
+                        warnings.push("programs go on calling what was there before".to_owned());
+                        before
+                    }
+                    None => ready.library.insert(library).clone(),
+                }
             }
         };
         Ok(Found { program, library, warnings })
+    }
+
+    /// Looks whether any file has changed since the library was made: then it is made anew with the
+    /// next program that is wanted.
+    pub fn library_has_changed(&self) -> bool {
+        if self.ready.lock().library.is_none() {
+            return false;
+        }
+        let now = self.files();
+        let mut ready = self.ready.lock();
+        ready.is_stale = ready.files != now;
+        ready.is_stale
+    }
+
+    /// All files of programs and members.
+    fn files(&self) -> Vec<Stamp> {
+        let folders = self.folders.iter().chain(&self.copy_folders);
+        let of = |folder: &PathBuf| {
+            let mut files = self.disk.list(folder).unwrap_or_default();
+            files.sort();
+            let all = files.into_iter().map(|file| folder.join(file));
+            all.filter(|path| path.is_file()).map(|path| stamp_of(&path)).collect::<Vec<_>>()
+        };
+        folders.flat_map(of).collect()
     }
 
     /// Whether the file of a program that was found is not what it was. Programs that were never
@@ -146,6 +186,12 @@ impl Shelf {
         }
         Err(RegionError::InNoFolder { name: name.to_owned(), folders: self.folders.clone() })
     }
+}
+
+/// Whether a library lacks a program of the one before, and sources were left out.
+fn lacks_some(library: &Library, before: &Library) -> bool {
+    let is_missing = |name: &String| !library.programs.contains(name);
+    !library.warnings.is_empty() && before.programs.iter().any(is_missing)
 }
 
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system

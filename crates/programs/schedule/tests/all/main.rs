@@ -2,6 +2,7 @@
 
 mod calls_of_the_io_pcb;
 mod checkpoints_and_restarts;
+mod closed_databases;
 mod data_sets;
 mod loads;
 mod message_regions;
@@ -10,4 +11,5 @@ mod partitions;
 mod programs_beside_each_other;
 mod queues;
 mod regions_with_queues;
+mod shelves;
 mod support;

@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use codec::CodePage;
-use control::{Checkpoint, DatabaseState, PoolState, RegionId};
+use control::{Checkpoint, DatabaseState, DatabaseUse, PoolState, RegionId};
+use definitions::DbdName;
 use http_door::{Listening, Site};
 use ims_connect::server::{MessageMap, MessageMaps, Options as DoorOptions, Server as ImsConnect};
 use ims_connect::wire::Rule;
@@ -32,9 +33,10 @@ use ims_connect::{Exit, LibraryExit};
 use operations::Databases;
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
-use otma::Encoding;
+use otma::{Encoding, Name};
 use pool::PoolStatistics;
 use rustix::process::{Signal, getpid, kill_process};
+use schedule::{Closed, Intents};
 use seam::Seam;
 use seam::sync::Mutex;
 use store_any::AnyStore;
@@ -46,7 +48,7 @@ use self::regions::{Hall, Regions};
 use super::listen;
 use super::web;
 use crate::failure::{Failure, Result};
-use crate::job::Terms;
+use crate::job::{self, Terms};
 use crate::output::warn;
 use crate::ticker::Ticker;
 
@@ -75,7 +77,10 @@ pub(crate) struct Online {
 /// What operators' commands reach of the system.
 struct Machine {
     kernel: Arc<Kernel>,
-    databases: Vec<DatabaseState>,
+    databases: Arc<Databases<AnyStore>>,
+    states: Vec<DatabaseState>,
+    /// What is closed, for all programs.
+    intents: Arc<Intents>,
     /// They know the transaction manager, which knows this.
     regions: Mutex<Weak<Regions>>,
 }
@@ -89,7 +94,18 @@ impl Machine {
 
 impl control::System for Machine {
     fn databases(&self) -> Vec<DatabaseState> {
-        self.databases.clone()
+        let mut states = self.states.clone();
+        for state in &mut states {
+            let closed = DbdName::new(&state.name).and_then(|name| self.intents.closed(name));
+            let (access, condition) = match closed {
+                None => continue,
+                Some(Closed::Updates) => ("RD", "NO UPDATES"),
+                Some(Closed::Everything) => ("UP", "STOPPED"),
+            };
+            access.clone_into(&mut state.access);
+            state.conditions.push(condition.to_owned());
+        }
+        states
     }
 
     fn pools(&self) -> Vec<PoolState> {
@@ -105,11 +121,26 @@ impl control::System for Machine {
         self.kernel.statistics().pools.iter().map(of).collect()
     }
 
-    fn set_database(&self, name: &str, _started: bool) -> std::result::Result<(), String> {
-        match self.databases.iter().any(|one| one.name == name) {
-            true => Err(format!("DATABASE {name} IS ALWAYS STARTED HERE")),
-            false => Err(format!("DATABASE {name} NOT FOUND")),
+    fn set_database(&self, name: &str, may: DatabaseUse) -> std::result::Result<(), String> {
+        let is_known = self.states.iter().any(|one| one.name == name);
+        let dbd = DbdName::new(name).filter(|_| is_known);
+        let dbd = dbd.ok_or_else(|| format!("DATABASE {name} NOT FOUND"))?;
+        let closed = match may {
+            DatabaseUse::Updates => None,
+            DatabaseUse::Reads => Some(Closed::Updates),
+            DatabaseUse::Nothing => Some(Closed::Everything),
+        };
+        self.intents.set_closed(dbd, closed);
+        Ok(())
+    }
+
+    fn missing_database(&self, program: Name) -> Option<String> {
+        if !self.intents.has_closed() {
+            return None;
         }
+        // A program without a PSB that fits is refused when it is made ready.
+        let psb = job::psb_of(&self.databases, &program.text()).ok()?;
+        self.intents.keeps_away(&psb).map(|dbd| dbd.text().to_owned())
     }
 
     fn start_region(&self, name: &str) -> std::result::Result<String, String> {
@@ -143,9 +174,12 @@ impl Online {
         if !wanted && !transactions::are_there(system)? {
             return Ok(None);
         }
+        let databases = Arc::new(databases);
         let machine = Arc::new(Machine {
             kernel: Arc::clone(system.kernel()),
-            databases: transactions::database_states(&databases),
+            states: transactions::database_states(&databases),
+            databases: Arc::clone(&databases),
+            intents: Arc::clone(&terms.intents),
             regions: Mutex::default(),
         });
         let options = transactions::options(settings);

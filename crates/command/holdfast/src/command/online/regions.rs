@@ -51,7 +51,7 @@ const OWNERS_FROM: u64 = 1 << 32;
 pub(super) struct Hall {
     seam: Seam,
     kernel: Arc<Kernel>,
-    databases: Databases<AnyStore>,
+    databases: Arc<Databases<AnyStore>>,
     terms: Terms,
     manager: TransactionManager,
     programs: Shelf,
@@ -74,7 +74,7 @@ impl Hall {
     pub(super) fn new(
         seam: &Seam,
         system: &System,
-        databases: Databases<AnyStore>,
+        databases: Arc<Databases<AnyStore>>,
         terms: Terms,
         manager: TransactionManager,
     ) -> Hall {
@@ -290,8 +290,9 @@ impl Regions {
     /// Has programs that wait for input end whose files have changed, so that they are scheduled
     /// again as they are now.
     pub(super) fn renew(&self) {
+        let others = self.hall.programs.library_has_changed();
         for program in self.hall.manager.waiting_programs() {
-            if self.hall.programs.has_changed(&program.text()) {
+            if others || self.hall.programs.has_changed(&program.text()) {
                 self.hall.manager.renew(program);
             }
         }

@@ -1,0 +1,70 @@
+//! Programs by name, and what they call, while people change their sources.
+#![allow(clippy::disallowed_methods)] // tests write files as their users do
+
+use std::path::PathBuf;
+
+use crate::message_regions::have;
+use region::Preprocessor;
+use region::program::{Found, Shelf};
+use seam::Seam;
+
+const CALLER: &str = "int called(void);\nint CALLER(void) { return called(); }\n";
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("shelf-{test}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Folder(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("a file");
+    }
+
+    fn shelf(&self) -> Shelf {
+        let disk = Seam::real().disk;
+        Shelf::new(&disk, vec![self.0.clone()], Vec::new(), self.0.join("cache"))
+    }
+}
+
+fn find(shelf: &Shelf) -> Found {
+    shelf.find(&Preprocessor::default(), "CALLER").unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_subprogram_that_changes_alone_is_noticed() {
+    if !have("cc") {
+        return;
+    }
+    let folder = Folder::new("subprogram");
+    folder.write("CALLER.c", CALLER);
+    folder.write("SUB.c", "int SUB(void) { return 1; }\n");
+    let shelf = folder.shelf();
+    assert!(!shelf.library_has_changed(), "nobody has wanted anything");
+    let first = find(&shelf);
+    assert!(first.library.programs.iter().any(|name| name == "SUB"), "{:?}", first.library);
+    assert!(!shelf.library_has_changed());
+    assert_eq!(find(&shelf).library, first.library);
+
+    folder.write("SUB.c", "int SUB(void) { return 22; }\n");
+    assert!(!shelf.has_changed("CALLER"));
+    assert!(shelf.library_has_changed());
+    let second = find(&shelf);
+    assert_ne!(second.library.folder, first.library.folder);
+    assert!(!shelf.library_has_changed());
+
+    folder.write("SUB.c", "int SUB(void) { return; this is no program }\n");
+    assert!(shelf.library_has_changed());
+    let third = find(&shelf);
+    assert_eq!(third.library.folder, second.library.folder, "what was there goes on");
+    assert!(third.warnings.iter().any(|said| said.contains("SUB.c is left out")));
+    assert!(!shelf.library_has_changed(), "it is said once");
+    assert!(find(&shelf).warnings.is_empty());
+
+    std::fs::remove_file(folder.0.join("SUB.c")).expect("it is there");
+    assert!(shelf.library_has_changed());
+    assert!(!find(&shelf).library.programs.iter().any(|name| name == "SUB"));
+}
