@@ -218,12 +218,7 @@ impl Office {
     }
 
     /// Clients send so many inputs more.
-    fn submit(
-        &self,
-        inputs: u32,
-        lives: Option<Duration>,
-        rng: &mut Rng,
-    ) -> Result<(), Wrong> {
+    fn submit(&self, inputs: u32, lives: Option<Duration>, rng: &mut Rng) -> Result<(), Wrong> {
         for _ in 0..inputs {
             let number = {
                 let mut known = self.known.lock();

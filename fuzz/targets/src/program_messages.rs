@@ -78,7 +78,8 @@ impl Partner for Ear {
 
 fn alternates() -> [AlternatePcb; 5] {
     let pcb = |number| AlternatePcb { number, modifiable: true, ..AlternatePcb::default() };
-    let fixed = |number, to| AlternatePcb { destination: name(to), modifiable: false, ..pcb(number) };
+    let fixed =
+        |number, to| AlternatePcb { destination: name(to), modifiable: false, ..pcb(number) };
     [
         fixed(1, "PRINTER"),
         pcb(2),

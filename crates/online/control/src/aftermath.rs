@@ -34,7 +34,8 @@ pub(crate) struct Aftermath {
 impl<S: Store> Inner<S> {
     /// The unit of work is durable.
     pub(crate) fn finish(self: &Arc<Inner<S>>, aftermath: Aftermath) {
-        let Aftermath { mut coming, inherits, inputs, mut replies, ends, conversations } = aftermath;
+        let Aftermath { mut coming, inherits, inputs, mut replies, ends, conversations } =
+            aftermath;
         if planted(Plant::ReplyForgotten) {
             replies.clear();
         }

@@ -69,7 +69,8 @@ impl<S: Store> Inner<S> {
             }
             Ending::Abend { code, text } if code == REFUSED => self.refuse(inputs, text),
             Ending::Abend { code, .. }
-                if LACKING.contains(&code.as_str()) && self.waits_for_database(&inputs, program) =>
+                if LACKING.contains(&code.as_str())
+                    && self.waits_for_database(&inputs, program) =>
             {
                 self.suspend(transaction, program);
                 self.retry(inputs);

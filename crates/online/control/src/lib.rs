@@ -67,7 +67,8 @@ pub use error::ControlError;
 pub use fate::Ending;
 pub use fuzz::{examples, exercise};
 pub use options::{
-    Anonymous, Checkpoint, DatabaseState, DatabaseUse, NoSystem, OnFailure, Options, PoolState, System,
+    Anonymous, Checkpoint, DatabaseState, DatabaseUse, NoSystem, OnFailure, Options, PoolState,
+    System,
 };
 pub use outside::{Entering, Leaving};
 pub use profiles::Profile;

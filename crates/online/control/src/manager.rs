@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use codec::CodePage;
 use otma::{
-    Answer, Encoding, Event, Identity, Input, Manager, Name, Outcome, Output, OutputId, Partner, Reason,
-    Refusal, Settlement, SyncLevel, Ticket,
+    Answer, Encoding, Event, Identity, Input, Manager, Name, Outcome, Output, OutputId, Partner,
+    Reason, Refusal, Settlement, SyncLevel, Ticket,
 };
 use queues::{Held, Kind, QueueName};
 use resources::{MessageType, Transaction};

@@ -204,7 +204,8 @@ impl Index {
 
     pub(crate) fn take(&mut self, queue: QueueName) -> Option<Held> {
         let of = self.queues.get_mut(&queue)?;
-        let at = if planted(Plant::QueueBackwards) { of.waiting.len().saturating_sub(1) } else { 0 };
+        let at =
+            if planted(Plant::QueueBackwards) { of.waiting.len().saturating_sub(1) } else { 0 };
         let waiting = of.remove(at)?;
         Some(Held { queue, waiting })
     }

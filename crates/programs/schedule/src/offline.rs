@@ -52,11 +52,7 @@ impl<S: Store> Schedule<S> {
     }
 
     /// The status of a call without data; or the end of the program.
-    fn without(
-        &mut self,
-        number: usize,
-        end: impl FnOnce() -> Abend,
-    ) -> Result<[u8; 2], Abend> {
+    fn without(&mut self, number: usize, end: impl FnOnce() -> Abend) -> Result<[u8; 2], Abend> {
         let status = match self.group {
             Group::None => return Err(end()),
             Group::A => Status::BA,

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use holdfast_control::{
-    Checkpoint, Control, DatabaseState, DatabaseUse, Ending, Options, System,
-};
+use holdfast_control::{Checkpoint, Control, DatabaseState, DatabaseUse, Ending, Options, System};
 use otma::Name;
 use queues::QueueName;
 use seam::Seam;
@@ -44,8 +42,7 @@ impl System for Shop {
 
 fn open(store: ModelStore) -> (House, Arc<Shop>) {
     let shop = Arc::new(Shop::default());
-    let control =
-        Control::open(&store, &Seam::real(), Arc::clone(&shop) as _, Options::default());
+    let control = Control::open(&store, &Seam::real(), Arc::clone(&shop) as _, Options::default());
     (House { store, control: control.expect("it opens") }, shop)
 }
 
