@@ -23,6 +23,8 @@ use definitions::resolve::{ResolvedKind, ResolvedPsb, View};
 use definitions::{DbdName, ProcessingOptions, PsbName};
 use seam::sync::Mutex;
 
+use crate::error::ScheduleError;
+
 /// What is claimed of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Intent {
@@ -109,6 +111,16 @@ pub(crate) enum Conflict {
     Claimed { dbd: DbdName, holder: PsbName },
     /// Operators have closed a database.
     Closed { dbd: DbdName },
+}
+
+impl Conflict {
+    /// What a program with a PSB is told.
+    pub(crate) fn keeps_away(self, psb: PsbName) -> ScheduleError {
+        match self {
+            Conflict::Claimed { dbd, holder } => ScheduleError::Intent { psb, dbd, holder },
+            Conflict::Closed { dbd } => ScheduleError::Closed { psb, dbd },
+        }
+    }
 }
 
 impl Intents {

@@ -39,7 +39,7 @@ use crate::checkpoint::Records;
 use crate::error::{ScheduleError, abend};
 use crate::file::FilePcb;
 use crate::haldb;
-use crate::intents::{Claimed, Conflict, Intents, updates_of};
+use crate::intents::{Claimed, Intents, updates_of};
 use crate::limits::Limits;
 use crate::load::Loads;
 use crate::messages::Messages;
@@ -249,12 +249,7 @@ impl<S: Store> Schedule<S> {
         let Environment { store, seam, psb, definitions, open, files, pools, intents, catalogs } =
             environment;
         let restart = wanted_checkpoint(options.checkpoint.as_deref())?;
-        let claimed = intents.claim(psb).map_err(|conflict| match conflict {
-            Conflict::Claimed { dbd, holder } => {
-                ScheduleError::Intent { psb: psb.name, dbd, holder }
-            }
-            Conflict::Closed { dbd } => ScheduleError::Closed { psb: psb.name, dbd },
-        })?;
+        let claimed = intents.claim(psb).map_err(|conflict| conflict.keeps_away(psb.name))?;
         let loads = Loads::of(store, psb, open)?;
         let online = options.kind.is_online();
         if let (true, Some(dbd)) = (online, loads.first()) {
