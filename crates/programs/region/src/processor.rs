@@ -9,6 +9,7 @@
 //! |---|---|
 //! | waits for its program's next input | everywhere: whoever wakes it finds it a processor that is free |
 //! | has an input | where it woke, and so may its program's process |
+//! | has one in several inputs | everywhere, both: so that a processor that has nothing to do finds them where several regions share one |
 //!
 //! Invariants:
 //! 1. Neither side gets a processor that it did not have before.
@@ -17,6 +18,9 @@
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+/// One in so many inputs is processed wherever there is room.
+const APART: u32 = 16;
 
 /// A region's thread and its program's process.
 pub(crate) struct Pair {
@@ -27,6 +31,7 @@ pub(crate) struct Pair {
     kept: Option<usize>,
     /// Whether this thread is.
     is_kept: bool,
+    inputs: u32,
 }
 
 impl Pair {
@@ -35,7 +40,7 @@ impl Pair {
     pub(crate) fn new(process: u32, alone: bool) -> Pair {
         let process = i32::try_from(process).ok().and_then(Pid::from_raw);
         let all = if alone { None } else { common(process) };
-        Pair { process, all, kept: None, is_kept: false }
+        Pair { process, all, kept: None, is_kept: false, inputs: 0 }
     }
 
     /// This thread is about to wait.
@@ -49,6 +54,11 @@ impl Pair {
     /// This thread has something for the process to do. Answers whether both run on one processor
     /// from now on.
     pub(crate) fn join(&mut self) -> bool {
+        self.inputs = self.inputs.wrapping_add(1);
+        if self.inputs.is_multiple_of(APART) {
+            self.free();
+            return false;
+        }
         let Some(all) = &self.all else { return false };
         let here = sched_getcpu();
         let mut one = CpuSet::new();
@@ -65,15 +75,20 @@ impl Pair {
         self.is_kept = self.is_kept || sched_setaffinity(None, &one).is_ok();
         self.is_kept
     }
+
+    /// Both may run everywhere.
+    fn free(&mut self) {
+        self.part();
+        if let (Some(_), Some(all)) = (self.kept.take(), &self.all) {
+            // It may have ended.
+            let _ = sched_setaffinity(self.process, all);
+        }
+    }
 }
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        self.part();
-        if let (Some(_), Some(all)) = (self.kept, &self.all) {
-            // It may have ended.
-            let _ = sched_setaffinity(self.process, all);
-        }
+        self.free();
     }
 }
 
@@ -101,6 +116,13 @@ mod tests {
             assert_eq!((its().count(), own()), (1, its()));
             pair.part();
             assert_eq!((its().count(), own()), (1, all));
+            assert!(pair.join());
+            for input in 3..APART {
+                pair.part();
+                assert!(pair.join(), "{input}");
+            }
+            assert!(!pair.join(), "it is time to be found by others");
+            assert_eq!((its(), own()), (all, all));
             assert!(pair.join());
         }
         drop(pair);
