@@ -82,7 +82,8 @@ pub struct Input {
 pub struct InputOptions {
     /// It wants no output now: what there is stays on its tpipe.
     pub send_only: bool,
-    /// Outputs of send-only inputs are processed in the order of arrival.
+    /// Send-only inputs come into their transaction's queue in the order in which they are sent. A
+    /// manager may see to that in any case.
     pub ordered: bool,
     /// All that the program sends to the I/O PCB is one message, whatever it purges.
     pub ignore_purge: bool,
