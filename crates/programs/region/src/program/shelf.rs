@@ -131,6 +131,7 @@ impl Shelf {
 
     /// Looks whether any file has changed since the library was made: then it is made anew with the
     /// next program that is wanted.
+    #[must_use]
     pub fn library_has_changed(&self) -> bool {
         if self.ready.lock().library.is_none() {
             return false;

@@ -8,7 +8,7 @@ use region::Preprocessor;
 use region::program::{Found, Shelf};
 use seam::Seam;
 
-const CALLER: &str = "int called(void);\nint CALLER(void) { return called(); }\n";
+const CALLER: &str = "int CALLER(void) { return 0; }\n";
 
 struct Folder(PathBuf);
 
