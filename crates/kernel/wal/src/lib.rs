@@ -52,6 +52,7 @@ mod elsewhere;
 mod error;
 mod flush;
 mod flush_state;
+mod front;
 mod group;
 mod lens;
 mod log;
@@ -87,6 +88,7 @@ pub use config::{
 pub use directory::ToArchive;
 pub use elsewhere::{Elsewhere, GroupSource};
 pub use error::LogError;
+pub use front::{read_front, write_front};
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::Log;
 pub use prove::ProofStep;
