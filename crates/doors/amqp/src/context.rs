@@ -114,7 +114,7 @@ impl<S: Store> Drop for Seat<S> {
 }
 
 /// What threads of a conversation share.
-pub(crate) struct Desk<S: Store> {
+pub(crate) struct Context<S: Store> {
     pub(crate) manager: QueueManager<S>,
     pub(crate) commons: Arc<Commons<S>>,
     pub(crate) events: UnboundedSender<Event>,
@@ -129,14 +129,14 @@ pub(crate) struct Desk<S: Store> {
     conversation: u64,
 }
 
-impl<S: Store> Desk<S> {
+impl<S: Store> Context<S> {
     pub(crate) fn new(
         manager: &QueueManager<S>,
         commons: &Arc<Commons<S>>,
         (options, member): (ConnectOptions, Arc<Member>),
         events: UnboundedSender<Event>,
-    ) -> Desk<S> {
-        Desk {
+    ) -> Context<S> {
+        Context {
             manager: manager.clone(),
             commons: Arc::clone(commons),
             events,

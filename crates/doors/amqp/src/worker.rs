@@ -21,7 +21,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::budget::Member;
 use crate::calls::{place_of, put_parts};
-use crate::desk::{Commons, Delivery, Desk, Gate, is_topic, shown};
+use crate::context::{Commons, Context, Delivery, Gate, is_topic, shown};
 use crate::message::{PROPERTIES_BYTES_MAX, PROPERTIES_MAX, Parts, read};
 use crate::subscriptions::Wanted;
 use crate::taker::{From, Taker, Taking};
@@ -56,8 +56,8 @@ struct Consuming {
 }
 
 /// Does the jobs of a conversation.
-pub(crate) struct Clerk<S: Store> {
-    desk: Arc<Desk<S>>,
+pub(crate) struct Worker<S: Store> {
+    context: Arc<Context<S>>,
     connection: Connection<S>,
     /// What the client calls itself.
     client: String,
@@ -73,17 +73,17 @@ pub(crate) struct Clerk<S: Store> {
     done_bytes: usize,
 }
 
-impl<S: Store> Clerk<S> {
+impl<S: Store> Worker<S> {
     pub(crate) fn new(
         manager: &QueueManager<S>,
         commons: &Arc<Commons<S>>,
         who: (ConnectOptions, Arc<Member>),
         events: UnboundedSender<Event>,
-    ) -> Answer<Clerk<S>> {
-        let desk = Arc::new(Desk::new(manager, commons, who, events));
-        let connection = desk.connect()?;
-        Ok(Clerk {
-            desk,
+    ) -> Answer<Worker<S>> {
+        let context = Arc::new(Context::new(manager, commons, who, events));
+        let connection = context.connect()?;
+        Ok(Worker {
+            context,
             connection,
             client: String::new(),
             producers: BTreeMap::new(),
@@ -123,31 +123,31 @@ impl<S: Store> Clerk<S> {
             Job::Name(name) => self.client = name,
             Job::Produce(key, place) => {
                 let opened = self.produce(key, &place);
-                self.desk.tell(Event::Opened(key, opened));
+                self.context.tell(Event::Opened(key, opened));
             }
             Job::Consume(key, consumer) => {
                 let opened = self.consume(key, &consumer);
-                self.desk.tell(Event::Opened(key, opened));
+                self.context.tell(Event::Opened(key, opened));
             }
             Job::Declare { key, delivery, transaction } => {
                 let result = self.declare(transaction);
                 if result.is_err() {
-                    self.desk.tell(Event::NotBegun(transaction));
+                    self.context.tell(Event::NotBegun(transaction));
                 }
                 let transaction = Some(transaction);
-                self.desk.tell(Event::Done { key, delivery, result, transaction });
+                self.context.tell(Event::Done { key, delivery, result, transaction });
             }
             Job::Discharge { key, delivery, transaction, fail } => {
                 let result = self.discharge(transaction, fail);
-                self.desk.tell(Event::Done { key, delivery, result, transaction: None });
+                self.context.tell(Event::Done { key, delivery, result, transaction: None });
             }
             Job::Close { key, for_good, answer } => {
                 self.close(key, for_good);
                 if answer {
-                    self.desk.tell(Event::Closed(key, for_good));
+                    self.context.tell(Event::Closed(key, for_good));
                 }
             }
-            Job::End(channel) => self.desk.tell(Event::Ended(channel)),
+            Job::End(channel) => self.context.tell(Event::Ended(channel)),
             Job::Put { .. } | Job::Settle { .. } | Job::Credit(..) => {}
         }
     }
@@ -175,7 +175,7 @@ impl<S: Store> Clerk<S> {
                 }
                 (event, Some(_)) => event,
             };
-            self.desk.tell(event);
+            self.context.tell(event);
         }
     }
 
@@ -188,17 +188,17 @@ impl<S: Store> Clerk<S> {
     /// Ends what the conversation has.
     pub(crate) fn end(mut self) {
         self.flush();
-        self.desk.end();
+        self.context.end();
         // Dropped, they are backed out, and what was claimed is seen by others again.
         self.transactions.clear();
-        self.desk.deliveries.lock().clear();
+        self.context.deliveries.lock().clear();
         let links: Vec<LinkKey> = self.consumers.keys().copied().collect();
         for gate in self.consumers.values().map(|one| &one.gate) {
             gate.permission.lock().closed = true;
             gate.changed.notify_all();
         }
         links.into_iter().for_each(|key| self.close(key, false));
-        self.desk.deliveries.lock().clear();
+        self.context.deliveries.lock().clear();
         let _ = self.connection.disconnect();
     }
 
@@ -211,12 +211,12 @@ impl<S: Store> Clerk<S> {
                 gate.changed.notify_all();
             }
             // It may wait for messages.
-            let _ = self.desk.manager.break_connection(connection);
+            let _ = self.context.manager.break_connection(connection);
             let mut permission = gate.permission.lock();
             while !permission.ended && gate.changed.wait_for(&mut permission, END) {}
             drop(permission);
             if let Some(which) = subscription {
-                self.desk.commons.subscriptions.leave(&self.desk.asker(), &which, for_good);
+                self.context.commons.subscriptions.leave(&self.context.asker(), &which, for_good);
             }
         }
         if let Some(handle) = self.dynamic.remove(&key) {
@@ -241,7 +241,8 @@ impl<S: Store> Clerk<S> {
                 Ok((Place::Queue(name.clone()), Some(name)))
             }
             Place::DynamicTopic => {
-                let name = format!("AMQP/{:X}/{:X}", self.connection.number(), self.desk.token());
+                let name =
+                    format!("AMQP/{:X}/{:X}", self.connection.number(), self.context.token());
                 Ok((Place::Topic(name.clone()), Some(name)))
             }
             place => Ok((place.clone(), None)),
@@ -254,7 +255,7 @@ impl<S: Store> Clerk<S> {
             return Ok(None);
         }
         let (place, address) = self.place(key, place)?;
-        let mut what = self.desk.described(&place)?;
+        let mut what = self.context.described(&place)?;
         // A link that could not be put to is refused when it is made.
         let opened = self.connection.open(&mut what.clone(), open::OUTPUT);
         let (handle, _) = opened.map_err(|failed| trouble_of(failed, &shown(&what)))?;
@@ -275,7 +276,7 @@ impl<S: Store> Clerk<S> {
         let done = Event::Done { key, delivery, result: Ok(()), transaction };
         match (result, transaction) {
             (Ok(()), None) => self.is_done(done, message.len()),
-            (Ok(()), Some(_)) => self.desk.tell(done),
+            (Ok(()), Some(_)) => self.context.tell(done),
             (Err((trouble, failed)), _) => {
                 if let (Some(failed), None) = (failed.filter(|it| !takes_nothing(*it)), transaction)
                 {
@@ -284,7 +285,7 @@ impl<S: Store> Clerk<S> {
                 let of = transaction.filter(|id| self.transactions.contains_key(id));
                 self.doomed.extend(of);
                 let result = Err(trouble);
-                self.desk.tell(Event::Done { key, delivery, result, transaction });
+                self.context.tell(Event::Done { key, delivery, result, transaction });
             }
         }
     }
@@ -319,7 +320,7 @@ impl<S: Store> Clerk<S> {
                 let place = place_of(&parts);
                 let place =
                     place.ok_or_else(|| plain("amqp:invalid-field", "it has no address"))?;
-                self.desk.described(&place).map_err(|trouble| (trouble, None))?
+                self.context.described(&place).map_err(|trouble| (trouble, None))?
             }
         };
         if is_topic(&what) {
@@ -363,29 +364,29 @@ impl<S: Store> Clerk<S> {
         let taker = if place == Place::Subscription {
             let which = consumer.subscription.as_ref();
             let which = which.ok_or_else(no_subscription)?;
-            let asker = self.desk.asker();
-            let taken = self.desk.commons.subscriptions.enter(&asker, which, None)?;
+            let asker = self.context.asker();
+            let taken = self.context.commons.subscriptions.enter(&asker, which, None)?;
             address = Some(taken.topic);
             subscription = Some(which.clone());
             let from = From::Subscription(taken.queue);
-            Taker::open(&self.desk, &gate, taking, &from)
+            Taker::open(&self.context, &gate, taking, &from)
         } else {
-            let what = self.desk.described(&place)?;
+            let what = self.context.described(&place)?;
             if !is_topic(&what) {
                 let from = From::Queue(&what, &consumer.selector);
-                Taker::open(&self.desk, &gate, taking, &from)
+                Taker::open(&self.context, &gate, taking, &from)
             } else {
                 let taking = Taking { browse: false, ..taking };
                 let (topic, selector) = (what.object_string.clone(), self.selector(consumer));
                 let wanted = Wanted { topic, selector };
                 match &consumer.subscription {
-                    None => Taker::open(&self.desk, &gate, taking, &From::Topic(&wanted)),
+                    None => Taker::open(&self.context, &gate, taking, &From::Topic(&wanted)),
                     Some(which) => {
-                        let commons = &self.desk.commons.subscriptions;
-                        let taken = commons.enter(&self.desk.asker(), which, Some(wanted))?;
+                        let commons = &self.context.commons.subscriptions;
+                        let taken = commons.enter(&self.context.asker(), which, Some(wanted))?;
                         subscription = Some(which.clone());
                         let from = From::Subscription(taken.queue);
-                        Taker::open(&self.desk, &gate, taking, &from)
+                        Taker::open(&self.context, &gate, taking, &from)
                     }
                 }
             }
@@ -394,7 +395,7 @@ impl<S: Store> Clerk<S> {
             Ok(taker) => taker,
             Err(trouble) => {
                 if let Some(which) = subscription {
-                    self.desk.commons.subscriptions.leave(&self.desk.asker(), &which, false);
+                    self.context.commons.subscriptions.leave(&self.context.asker(), &which, false);
                 }
                 return Err(trouble);
             }
@@ -413,9 +414,9 @@ impl<S: Store> Clerk<S> {
         answer: Option<(u16, u32)>,
     ) {
         let told = answer.map(|(channel, delivery)| Event::Settled { channel, delivery, fate });
-        let delivery = self.desk.deliveries.lock().remove(&token);
+        let delivery = self.context.deliveries.lock().remove(&token);
         let Some(Delivery { claim, gate }) = delivery else {
-            told.into_iter().for_each(|event| self.desk.tell(event));
+            told.into_iter().for_each(|event| self.context.tell(event));
             return;
         };
         gate.settled();
@@ -434,7 +435,7 @@ impl<S: Store> Clerk<S> {
                         if !takes_nothing(failed) {
                             self.give_up(failed);
                         }
-                        told.into_iter().for_each(|event| self.desk.tell(event));
+                        told.into_iter().for_each(|event| self.context.tell(event));
                     }
                 };
             }
@@ -450,12 +451,12 @@ impl<S: Store> Clerk<S> {
                 self.reject(claim);
             }
         }
-        told.into_iter().for_each(|event| self.desk.tell(event));
+        told.into_iter().for_each(|event| self.context.tell(event));
     }
 
     /// A message that was rejected goes to the dead-letter queue; if there is none, it goes back.
     fn reject(&mut self, claim: queue_manager::connection::Claim<S>) {
-        let manager = &self.desk.manager;
+        let manager = &self.context.manager;
         let object = manager.object(Kind::QueueManager, manager.name());
         if object.is_none_or(|object| object.text_of("DEADQ").is_empty()) {
             return;
@@ -475,7 +476,7 @@ impl<S: Store> Clerk<S> {
             let words = format!("a connection has at most {TRANSACTIONS_MAX} transactions");
             return trouble("amqp:resource-limit-exceeded", words);
         }
-        let begun = self.desk.connect().map_err(|failed| trouble_of(failed, "a transaction"))?;
+        let begun = self.context.connect().map_err(|failed| trouble_of(failed, "a transaction"))?;
         self.transactions.insert(transaction, begun);
         Ok(())
     }

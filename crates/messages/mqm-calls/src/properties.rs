@@ -233,9 +233,7 @@ fn as_type(value: PropertyValue, kind: i32) -> Result<PropertyValue, Reason> {
         PropertyValue::Float32(value) => value.to_string(),
         PropertyValue::Float64(value) => value.to_string(),
         PropertyValue::String(value) => value.clone(),
-        PropertyValue::Bytes(value) if kind == STRING => {
-            value.iter().map(|byte| format!("{byte:02X}")).collect()
-        }
+        PropertyValue::Bytes(value) if kind == STRING => base::hex::upper(value),
         _ => return Err(refused),
     };
     let number = Reason::PROP_NUMBER_FORMAT_ERROR;

@@ -11,23 +11,10 @@ use store_suite::model::ModelStore;
 use crate::place::{HEAD, Place, run};
 
 /// The specification's own declarations.
-const XA: &str = r#"
-typedef struct { long formatID, gtrid_length, bqual_length; char data[128]; } XID;
-struct xa_switch_t {
-  char name[32];
-  long flags, version;
-  int (*xa_open_entry)(char *, int, long);
-  int (*xa_close_entry)(char *, int, long);
-  int (*xa_start_entry)(XID *, int, long);
-  int (*xa_end_entry)(XID *, int, long);
-  int (*xa_rollback_entry)(XID *, int, long);
-  int (*xa_prepare_entry)(XID *, int, long);
-  int (*xa_commit_entry)(XID *, int, long);
-  int (*xa_recover_entry)(XID *, long, int, long);
-  int (*xa_forget_entry)(XID *, int, long);
-  int (*xa_complete_entry)(int *, int *, int, long);
-};
-extern struct xa_switch_t MQRMIXASwitch;
+const XA: &str = include_str!("../xa.h");
+
+/// What the programs have in common.
+const COMMON: &str = r#"
 
 #define SWITCH MQRMIXASwitch
 static XID xid(int number, const char *branch) {
@@ -74,7 +61,7 @@ impl Two {
     }
 
     fn program(&self, name: &str, main: &str) {
-        let source = format!("{HEAD}{XA}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
+        let source = format!("{HEAD}{XA}{COMMON}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
         let mut command = self.places[0].program(self.places[0].c(name, &source));
         command.env_remove("HOLDFAST_SYSTEM");
         command.env("XDG_RUNTIME_DIR", &self.places[0].folder);
