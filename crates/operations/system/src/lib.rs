@@ -78,7 +78,7 @@ pub use system::{
     session_name, stretch_passphrase,
 };
 pub use verify::{
-    Finding, Phase, Repair, RepairRequest, Repaired, SetReport, VerifyReport, VerifyRequest,
-    is_all_in_log, verify,
+    ArchiveDiscord, Finding, Phase, Repair, RepairRequest, Repaired, SetReport, VerifyReport,
+    VerifyRequest, is_all_in_log, verify,
 };
 pub use write_freeze::WriteFreeze;

@@ -1,7 +1,7 @@
 //! How an operator's command reaches a system, whether somebody has it open or not.
 //!
-//! What a command asks for is a [`Request`]: a verb and its arguments. The verbs are functions in a
-//! table (`verbs`), each working on `&System`. If a process has the system open, the request goes
+//! What a command asks for is a [`SystemOperation`]; as JSON it is a [`Request`], a verb and its
+//! arguments. The verbs are functions in a table (`verbs`), each working on `&System`. If a process has the system open, the request goes
 //! to it through a socket in the system's folder (`client`, `server`); otherwise the command opens
 //! the system itself and calls the same function. Either way [`crate::run`] gives the same answer.
 //!
@@ -29,7 +29,7 @@
 //!    how, are for whoever proves that he knows the passphrase; the ones that only look, copy or
 //!    repair are not (`verbs`). Neither the passphrase nor a key crosses the socket.
 //!
-//! To add a verb: a function with the signature [`Run`] in a file here, and its line in `verbs`.
+//! To add a verb: a function in a file here, its variant in `operation`, and its line in `verbs`.
 //! One that needs layers above this crate is given to [`crate::OpenOptions::verbs`].
 
 mod archive;
@@ -40,6 +40,7 @@ pub mod forms;
 pub mod keys;
 mod line;
 mod logs;
+mod operation;
 mod pools;
 mod server;
 mod stripes;
@@ -56,7 +57,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::System;
-pub use archive::{DeletedArchives, Merge, accumulate};
+pub use archive::{
+    ArchiveFault, ArchiveFolder, DeletedArchives, Merge, VerifiedArchives, WhichArchives,
+    accumulate,
+};
 pub(crate) use client::unanswered;
 pub use client::{ask, call, call_and_answer, holder};
 pub(crate) use client::{asked, served_by, understood};
@@ -65,6 +69,7 @@ pub use exchange::{Asker, PAYLOAD_BYTES_MAX, Respond};
 pub use line::{Answer, Ask, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};
 pub use line::{read_answer, read_proof, read_request};
 pub use logs::{CopyBack, LogCopy};
+pub use operation::{SystemAnswer, SystemOperation};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::{Served, Server};
 pub use stripes::{ChangedStripes, Stripes};

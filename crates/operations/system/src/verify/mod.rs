@@ -56,6 +56,7 @@ use crate::protection::{self, ProtectionStatus};
 use crate::shadow::ShadowDisk;
 use crate::status::paused_note;
 use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
+pub use audit::ArchiveDiscord;
 pub use data_set::SetReport;
 use double_write::Area;
 pub use finding::{Finding, Phase, Repair, VerifyReport, is_all_in_log};
