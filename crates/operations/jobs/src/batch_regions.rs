@@ -1,5 +1,8 @@
 //! The door of a started system for programs in processes of their own: BMPs, and what else is
 //! scheduled for a job step.
+//!
+//! Invariants:
+//! 1. Programs of a started system start no others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +19,8 @@ use store_any::AnyStore;
 use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
-use super::Context;
 use super::doors::{Manager, Shared};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
 
@@ -43,8 +46,8 @@ struct Regions {
 impl bmp::Schedule for Regions {
     fn schedule(&self, job: &[u8]) -> std::result::Result<Box<dyn Server>, Refusal> {
         self.serve(job).map_err(|failure| {
-            let (code, text, remedy) = failure.parts();
-            Refusal { code, text, remedy }
+            let (code, remedy) = (failure.code(), failure.remedy());
+            Refusal { code, text: failure.to_string(), remedy }
         })
     }
 
@@ -75,19 +78,20 @@ impl Regions {
             Ground::Kernel(kernel, databases) => {
                 let pools = Arc::new(KernelPools(Arc::clone(kernel)));
                 let batch = self.batch_program(&job)?;
-                job::schedule(&self.seam, pools, databases, (&job, batch), &terms)?
+                let step = Step { job: &job, batch };
+                schedule(&self.seam, pools, databases, step, &terms)?
             }
             Ground::Engine(system) => {
                 let mut beside = system.beside()?;
                 // Somebody may have changed the definitions since the last program.
                 let databases = Databases::for_programs(system)?;
-                for (dbd, access) in claims_of(&job::psb_of(&databases, &job.psb)?) {
+                for (dbd, access) in claims_of(&psb_of(&databases, &job.psb)?) {
                     beside.claim(dbd.text(), access)?;
                 }
                 let pools = Arc::new(NoPools);
                 let batch = self.batch_program(&job)?;
-                let of = (&job, batch);
-                let scheduled = job::schedule(&self.seam, pools, &databases, of, &terms)?;
+                let step = Step { job: &job, batch };
+                let scheduled = schedule(&self.seam, pools, &databases, step, &terms)?;
                 scheduled.by_right_of(Some(beside))
             }
         };
@@ -102,31 +106,26 @@ impl Regions {
         let Some(manager) = manager else {
             return match (&job.input, &job.output) {
                 (None, None) => Ok(None),
-                _ => Err(Failure::other(
-                    "the system processes no transactions, so there are no messages",
-                    "Define transactions with `holdfast define`, and start the system again.",
-                )),
+                _ => Err(JobsError::NoTransactions),
             };
         };
         let name = |text: &str| Name::new(&text.to_ascii_uppercase());
         let of = |text: &Option<String>| text.as_deref().map_or(Some(Name::BLANK), name);
         let (Some(input), Some(output)) = (of(&job.input), of(&job.output)) else {
-            let what = "a transaction or terminal has a name of up to 8 characters";
-            return Err(Failure::usage(what, "Correct --in or --out."));
+            return Err(JobsError::NoName);
         };
         let program = name(&job.psb).unwrap_or_default();
         let step: String = job.step_name().chars().take(8).collect();
         let begun = manager.batch_program(program, &step, BatchStart { input, output });
-        let begun = begun.map_err(|refusal| {
-            let help = "Define the transaction, or start it with /START TRAN.";
-            Failure::other(format!("the program gets no messages: {refusal}"), help)
-        });
-        begun.map(Some)
+        begun.map(Some).map_err(|refusal| JobsError::NoMessages { why: refusal.to_string() })
     }
 }
 
 /// Programs come in from processes of their own.
-pub(super) fn open_door(context: &Context, system: &AnySystem, shared: &Shared) -> Result<Door> {
+///
+/// # Errors
+/// If the socket cannot be made.
+pub fn open_door(seam: &Seam, system: &AnySystem, shared: &Shared) -> Result<Door> {
     let ground = match system {
         AnySystem::Kernel(system) => {
             let databases = Box::new(Databases::for_programs(system)?);
@@ -135,7 +134,7 @@ pub(super) fn open_door(context: &Context, system: &AnySystem, shared: &Shared) 
         AnySystem::Engine(system) => Ground::Engine(system.share()),
     };
     let regions = Regions {
-        seam: context.seam.clone(),
+        seam: seam.clone(),
         ground,
         terms: shared.terms(system),
         guests: Arc::clone(system.guests()),

@@ -6,7 +6,6 @@
 //! 2. What a program has claimed it gives back before its region takes the next one.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,7 +18,8 @@ use otma::Name;
 use region::host::{Ended, Report};
 use region::program::Shelf;
 use region::{
-    Abend, Files, Limit, MessageRegion, Preprocessor, ProgramToRun, Reserve, Server, Stopper,
+    Abend, Files, Limit, MakeCommand, MessageRegion, Preprocessor, ProgramToRun, Reserve, Server,
+    Stopper,
 };
 use resources::Mode as CommitMode;
 use schedule::{Mode, Options, RegionKind};
@@ -27,13 +27,13 @@ use seam::Seam;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 use store_any::AnyStore;
-use system::{Authorised, OnlineSettings, Places, RegionSettings, System};
+use system::{Authorised, Guests, OnlineSettings, RegionSettings, System};
 use uow::Kernel;
 
-use crate::command::guest;
-use crate::failure::{Failure, Result};
-use crate::job::{self, KernelPools, PROGRAMS, Place, Terms, alternates};
-use crate::output::{say, warn};
+use crate::error::{JobsError, Result};
+use crate::job::PROGRAMS;
+use crate::scheduling::{KernelPools, Place, alternates, authorised, psb_of};
+use crate::terms::Terms;
 
 /// The most regions.
 const REGIONS_MAX: usize = 999;
@@ -48,14 +48,14 @@ const HUNDREDTHS_UNLIMITED: u32 = 6_553_500;
 const OWNERS_FROM: u64 = 1 << 32;
 
 /// What all regions share.
-pub(super) struct Hall {
+pub(crate) struct RegionContext {
     seam: Seam,
     kernel: Arc<Kernel>,
     databases: Databases<AnyStore>,
     terms: Terms,
     manager: TransactionManager,
     programs: Shelf,
-    guests: super::Served,
+    guests: Arc<Guests>,
     last_owner: AtomicU64,
     /// What RECON was told of PSBs that were scheduled; it stays told until the system stops.
     authorised: Mutex<BTreeMap<String, Option<Authorised>>>,
@@ -70,15 +70,15 @@ fn programs_of(seam: &Seam, system: &System) -> Shelf {
     Shelf::new(&seam.disk, folders(&settings.programs), folders(&settings.include), cache)
 }
 
-impl Hall {
-    pub(super) fn new(
+impl RegionContext {
+    pub(crate) fn new(
         seam: &Seam,
         system: &System,
         databases: Databases<AnyStore>,
         terms: Terms,
         manager: TransactionManager,
-    ) -> Hall {
-        Hall {
+    ) -> RegionContext {
+        RegionContext {
             seam: seam.clone(),
             kernel: Arc::clone(system.kernel()),
             databases,
@@ -99,9 +99,9 @@ impl Hall {
     ) -> Result<(ProgramToRun, Box<dyn Server>)> {
         let (name, psb) = (scheduled.program.name.text(), scheduled.psb.text());
         let found = self.programs.find(&Preprocessor { is_free: false }, &name)?;
-        found.warnings.iter().for_each(warn);
+        self.terms.notices.warn_all(&found.warnings);
         let (program, library) = (found.program, found.library);
-        let resolved = job::psb_of(&self.databases, &psb)?;
+        let resolved = psb_of(&self.databases, &psb)?;
         let terms = Terms {
             owner: self.last_owner.fetch_add(1, Ordering::Relaxed) + 1,
             ..self.terms.clone()
@@ -121,7 +121,7 @@ impl Hall {
             },
             owner: terms.owner,
             program: name,
-            tell: |text| say(text),
+            tell: terms.notices.say,
             ..Options::default()
         };
         let messages = region.messages(scheduled, &alternates(&resolved));
@@ -135,24 +135,42 @@ impl Hall {
     }
 
     fn authorise(&self, psb: &ResolvedPsb) {
-        let mut authorised = self.authorised.lock();
+        let mut known = self.authorised.lock();
         let name = psb.name.text().to_owned();
-        authorised.entry(name).or_insert_with(|| job::authorised(psb, &self.terms));
+        known.entry(name).or_insert_with(|| authorised(psb, &self.terms));
     }
 
     /// Runs what is scheduled in a region until the system stops.
     fn serve(&self, region: &Region<AnyStore>, process: &mut MessageRegion) {
         while let Some(scheduled) = region.next() {
             let ending = match self.prepare(region, &scheduled) {
-                Ok((program, server)) => ending_of(&scheduled, &process.run(&program, server)),
+                Ok((program, server)) => self.ending_of(&scheduled, &process.run(&program, server)),
                 Err(failure) => {
-                    let (code, text, remedy) = failure.parts();
-                    let name = scheduled.program.name;
-                    warn(format!("program {name} cannot run: {text} ({code}). {remedy}"));
+                    let (code, remedy) = (failure.code(), failure.remedy());
+                    let (name, text) = (scheduled.program.name, failure.to_string());
+                    let note = format!("program {name} cannot run: {text} ({code}). {remedy}");
+                    (self.terms.notices.warn)(&note);
                     Ending::Abend { code: "U0456".to_owned(), text }
                 }
             };
             region.ended(scheduled, &ending);
+        }
+    }
+
+    /// How a program ended, as the transaction manager hears it; people hear of abends.
+    fn ending_of(&self, scheduled: &Scheduled<AnyStore>, report: &Report) -> Ending {
+        self.terms.notices.warn_all(&report.notes);
+        match &report.ended {
+            Ended::Normal { .. } => Ending::Normal,
+            Ended::Abend(Abend { code, text })
+            | Ended::InDoubt(Abend { code, text })
+            | Ended::NotStarted(Abend { code, text }) => {
+                let (program, transaction) = (scheduled.program.name, scheduled.transaction.name);
+                (self.terms.notices.warn)(&format!(
+                    "program {program} of transaction {transaction} ended with abend {code}: {text}"
+                ));
+                Ending::Abend { code: code.clone(), text: text.clone() }
+            }
         }
     }
 }
@@ -163,26 +181,9 @@ fn limit_of(hundredths: u32) -> Option<Limit> {
     is_limit.then(|| Limit::Processor(Duration::from_millis(u64::from(hundredths) * 10)))
 }
 
-/// How a program ended, as the transaction manager hears it; people hear of abends.
-fn ending_of(scheduled: &Scheduled<AnyStore>, report: &Report) -> Ending {
-    report.notes.iter().for_each(warn);
-    match &report.ended {
-        Ended::Normal { .. } => Ending::Normal,
-        Ended::Abend(Abend { code, text })
-        | Ended::InDoubt(Abend { code, text })
-        | Ended::NotStarted(Abend { code, text }) => {
-            let (program, transaction) = (scheduled.program.name, scheduled.transaction.name);
-            warn(format!(
-                "program {program} of transaction {transaction} ended with abend {code}: {text}"
-            ));
-            Ending::Abend { code: code.clone(), text: text.clone() }
-        }
-    }
-}
-
 /// The message regions of a started system.
-pub(super) struct Regions {
-    hall: Arc<Hall>,
+pub(crate) struct Regions {
+    shared: Arc<RegionContext>,
     reserve: Arc<Reserve>,
     settings: Vec<RegionSettings>,
     running: Mutex<Running>,
@@ -202,22 +203,20 @@ struct Running {
 }
 
 impl Regions {
-    /// Starts regions as they are configured.
-    pub(super) fn start(hall: Arc<Hall>, settings: &[RegionSettings]) -> Result<Arc<Regions>> {
-        let own = std::env::current_exe().map_err(|error| {
-            Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
-        })?;
-        let guests = Arc::clone(&hall.guests);
-        let spared = hall.terms.places.as_deref().map(Places::folders).unwrap_or_default();
-        let spared = std::env::join_paths(spared).unwrap_or_default();
+    /// Starts regions as they are configured; `command` leads to the process of one.
+    pub(crate) fn start(
+        shared: Arc<RegionContext>,
+        settings: &[RegionSettings],
+    ) -> Result<Arc<Regions>> {
+        let guests = Arc::clone(&shared.guests);
         let reserve = Reserve::start(
             RESERVE,
-            Box::new(move || command(&own, &spared)),
+            command,
             Box::new(move |process| Box::new(guests.enter(process))),
         )?;
         let (reserve, settings) = (Arc::new(reserve), settings.to_vec());
         let (running, ended) = (Mutex::default(), Condvar::new());
-        let regions = Arc::new(Regions { hall, reserve, settings, running, ended });
+        let regions = Arc::new(Regions { shared, reserve, settings, running, ended });
         for settings in &regions.settings {
             for _ in 0..settings.count {
                 regions.add(settings)?;
@@ -227,18 +226,17 @@ impl Regions {
     }
 
     /// Starts one more region of a name; of the first kind if there is none. Answers its job.
-    pub(super) fn add_named(self: &Arc<Regions>, name: &str) -> Result<String> {
+    pub(crate) fn add_named(self: &Arc<Regions>, name: &str) -> Result<String> {
         let found = self.settings.iter().find(|one| name.is_empty() || one.job() == name);
         let settings = found.ok_or_else(|| {
             let all: Vec<&str> = self.settings.iter().map(RegionSettings::job).collect();
-            let what = format!("NO REGION IS CALLED {name}; THERE ARE {}", all.join(", "));
-            Failure::other(what, "Correct the name, or add it to `regions` of holdfast.toml.")
+            JobsError::NoRegion { name: name.to_owned(), all: all.join(", ") }
         })?;
         self.add(settings)
     }
 
     /// Ends the program that runs in a region now; whether there is one.
-    pub(super) fn end_program(&self, region: RegionId) -> bool {
+    pub(crate) fn end_program(&self, region: RegionId) -> bool {
         let stopper = self.running.lock().stoppers.get(&region).cloned();
         let text = "an operator has ended it (/STOP REGION)".to_owned();
         stopper.is_some_and(|stopper| stopper.end_program(Abend { code: "U0474".to_owned(), text }))
@@ -247,20 +245,20 @@ impl Regions {
     fn add(self: &Arc<Regions>, settings: &RegionSettings) -> Result<String> {
         let mut running = self.running.lock();
         if running.is_closing {
-            return Err(Failure::other("THE SYSTEM IS SHUTTING DOWN", "Start it again."));
+            return Err(JobsError::ShuttingDown);
         }
         if running.count >= REGIONS_MAX {
-            let what = format!("THERE ARE {REGIONS_MAX} REGIONS AT MOST");
-            return Err(Failure::other(what, "Stop others first."));
+            return Err(JobsError::TooManyRegions { max: REGIONS_MAX });
         }
-        let hall = &self.hall;
-        let mut process = MessageRegion::start(&self.reserve, &hall.seam.clock, &Files::default())?;
+        let shared = &self.shared;
+        let mut process =
+            MessageRegion::start(&self.reserve, &shared.seam.clock, &Files::default())?;
         let number = running.numbers.entry(settings.job().to_owned()).or_default();
         *number += 1;
         let job = format!("{}{number}", settings.job());
         let region = match Name::new(&settings.program).filter(|name| !name.is_blank()) {
-            Some(program) => hall.manager.expedited_region(program, &job),
-            None => hall.manager.region(&settings.classes, &job, true),
+            Some(program) => shared.manager.expedited_region(program, &job),
+            None => shared.manager.region(&settings.classes, &job, true),
         };
         let id = region.id();
         running.stoppers.insert(id, process.stopper());
@@ -268,7 +266,7 @@ impl Regions {
         let regions = Arc::clone(self);
         let thread = seam::thread::spawn("region", move || {
             // A failure concerns the program that had it; the others go on.
-            while seam::thread::catch(|| regions.hall.serve(&region, &mut process)).is_err() {}
+            while seam::thread::catch(|| regions.shared.serve(&region, &mut process)).is_err() {}
             drop((region, process));
             let mut running = regions.running.lock();
             running.count -= 1;
@@ -289,17 +287,17 @@ impl Regions {
 
     /// Has programs that wait for input end whose files have changed, so that they are scheduled
     /// again as they are now.
-    pub(super) fn renew(&self) {
-        for program in self.hall.manager.waiting_programs() {
-            if self.hall.programs.has_changed(&program.text()) {
-                self.hall.manager.renew(program);
+    pub(crate) fn renew(&self) {
+        for program in self.shared.manager.waiting_programs() {
+            if self.shared.programs.has_changed(&program.text()) {
+                self.shared.manager.renew(program);
             }
         }
     }
 
     /// Waits until all programs have ended their messages, and ends those that do not. The
     /// transaction manager is shutting down by then. Answers how many were ended.
-    pub(super) fn close(&self) -> usize {
+    pub(crate) fn close(&self) -> usize {
         let mut running = self.running.lock();
         running.is_closing = true;
         // As long as one after the other comes to its end.
@@ -312,11 +310,4 @@ impl Regions {
         threads.into_iter().for_each(JoinHandle::join);
         ended
     }
-}
-
-/// The command that leads to a region's process.
-fn command(own: &PathBuf, spared: &std::ffi::OsStr) -> std::process::Command {
-    let mut command = seam::process::command(own);
-    command.arg(guest::REGION).env(seam::spared::SPARED, spared);
-    command
 }

@@ -10,13 +10,17 @@ use seam::thread::JoinHandle;
 const TICK: Duration = Duration::from_secs(1);
 
 /// Does something every second, until it is dropped.
-pub(crate) struct Ticker {
+pub struct Ticker {
     over: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle>,
 }
 
 impl Ticker {
-    pub(crate) fn start(name: &str, tick: impl Fn() + Send + 'static) -> std::io::Result<Ticker> {
+    /// Begins.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn start(name: &str, tick: impl Fn() + Send + 'static) -> std::io::Result<Ticker> {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let own = Arc::clone(&over);
         let thread = seam::thread::spawn(name, move || {

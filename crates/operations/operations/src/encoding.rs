@@ -3,6 +3,7 @@
 //! Invariants:
 //! 1. Whoever converts looks at all data first or writes where nobody reads yet: what cannot be
 //!    converted leaves everything as it was.
+//! 2. What is to be known of a conversion goes to the caller, a sentence each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,37 +23,33 @@ use schedule::encoding::Kept;
 use store::Store;
 
 use crate::failure::{Failure, Result};
-use crate::output::{count, warn};
+use crate::output::warn;
+use crate::text::count;
 
 /// The code page where neither a command nor a map names one.
-pub(crate) const USUAL_PAGE: &str = "map";
+pub const USUAL_PAGE: &str = "map";
 
 /// How data is converted.
-#[derive(Args, Debug)]
-pub(crate) struct MapArgs {
-    /// Which record descriptions the segments have; left out: the map that the system keeps
-    #[arg(long, value_name = "MAPFILE")]
-    map: Option<PathBuf>,
-    /// Convert zoned numbers that hold something else as characters, in place of refusing them
-    #[arg(long)]
-    pub(crate) as_text: bool,
-}
-
-impl MapArgs {
-    /// Whether any of it was given.
-    pub(crate) fn is_given(&self) -> bool {
-        self.map.is_some() || self.as_text
-    }
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    /// Which record descriptions the segments have; the map that the system keeps if it is left
+    /// out.
+    pub map: Option<PathBuf>,
+    /// Zoned numbers that hold something else are converted as characters, and not refused.
+    pub as_text: bool,
 }
 
 /// A map file with the members that it names, found beside it and in its folders.
+///
+/// # Errors
+/// If it cannot be read, or is no map.
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-pub(crate) fn gather(path: &Path) -> Result<Bundle> {
+pub fn gather(path: &Path) -> Result<Bundle> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let what = format!("{} cannot be read: {error}", path.display());
-        Failure::other(what, "Check the path and the permissions.")
+        failed(what, "Check the path and the permissions.")
     })?;
-    let about = |error: CopybookError| Failure::Error(Box::new(error)).about(path.display());
+    let about = |error: CopybookError| about(path.display().to_string(), error);
     let own = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let mut folders = vec![own.clone()];
     folders.extend(Bundle::folders(&text).map_err(about)?.iter().map(|folder| own.join(folder)));
@@ -68,132 +65,101 @@ pub(crate) fn gather(path: &Path) -> Result<Bundle> {
     Bundle::gather(&text, &member).map_err(about)
 }
 
+fn about(file: String, error: CopybookError) -> OperationsError {
+    OperationsError::Map { file: Some(file), error }
+}
+
+fn failed(what: String, remedy: impl Into<String>) -> OperationsError {
+    OperationsError::Encoding { what, remedy: remedy.into() }
+}
+
 /// The map that a system keeps of a database.
-pub(crate) fn kept<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<Option<Map>> {
+///
+/// # Errors
+/// If what it keeps is none.
+pub fn kept<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<Option<Map>> {
     let Some(bytes) = databases.repository.map(name) else { return Ok(None) };
     let map = Bundle::decode(bytes).and_then(|bundle| bundle.map());
-    let about = |error| Failure::Error(Box::new(error)).about(format!("the map of {name}"));
-    map.map(Some).map_err(about)
-}
-
-/// What is converted for the programs of a PSB; what is not is told, or refused.
-pub(crate) fn conversions<S: Store>(
-    databases: &Databases<S>,
-    psb: &ResolvedPsb,
-    without: WithoutMap,
-) -> Result<Vec<Option<PcbMap>>> {
-    let mut known: BTreeMap<DbdName, Kept> = BTreeMap::new();
-    let mut failed = None;
-    let mut of = |name: DbdName| -> Kept {
-        if let Some(known) = known.get(&name) {
-            return known.clone();
-        }
-        let found = kept_as(databases, name).unwrap_or_else(|failure| {
-            failed.get_or_insert(failure);
-            Kept::Unknown
-        });
-        known.entry(name).or_insert(found).clone()
-    };
-    let all = schedule::encoding::conversions(psb, &databases.repository, &mut of);
-    if let Some(failure) = failed {
-        return Err(failure);
-    }
-    for (dbd, why) in &all.unconverted {
-        let what = format!(
-            "PSB {}: {dbd} keeps EBCDIC data ([database.{dbd}] encoding = \"ebcdic\"), and {why}",
-            psb.name
-        );
-        let remedy = format!(
-            "Keep a map with `holdfast db map {dbd} MAPFILE`, or load {dbd} with --from-ebcdic and \
-             take the setting out."
-        );
-        if without == WithoutMap::Refuse {
-            return Err(Failure::other(what, remedy));
-        }
-        warn(format!(
-            "{what}: the program gets it as it is, and its own characters are ASCII. {remedy}"
-        ));
-    }
-    Ok(all.pcbs)
-}
-
-/// What is known of a database's data.
-fn kept_as<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<Kept> {
-    if databases.encoding(name) == Encoding::Ascii {
-        return Ok(Kept::AsPrograms);
-    }
-    let Some(map) = kept(databases, name)? else { return Ok(Kept::Unknown) };
-    let page = page_of(USUAL_PAGE, map.page())?;
-    Ok(Kept::Ebcdic(Arc::new(map), Arc::new(page)))
+    map.map(Some).map_err(|error| about(format!("the map of {name}"), error))
 }
 
 /// How the segments of a database are converted.
-pub(crate) struct Conversion {
+pub struct Conversion {
     page: Transcoder,
     direction: Direction,
     /// By the codes of segment types.
     segments: Vec<Option<Arc<Mapped>>>,
     as_text: bool,
     /// What was found so far.
-    pub(crate) findings: Findings,
+    findings: Findings,
+    notes: Vec<String>,
 }
 
 impl Conversion {
     /// Fits a map to a database, whose data must be ASCII on our side.
-    pub(crate) fn new<S: Store>(
+    ///
+    /// # Errors
+    /// If there is no map, or it does not fit.
+    pub fn new<S: Store>(
         databases: &Databases<S>,
         database: &Database,
         direction: Direction,
         page: &str,
-        args: &MapArgs,
+        mapping: &Mapping,
     ) -> Result<Conversion> {
         let name = database.name();
         if database.schema.placement.encoding() == Encoding::Ebcdic {
             let what = format!("[database.{name}] says encoding = \"ebcdic\"");
             let remedy = "Its data is EBCDIC as it is: leave the conversion out, or take the \
                           setting out of holdfast.toml.";
-            return Err(Failure::other(what, remedy));
+            return Err(failed(what, remedy));
         }
-        let map = match &args.map {
-            Some(path) => gather(path)?.map().map_err(|error| Failure::Error(Box::new(error)))?,
+        let map = match &mapping.map {
+            Some(path) => gather(path)?.map()?,
             None => kept(databases, name)?.ok_or_else(|| {
                 let what = format!("nothing says what the fields of {name} are");
                 let remedy = format!(
                     "Add --map MAPFILE, or keep a map with `holdfast db map {name} MAPFILE`."
                 );
-                Failure::usage(what, remedy)
+                OperationsError::NoConversion { what, remedy }
             })?,
         };
         let page = page_of(page, map.page())?;
-        let mut segments = vec![None; 256];
+        let (mut segments, mut notes) = (vec![None; 256], Vec::new());
         for kind in &database.schema.types {
             let segment = kind.name.text();
             let mapped = map.segment(segment).ok_or_else(|| missing(segment))?;
-            mapped
-                .fits(kind.max, kind.variable)
-                .map_err(|error| Failure::Error(Box::new(error)))?;
-            tell_native(segment, mapped);
+            mapped.fits(kind.max, kind.variable)?;
+            notes.extend(notes_of(segment, mapped));
             if let Some(at) = database.schema.find(kind.name) {
                 segments[usize::from(at.code())] = Some(Arc::new(mapped.clone()));
             }
         }
-        let findings = found_nothing(args.as_text);
-        Ok(Conversion { page, direction, segments, as_text: args.as_text, findings })
+        let (as_text, findings) = (mapping.as_text, found_nothing(mapping.as_text));
+        Ok(Conversion { page, direction, segments, as_text, findings, notes })
+    }
+
+    /// Which items hosts write in another form, and what else is to be known before it begins.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The same without what was found.
-    pub(crate) fn anew(&self) -> Conversion {
+    #[must_use]
+    pub fn anew(&self) -> Conversion {
         Conversion {
             page: self.page.clone(),
             direction: self.direction,
             segments: self.segments.clone(),
             as_text: self.as_text,
             findings: found_nothing(self.as_text),
+            notes: Vec::new(),
         }
     }
 
     /// Converts a segment of the database's code; `number` counts them.
-    pub(crate) fn convert(&mut self, code: u8, number: u64, data: &mut [u8]) {
+    pub fn convert(&mut self, code: u8, number: u64, data: &mut [u8]) {
         let Some(mapped) = &self.segments[usize::from(code)] else { return };
         mapped.check(&self.page, self.direction, data, number, &mut self.findings);
         if self.as_text {
@@ -204,32 +170,36 @@ impl Conversion {
         let _ = mapped.convert(&self.page, self.direction, data);
     }
 
-    /// Refuses what was found, or tells it.
-    pub(crate) fn settle(&self) -> Result<()> {
+    /// Refuses what was found, or answers what is to be known of it.
+    ///
+    /// # Errors
+    /// What could not be converted.
+    pub fn settle(&self) -> Result<Vec<String>> {
         let Findings { texts, signs, unused, .. } = &self.findings;
-        self.findings.refuse().map_err(|error| Failure::Error(Box::new(error)))?;
+        self.findings.refuse()?;
+        let mut notes = Vec::new();
         if let Some(first) = &self.findings.first_text {
-            warn(format!(
+            notes.push(format!(
                 "{} places are not as the map describes them and were converted as characters; \
                  the first: {first}",
                 count(*texts)
             ));
         }
         if *unused > 0 {
-            warn(format!(
+            notes.push(format!(
                 "{} segments have more behind the occurrences that they say their tables have; \
                  that was not converted, and is as it was",
                 count(*unused)
             ));
         }
         if *signs > 0 {
-            warn(format!(
+            notes.push(format!(
                 "{} numbers have signs other than the usual ones (C and D, or F without a sign); \
                  they keep their value, and go back with the usual ones",
                 count(*signs)
             ));
         }
-        Ok(())
+        Ok(notes)
     }
 }
 
@@ -237,53 +207,58 @@ fn found_nothing(as_text: bool) -> Findings {
     if as_text { Findings::with_texts() } else { Findings::default() }
 }
 
-fn missing(segment: &str) -> Failure {
+fn missing(segment: &str) -> OperationsError {
     let what = "it has no section".to_owned();
-    let error = CopybookError::Misfit { subject: segment.to_owned(), what };
-    Failure::Error(Box::new(error))
+    CopybookError::Misfit { subject: segment.to_owned(), what }.into()
 }
 
 /// The page that a command names, else the map's, else 037.
-fn page_of(named: &str, of_map: Option<CodePage>) -> Result<Transcoder> {
+///
+/// # Errors
+/// If there is no such page.
+pub fn page_of(named: &str, of_map: Option<CodePage>) -> Result<Transcoder> {
     let page = match named {
         USUAL_PAGE => Some(of_map.unwrap_or(CodePage::Cp037)),
         named => CodePage::named(named),
     };
     page.and_then(Transcoder::new).ok_or_else(|| {
         let what = format!("{named} is no EBCDIC code page");
-        Failure::usage(what, "There are 037, 1047, 273, 500, 1140 and 1141.")
+        let remedy = "There are 037, 1047, 273, 500, 1140 and 1141.".to_owned();
+        OperationsError::NoConversion { what, remedy }
     })
 }
 
-/// Says which items hosts write in another form.
-pub(crate) fn tell_native(segment: &str, mapped: &Mapped) {
-    mapped.notes().for_each(warn);
+/// Which items hosts write in another form, and what else the map says of a segment.
+#[must_use]
+pub fn notes_of(segment: &str, mapped: &Mapped) -> Vec<String> {
+    let mut notes: Vec<String> = mapped.notes().map(str::to_owned).collect();
     let native = mapped.native();
     if !native.is_empty() {
-        warn(format!(
+        notes.push(format!(
             "{segment}: {} (COMP-1, COMP-2, COMP-5) stay as they are; a host and programs here \
              write such numbers in different forms",
             native.join(", ")
         ));
     }
+    notes
 }
 
 /// What some data looks like.
 #[derive(Default)]
-pub(crate) struct Looks {
+pub struct Looks {
     all: u64,
     ebcdic: u64,
     ascii: u64,
 }
 
 /// How many segments are looked at.
-pub(crate) const LOOKED_AT: u64 = 500;
+pub const LOOKED_AT: u64 = 500;
 /// How many bytes of text tell something.
 const TELLING: u64 = 64;
 
 impl Looks {
     /// Looks at a segment: letters, digits and blanks are what text mostly has.
-    pub(crate) fn at(&mut self, data: &[u8]) {
+    pub fn at(&mut self, data: &[u8]) {
         let ebcdic = |byte: &&u8| {
             matches!(**byte, 0x40 | 0x81..=0x89 | 0x91..=0x99 | 0xa2..=0xa9 | 0xc1..=0xc9
                 | 0xd1..=0xd9 | 0xe2..=0xe9 | 0xf0..=0xf9)
@@ -296,7 +271,8 @@ impl Looks {
     }
 
     /// What it is, if it is clearly one of them.
-    pub(crate) fn verdict(&self) -> Option<Encoding> {
+    #[must_use]
+    pub fn verdict(&self) -> Option<Encoding> {
         let clearly = |one: u64, other: u64| {
             one >= TELLING && one > other.saturating_mul(3) && one.saturating_mul(4) > self.all
         };
@@ -306,25 +282,31 @@ impl Looks {
         clearly(self.ascii, self.ebcdic).then_some(Encoding::Ascii)
     }
 
-    /// Warns if it is not what is expected of data for a database.
-    pub(crate) fn warn(&self, database: DbdName, expected: Encoding, converted: bool) {
-        match (self.verdict(), expected) {
-            (Some(Encoding::Ebcdic), Encoding::Ascii) => warn(format!(
+    /// What to say if it is not what is expected of data for a database.
+    #[must_use]
+    pub fn surprise(
+        &self,
+        database: DbdName,
+        expected: Encoding,
+        converted: bool,
+    ) -> Option<String> {
+        Some(match (self.verdict(), expected) {
+            (Some(Encoding::Ebcdic), Encoding::Ascii) => format!(
                 "the data looks like EBCDIC, and {database} is declared as ASCII: programs would \
                  compare it with their own characters and find nothing equal. Load it with \
                  --from-ebcdic --map MAPFILE, or say [database.{database}] encoding = \"ebcdic\" \
                  in holdfast.toml and keep a map (holdfast db map)"
-            )),
-            (Some(Encoding::Ascii), Encoding::Ebcdic) if converted => warn(format!(
+            ),
+            (Some(Encoding::Ascii), Encoding::Ebcdic) if converted => format!(
                 "the data of {database} looks like ASCII, and --from-ebcdic converts it from \
                  EBCDIC: leave that out if the file is ASCII"
-            )),
-            (Some(Encoding::Ascii), Encoding::Ebcdic) => warn(format!(
+            ),
+            (Some(Encoding::Ascii), Encoding::Ebcdic) => format!(
                 "the data looks like ASCII, and [database.{database}] of holdfast.toml says \
                  encoding = \"ebcdic\": take that out, or load the file that a host unloaded"
-            )),
-            _ => {}
-        }
+            ),
+            _ => return None,
+        })
     }
 }
 

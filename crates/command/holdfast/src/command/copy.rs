@@ -9,8 +9,10 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use super::{Context, idcams};
+use super::idcams;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::text_of;
 use crate::operate::SystemArgs;
 
 /// The longest control file.
@@ -176,18 +178,13 @@ fn qualifier(file: &str) -> Result<String> {
     Ok(stem)
 }
 
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
 fn control_of(path: &Path) -> Result<Control> {
-    let unusable = |what: String| {
+    let unusable = |what: &str| {
         let what = format!("the control file {}: {what}", path.display());
         Failure::other(what, "Write it as in holdfast copy --help.")
     };
-    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
-    if bytes.len() > CONTROL_BYTES_MAX {
-        return Err(unusable("it is too long".into()));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| unusable("it is no text in UTF-8".into()))?;
-    toml::from_str(&text).map_err(|error| unusable(error.message().to_owned()))
+    let text = text_of(path, CONTROL_BYTES_MAX, unusable)?;
+    toml::from_str(&text).map_err(|error| unusable(error.message()))
 }
 
 /// The files of a folder whose names a pattern stands for, by name.

@@ -9,13 +9,15 @@ use copybook::Bundle;
 use definitions::DbdName;
 use definitions::resolve::Definitions as _;
 use operations::Databases;
+use operations::encoding::{gather, notes_of};
 use serde_json::json;
 use store_any::AnyStore;
 
-use super::{Context, DONE};
-use crate::encoding::{gather, tell_native};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
+use crate::output::warn;
 
 /// Keep, show or remove the map of a database: what the fields of its segments are
 ///
@@ -118,7 +120,7 @@ fn fit(
             Failure::other(what, "Describe every segment of the database.")
         })?;
         mapped.fits(*max, *variable).map_err(|error| Failure::Error(Box::new(error)))?;
-        tell_native(segment, mapped);
+        notes_of(segment, mapped).iter().for_each(warn);
     }
     if segments.is_empty() && map.segment(name.text()).is_none() {
         let what = format!("it has no section [file.{name}]");

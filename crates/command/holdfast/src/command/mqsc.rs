@@ -21,7 +21,8 @@ use queue_manager::QueueManager;
 use store_any::AnyStore;
 use system::{AnySystem, Home as _, SystemError};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, any_options, perform};
 use crate::output::warn;

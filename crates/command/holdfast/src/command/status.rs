@@ -7,10 +7,12 @@ use clap::Args;
 use system::status::{DataSetStatus, HistogramStatus, PoolStatus, RunningStatus, StoppedStatus};
 use system::{SystemConfig, SystemStatus};
 
-use super::{Context, DONE, on_engine};
+use super::{DONE, on_engine};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, bytes, count, microseconds, utc};
+use crate::output::{Output, utc};
 use crate::passphrase::PassphraseArgs;
+use crate::text::{bytes, count, microseconds};
 
 /// Show how a system is
 ///

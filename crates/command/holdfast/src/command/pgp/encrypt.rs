@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use clap::Args;
 use openpgp::{Error, Stats, Writing};
 
-use super::super::Context;
 use super::choices::{Cipher, Compression, Digest, Form};
 use super::files::{FileArgs, Pair, each, is_pipe, report, timed, to_place, watched};
 use super::{add_recipient, signers};
+use crate::context::Context;
 use crate::failure::Result;
 
 #[derive(Args, Debug)]

@@ -12,12 +12,13 @@ use clap::{Args, ValueEnum};
 use openpgp::{Error, STAGES, Stages, Stats, Target};
 use serde_json::{Value, json};
 
-use super::super::Context;
 use super::RingArgs;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{bytes, on_one_line, say};
+use crate::output::say;
 use crate::progress::Progress;
 use crate::standard::is_special;
+use crate::text::{bytes, on_one_line};
 
 /// What all of them take: which files, and how.
 #[derive(Args, Debug)]

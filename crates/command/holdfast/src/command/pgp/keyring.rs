@@ -15,12 +15,14 @@ use seal::TokenPlace;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::super::{Context, DONE};
+use super::super::DONE;
 use super::files::{input, shown, to_place};
 use super::x509::{self, NewArgs};
 use super::{Own, RingArgs, certificate, keystores, own, secret};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{on_one_line, utc, warn};
+use crate::output::{utc, warn};
+use crate::text::on_one_line;
 
 pub(super) const DAY_S: u32 = 86_400;
 /// Times of keys end in 2106.
@@ -155,7 +157,7 @@ pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<Exi
         let _ = store.delete(&print);
         return Err(failure);
     }
-    told(context, &print, "made")
+    report(context, &print, "made")
 }
 
 /// Names what was made, and puts its certificates in.
@@ -213,11 +215,11 @@ fn generate_in_token(
     let print = store.add_token_key(&key)?;
     let done = if args.existing { "taken" } else { "made" };
     name(args, store, &print, x509.as_deref())?;
-    told(context, &print, done)
+    report(context, &print, done)
 }
 
 /// Says what happened to a key.
-pub(super) fn told(context: &mut Context, print: &str, what: &str) -> Result<ExitCode> {
+pub(super) fn report(context: &mut Context, print: &str, what: &str) -> Result<ExitCode> {
     if context.output.is_json() {
         context.output.value(&json!({ "fingerprint": print, "done": what }))?;
     } else {
@@ -278,7 +280,7 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
         store.set_alias(alias, print)?;
     }
     for print in &prints {
-        told(context, print, "imported")?;
+        report(context, print, "imported")?;
     }
     DONE
 }
@@ -472,7 +474,7 @@ pub(super) fn delete(context: &mut Context, args: &DeleteArgs) -> Result<ExitCod
     }
     for print in &prints {
         store.delete(print)?;
-        told(context, print, "deleted")?;
+        report(context, print, "deleted")?;
     }
     DONE
 }
@@ -513,7 +515,7 @@ pub(super) fn revoke(context: &mut Context, args: &RevokeArgs) -> Result<ExitCod
             store.add_secret(&keys::key_with_revocation(&key, revocation))?
         }
     };
-    told(context, &print, "revoked")
+    report(context, &print, "revoked")
 }
 
 #[derive(Args, Debug)]
@@ -537,7 +539,7 @@ pub(super) fn expire(context: &mut Context, args: &ExpireArgs) -> Result<ExitCod
             store.add_secret(&keys::expire(&key, &passphrases, lifetime)?)?
         }
     };
-    told(context, &print, "has another end; give its certificate to those who use it")
+    report(context, &print, "has another end; give its certificate to those who use it")
 }
 
 #[derive(Args, Debug)]
@@ -567,7 +569,7 @@ pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitC
         }
     };
     let print = store.add_certificate(made)?;
-    told(context, &print, "certified")
+    report(context, &print, "certified")
 }
 
 #[derive(Args, Debug)]
@@ -590,7 +592,7 @@ pub(super) fn alias(context: &mut Context, args: &AliasArgs) -> Result<ExitCode>
         store.may_be_called(&args.alias, Some(&print))?;
     }
     store.set_alias(&args.alias, &print)?;
-    told(context, &print, "has the alias")
+    report(context, &print, "has the alias")
 }
 
 #[derive(Args, Debug)]
@@ -617,5 +619,5 @@ pub(super) fn passphrase(context: &mut Context, args: &PassphraseArgs) -> Result
         false => Some(args.ring.other_passphrase(args.new_passphrase_file.as_deref())?),
     };
     let print = store.add_secret(&keys::change_passphrase(&key, &old, new.as_ref())?)?;
-    told(context, &print, "locked anew")
+    report(context, &print, "locked anew")
 }
