@@ -95,6 +95,11 @@ impl Shared {
         Ok(Arc::clone(&member))
     }
 
+    /// Notes that the engine has confirmed a commit.
+    pub(crate) fn confirm(&self, lane: i64, number: i64) {
+        self.common.history.confirm(lane, number, self.now());
+    }
+
     /// A connection that belongs to no pool.
     pub(crate) fn connect(&self) -> Result<Connection> {
         self.common.connect()

@@ -8,6 +8,7 @@
 #   kill N    node N dies with all its processes
 #   freeze N  the processes of node N stop where they are; thaw N lets them go on
 #   start N   a node that died comes back
+#   sound     answers whether this Patroni keeps a leader that was frozen replaced
 #   standbys  answers how many nodes follow the leader: those it waits for, and all
 set -eu
 bin=$1 port=$2
@@ -93,6 +94,11 @@ leader() {
     done
     echo 0
 }
+# Since 3.0.3: before, such a leader writes its key over the one of who replaced it.
+sound() {
+    version=$($as patroni --version)
+    printf '%s\n' "patroni 3.0.3" "$version" | sort -V -C && echo yes || echo no
+}
 leads() {
     [ "$(leader)" = "$1" ]
 }
@@ -134,6 +140,7 @@ echo "ready $home"
 while read -r command number; do
     case $command in
         leader) leader ;;
+        sound) sound ;;
         standbys) echo "$(count sync) $(count replica)" ;;
         kill) signal "$number" KILL; echo "done" ;;
         freeze) signal "$number" STOP; echo "done" ;;
