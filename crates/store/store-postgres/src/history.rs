@@ -32,7 +32,8 @@ impl Timeline {
     pub(crate) const UNKNOWN: Timeline = Timeline(0);
 
     /// Asks for the current one: the name of a file of the log begins with it.
-    pub(crate) const QUESTION: &str = "SELECT pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8)";
+    pub(crate) const QUESTION: &str = "SELECT pg_catalog.substr(\
+         pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8)";
 
     /// From the answer to [`Timeline::QUESTION`].
     pub(crate) fn of_answer(answer: &str) -> Timeline {
