@@ -401,6 +401,9 @@ impl Connection {
         locked?;
         let rows = row?;
         ended?;
+        if self.was_alone() {
+            return Err(Fault::Lost("no standby has the number to commit under".into()));
+        }
         let row = rows.first().ok_or_else(|| Fault::Fenced(format!("system {system} is gone")))?;
         self.lane = Lane { lane: row.try_get(0)?, system, number: 0 };
         Ok(())
