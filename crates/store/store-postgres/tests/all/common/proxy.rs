@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,8 @@ fn serve(state: &Arc<State>, mut client: UnixStream) {
     let Ok(mut server) = UnixStream::connect(&state.server) else { return };
     let (mut back_from, mut back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let committed = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&committed);
+    let muted = Arc::new(AtomicBool::new(false));
+    let (counted, silent) = (Arc::clone(&committed), Arc::clone(&muted));
     std::thread::spawn(move || {
         let mut bytes = vec![0; 1 << 16];
         let mut answers = Vec::new();
@@ -122,7 +123,7 @@ fn serve(state: &Arc<State>, mut client: UnixStream) {
             answers.extend_from_slice(&bytes[..length]);
             counted.fetch_add(count(&answers, COMMITTED), SeqCst);
             answers.drain(..answers.len().saturating_sub(COMMITTED.len() - 1));
-            if back_to.write_all(&bytes[..length]).is_err() {
+            if !silent.load(SeqCst) && back_to.write_all(&bytes[..length]).is_err() {
                 break;
             }
         }
@@ -156,7 +157,9 @@ fn serve(state: &Arc<State>, mut client: UnixStream) {
             }
             Cut::After => {
                 let wanted = committed.load(SeqCst) + count(sent, b"COMMIT");
-                let _ = client.shutdown(Shutdown::Both);
+                // The client learns of the cut when the engine has committed: what it asks then must
+                // not overtake the commit.
+                muted.store(true, SeqCst);
                 let _ = server.write_all(sent);
                 // However busy the machine is. An engine that cannot answer what stands in front of
                 // COMMIT would not commit.
