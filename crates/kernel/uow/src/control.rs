@@ -19,7 +19,7 @@
 //! | 104 | 1 | stale copy of the log: 0 or 1; 255 for none (K9) |
 //! | 105 | 1 | 1 if the system was stopped in order |
 //! | 106 | 1 | 1 if the write-ahead data set may hold what the log lacks (K11) |
-//! | 107 | 5 | zero |
+//! | 107 | 5 | since which of its beginnings; zero if an earlier release began it |
 //! | 112 | 8 | group from which that copy is stale |
 //! | 120 | 8 | UTC in microseconds |
 //! | 128 | 3,968 | what the system's bytes must prove (`protection`), zeros behind it |
@@ -40,7 +40,7 @@ use seam::disk::{BLOCK, Create, File, Open, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
-use wal::LogEvents;
+use wal::{BEGINNING_BYTES, Beginning, LogEvents};
 
 use crate::UowError;
 use crate::anchor::{Anchor, AnchorPlan};
@@ -59,8 +59,8 @@ pub struct ControlBlock {
     pub stale: Option<(u8, GroupNumber)>,
     /// Whether the system was stopped in order.
     pub orderly: bool,
-    /// Whether the write-ahead data set may hold what the log lacks.
-    pub ahead: bool,
+    /// Since which of its beginnings the write-ahead data set may hold what the log lacks.
+    pub ahead: Option<Beginning>,
     /// When it was written, UTC in microseconds.
     pub utc_us: u64,
 }
@@ -141,7 +141,7 @@ impl ControlFile {
             proven: Lsn::NONE,
             stale: None,
             orderly: false,
-            ahead: false,
+            ahead: None,
             utc_us: seam.clock.utc_us(),
         };
         let first = (0, block, Protection::SEALED);
@@ -355,7 +355,7 @@ impl LogEvents for ControlFile {
         back.map_err(|error| error.to_string())
     }
 
-    fn ahead(&self, holds: bool) -> Result<(), String> {
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
         self.update(|block| block.ahead = holds).map_err(|error| error.to_string())
     }
 }
@@ -366,7 +366,9 @@ fn encode(block: &ControlBlock, out: &mut [u8]) {
     put_u64(out, 16, block.proven.0);
     out[24] = block.stale.map_or(NO_COPY, |(copy, _)| copy);
     out[25] = u8::from(block.orderly);
-    out[26] = u8::from(block.ahead);
+    out[26] = u8::from(block.ahead.is_some());
+    let beginning = block.ahead.unwrap_or(Beginning::UNNAMED);
+    out[27..27 + BEGINNING_BYTES].copy_from_slice(&beginning.0);
     put_u64(out, 32, block.stale.map_or(0, |(_, group)| group.0));
     put_u64(out, 40, block.utc_us);
 }
@@ -417,13 +419,15 @@ pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fa
         .open(sequence, &clear[..TAG_AT], sealed, &tag)
         .map_err(|_| damaged("it does not prove itself"))?;
     let stale = (sealed[24] != NO_COPY).then(|| (sealed[24], GroupNumber(get_u64(sealed, 32))));
+    let mut beginning = Beginning::UNNAMED;
+    beginning.0.copy_from_slice(&sealed[27..27 + BEGINNING_BYTES]);
     let block = ControlBlock {
         checkpoint: Lsn(get_u64(sealed, 0)),
         needed_from: Lsn(get_u64(sealed, 8)),
         proven: Lsn(get_u64(sealed, 16)),
         stale,
         orderly: sealed[25] == 1,
-        ahead: sealed[26] == 1,
+        ahead: (sealed[26] == 1).then_some(beginning),
         utc_us: get_u64(sealed, 40),
     };
     let protection = match version {

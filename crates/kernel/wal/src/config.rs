@@ -13,6 +13,7 @@ use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 
 use crate::LogError;
+use crate::beginning::Beginning;
 use crate::elsewhere::Elsewhere;
 use crate::group::GROUP_HEADER;
 use crate::record::RECORD_BYTES_MAX;
@@ -381,8 +382,8 @@ pub trait LogEvents: Send + Sync {
     ///
     /// # Errors
     /// Why it could not be recorded; nothing is written ahead then.
-    fn ahead(&self, holds: bool) -> Result<(), String> {
-        if holds { Err("nobody records it".into()) } else { Ok(()) }
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
+        if holds.is_some() { Err("nobody records it".into()) } else { Ok(()) }
     }
 }
 
@@ -418,9 +419,9 @@ pub struct LogStart {
     /// Whether a stale copy may be used if there is no other, and a write-ahead data set that is
     /// gone be done without. What they lack is lost.
     pub override_stale: bool,
-    /// Whether the write-ahead data set may hold what the log lacks: without it the log is then
-    /// not opened.
-    pub ahead: bool,
+    /// The beginning of the write-ahead data set since which that may hold what the log lacks:
+    /// without it the log is then not opened.
+    pub ahead: Option<Beginning>,
 }
 
 impl LogStart {
@@ -434,7 +435,7 @@ impl LogStart {
         proven: Lsn::NONE,
         stale: None,
         override_stale: false,
-        ahead: false,
+        ahead: None,
     };
 }
 

@@ -139,7 +139,7 @@ impl Log {
             repairing: Mutex::new(()),
             resyncing: Mutex::new(()),
         });
-        opened.notes.extend(log.core.go_ahead(start.ahead)?);
+        opened.notes.extend(log.core.go_ahead(start.ahead.is_some())?);
         let shared = log.core.layout().shared_folder(log.core.env.seam.disk.as_ref());
         opened.notes.extend(
             shared.map(|why| format!("{why}: without that folder both copies of the log are lost")),
@@ -438,7 +438,7 @@ fn build(env: LogEnv, config: LogConfig, start: &LogStart, parts: Parts) -> Read
     directory.free_unneeded();
     let archives = start.archived != LogStart::NO_ARCHIVE;
     let state = FlushState::new(&config, restored.next.0, restored.copies, archives);
-    let begun = Begun { ring, state, end: restored.end, ahead: start.ahead };
+    let begun = Begun { ring, state, end: restored.end, ahead: start.ahead.is_some() };
     let flush = Flush::new(env, config, begun);
     let slots = Slots::new(flush, directory, heads);
     let writing = Writing::new(Sealing::new(Append::new(slots), sealer));

@@ -263,7 +263,7 @@ impl Found {
                 Err(error) => error,
                 Ok(Some(step)) => {
                     let offset = step.place.offset();
-                    if start.ahead {
+                    if start.ahead.is_some() {
                         let whole = walk.whole(start.from);
                         keep_piece(&mut piece, &step.head, walk.payload(&step), whole);
                     }
@@ -438,7 +438,7 @@ pub(crate) fn split_at(
     let Some((_, first)) = first else {
         return Err(LogError::Gone { lsn: from, oldest: oldest.first });
     };
-    let before = all.get(&(first.sequence - 1)).filter(|_| start.ahead);
+    let before = all.get(&(first.sequence - 1)).filter(|_| start.ahead.is_some());
     let begin = before.map_or(first.sequence, |(_, before)| before.sequence);
     let chain: Chain = all.range(begin..).map(|(_, segment)| *segment).collect();
     let mut older = Vec::new();

@@ -150,7 +150,7 @@ pub fn scan(
             visit(Scanned::Damage { number, path, offset, why: flaw.to_string() });
         }
         let head = &step.head;
-        if start.ahead {
+        if start.ahead.is_some() {
             keep_piece(&mut piece, head, walk.payload(&step), walk.whole(start.from));
         }
         visit(Scanned::Group(&shown(config, &walk, &step)));
