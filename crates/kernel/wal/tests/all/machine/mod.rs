@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use holdfast_wal::{
-    Beginning, DurableSink, Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Opened, Scanned, scan,
+    Beginning, DurableSink, Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Opened, Scanned,
+    scan,
 };
 use seal::TestKeys;
 use seam::Seam;
