@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
 use seal::Tag;
-use seam::disk::{BLOCK, File};
+use seam::disk::{BLOCK, File, missing_file};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
@@ -603,7 +603,7 @@ impl LogRepair<'_> {
     fn file(&self, at: FileAt) -> Result<Arc<dyn File>, Failed> {
         let surveyed = self.survey.files.get(&at);
         surveyed.map(|surveyed| Arc::clone(&surveyed.file)).ok_or_else(|| {
-            let gone = std::io::ErrorKind::NotFound.into();
+            let gone = missing_file();
             (at.copy, LogError::io("open", at.path(self.config), gone))
         })
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
 use seal::{Salt, Tag};
-use seam::disk::File;
+use seam::disk::{File, missing_file};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
@@ -179,7 +179,7 @@ impl Writing {
     fn file_of<'j>(&self, job: &'j Job, copy: u8) -> Result<&'j dyn File, LogError> {
         let at = job.at(copy);
         let Some(file) = job.files.get(copy, job.stripe) else {
-            let gone = std::io::ErrorKind::NotFound.into();
+            let gone = missing_file();
             return Err(LogError::io("write", at.path(&self.layout()), gone));
         };
         if let Some(id) = &job.head {
