@@ -404,6 +404,15 @@ impl Origin {
         Origin { first: Lsn::FIRST, group: GroupNumber(1), previous: Tag([0; 16]) };
 }
 
+/// Where a log ends that everything has landed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEnd {
+    /// The group that it would have next.
+    pub next: GroupNumber,
+    /// The tag of its last group.
+    pub last: Tag,
+}
+
 /// What is known about a log before it is read.
 #[derive(Clone, Copy, Debug)]
 pub struct LogStart {
@@ -419,6 +428,9 @@ pub struct LogStart {
     /// Whether a stale copy may be used if there is no other, and a write-ahead data set that is
     /// gone be done without. What they lack is lost.
     pub override_stale: bool,
+    /// Where the log ended when the system was stopped in order, if it was: then the rest of its last
+    /// segment need not be read to know that (K7).
+    pub ended: Option<LogEnd>,
     /// The beginning of the write-ahead data set since which that may hold what the log lacks:
     /// without it the log is then not opened.
     pub ahead: Option<Beginning>,
@@ -435,6 +447,7 @@ impl LogStart {
         proven: Lsn::NONE,
         stale: None,
         override_stale: false,
+        ended: None,
         ahead: None,
     };
 }

@@ -242,6 +242,14 @@ impl Log {
         self.core.land(up_to)
     }
 
+    /// Where the log ends now. It is where it ends for good if everything has landed, and nobody
+    /// appends any more.
+    #[must_use]
+    pub fn last_group(&self) -> LogEnd {
+        let sealer = self.core.sealer.lock();
+        LogEnd { next: GroupNumber(sealer.next), last: sealer.previous }
+    }
+
     /// How far the log itself holds everything, durably. What is durable beyond is in the
     /// write-ahead data set.
     #[must_use]

@@ -256,7 +256,7 @@ impl Found {
         let (older, chain) = split.map_err(|gone| survey.explain(config, gone))?;
         let mut groups: Vec<Vec<GroupAt>> = chain.iter().map(|_| Vec::new()).collect();
         let (mut repairs, mut piece, mut passed) = (Vec::new(), Vec::new(), Vec::new());
-        let mut walk = Walk::new(config, survey, chain);
+        let mut walk = Walk::new(config, survey, chain).ends_at(start.ended);
         loop {
             let error = match advance(&mut walk, book, trust) {
                 Ok(None) => break,

@@ -126,7 +126,7 @@ pub fn scan(
     if let Some((_, oldest)) = older.first().or(chain.first()) {
         visit(Scanned::Oldest { group: oldest.first_group, first: oldest.first });
     }
-    let mut walk = Walk::new(config, &survey, chain);
+    let mut walk = Walk::new(config, &survey, chain).ends_at(start.ended);
     let (mut cutter, mut piece) = (Cutter::default(), Vec::new());
     loop {
         let step = match advance(&mut walk, &mut book, &trust) {
