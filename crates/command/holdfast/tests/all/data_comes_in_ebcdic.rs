@@ -288,9 +288,9 @@ fn data_goes_back_only_with_the_map_that_it_was_loaded_with() {
     bank.load(GENUINE, &["--from-ebcdic", "--map", &map]).done();
     let path = bank.folder.join("refused");
     let unload = ["PAUTDB", path.to_str().unwrap(), "--to-ebcdic", "--map", other];
-    bank.run(&["unload"], &unload).failed("HFX", &["loaded with another map", "--other-map"]);
+    bank.run(&["unload"], &unload).failed("HFY100", &["loaded with another map", "--other-map"]);
     assert!(!path.exists());
-    bank.run(&["db", "map"], &["PAUTDB", other]).failed("HFX", &["holds data"]);
+    bank.run(&["db", "map"], &["PAUTDB", other]).failed("HFY100", &["holds data"]);
     let back = bank.unload("wanted", &["--to-ebcdic", "--map", other, "--other-map"]);
     assert_eq!(segments(&back), genuine());
     bank.run(&["db", "map"], &["PAUTDB", &map]).done();
@@ -301,7 +301,7 @@ fn data_goes_back_only_with_the_map_that_it_was_loaded_with() {
     bank.load(GENUINE, &["--from-ebcdic"]).done();
     assert_eq!(segments(&bank.unload("anew", &["--to-ebcdic", "--map", other])), genuine());
     let unload = ["PAUTDB", path.to_str().unwrap(), "--to-ebcdic", "--map", &map];
-    bank.run(&["unload"], &unload).failed("HFX", &["loaded with another map"]);
+    bank.run(&["unload"], &unload).failed("HFY100", &["loaded with another map"]);
     bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
     bank.load(GENUINE, &[]).done();
     bank.run(&["unload"], &unload).done();
