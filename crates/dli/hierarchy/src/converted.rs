@@ -39,7 +39,7 @@ pub fn note<S: Store>(store: &S, name: DbdName, map: Option<&[u8]>) -> Result<()
         return Ok(());
     }
     let key = [&name.bytes()[..], &[KIND], &store.position().to_be_bytes()].concat();
-    let value = [&[VERSION][..], map.as_ref().map_or(&[][..], |map| map)].concat();
+    let value = [&[VERSION][..], map.as_ref().map_or(&[][..], |map| &map[..])].concat();
     record::put_value(store, &key, Some(&value))
 }
 
