@@ -23,8 +23,8 @@ use crate::segment::{FileAt, HeadSealer, make_slot, sync_folders};
 use crate::slots::Slots;
 use crate::writer::Writing;
 use crate::{
-    AheadInfo, COPIES_MAX, CopyInfo, DurableSink, LogConfig, LogEnv, LogError, LogSpace, LogStart,
-    LogStatistics, Opened, Origin, Place, RecordHead, SegmentInfo,
+    AheadInfo, COPIES_MAX, CopyInfo, DurableSink, LogConfig, LogEnd, LogEnv, LogError, LogSpace,
+    LogStart, LogStatistics, Opened, Origin, Place, RecordHead, SegmentInfo,
 };
 
 /// A running log.
