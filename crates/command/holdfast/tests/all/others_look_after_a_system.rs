@@ -143,7 +143,9 @@ fn what_root_restores_in_the_folder_of_another_user_is_that_users() {
     on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
     let new = folder.join("new");
     fs::create_dir(&new).unwrap();
+    // Its archives stay where they are.
     give(&new);
+    give(&dir);
     let (keys, archive) = (dir.join("holdfast.keys"), dir.join("archive"));
     let (keys, archive) = (keys.to_str().unwrap(), archive.to_str().unwrap());
     let rest = ["--keys", keys, "--archives", archive, "--copies", copies];
