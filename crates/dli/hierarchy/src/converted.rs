@@ -28,8 +28,8 @@ const DIGEST_BYTES: usize = 32;
 /// The digest of a map.
 type Digest = [u8; DIGEST_BYTES];
 
-/// Notes the map, encoded, with which the data of a database is converted from now on, or that it is
-/// not.
+/// Notes the map, encoded, with which the data of a database is converted from now on, or that it
+/// is not.
 ///
 /// # Errors
 /// If the store refuses.

@@ -26,8 +26,8 @@
 //! | 136 | 16 | the tag of its last group then |
 //! | 152 | 3,944 | what the system's bytes must prove (`protection`), zeros behind it |
 //!
-//! Version 2 did not say where the log ended: what is bound stood from 128 on. Version 1 ended at 128:
-//! it bound nothing, which counts as [`Protection::SEALED`].
+//! Version 2 did not say where the log ended: what is bound stood from 128 on. Version 1 ended at
+//! 128: it bound nothing, which counts as [`Protection::SEALED`].
 //!
 //! A release with another layout writes both slots before it does anything else, so a slot of an
 //! unknown version beside a sound one is damage, and the sound one serves (K20).

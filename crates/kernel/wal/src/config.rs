@@ -428,8 +428,8 @@ pub struct LogStart {
     /// Whether a stale copy may be used if there is no other, and a write-ahead data set that is
     /// gone be done without. What they lack is lost.
     pub override_stale: bool,
-    /// Where the log ended when the system was stopped in order, if it was: then the rest of its last
-    /// segment need not be read to know that (K7).
+    /// Where the log ended when the system was stopped in order, if it was: then the rest of its
+    /// last segment need not be read to know that (K7).
     pub ended: Option<LogEnd>,
     /// The beginning of the write-ahead data set since which that may hold what the log lacks:
     /// without it the log is then not opened.

@@ -3,7 +3,8 @@
 //! Invariants:
 //! 1. The new key comes with a salt of its own, so no nonce is ever used twice (K3). The first
 //!    group under it says so and begins with a record, so readers may begin there.
-//! 2. The write-ahead data set begins anew under the new key: its first entry is never written over.
+//! 2. The write-ahead data set begins anew under the new key: its first entry is never written
+//!    over.
 //! 3. A key is needed as long as any block of the log's files names it, whether or not anybody is
 //!    going to read that block: a file that is used again is looked at before it is written over.
 

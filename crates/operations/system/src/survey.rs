@@ -263,8 +263,8 @@ impl Stopped {
         }
     }
 
-    /// The files of the write-ahead data set, which `holds` what the log lacks since that beginning:
-    /// how many entries prove themselves in each, or why it cannot be used.
+    /// The files of the write-ahead data set, which `holds` what the log lacks since that
+    /// beginning: how many entries prove themselves in each, or why it cannot be used.
     #[must_use]
     pub fn look_ahead(&self, holds: Option<Beginning>) -> Vec<(PathBuf, Result<u64, String>)> {
         wal::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log, holds)

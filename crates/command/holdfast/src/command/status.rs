@@ -138,8 +138,8 @@ fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
         less => format!(", {} while it keeps the log full", bytes(less)),
     };
     output.line(format!(
-        "                one may span {} of log ({}){} and hold {} locks (locks.locks_per_unit_max) \
-         of {} (locks.locks_max)",
+        "                one may span {} of log ({}){} and hold {} locks \
+         (locks.locks_per_unit_max) of {} (locks.locks_max)",
         bytes(limits.log_bytes_max),
         limits.log_set_by,
         when_full,

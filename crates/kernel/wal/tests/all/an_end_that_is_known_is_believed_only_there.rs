@@ -1,6 +1,6 @@
-//! Where a log ended is known after an orderly stop, so that the next start need not read the rest of
-//! its last segment. That word is worth something only at the very group that it names: a log that
-//! went on, or lost its end, is judged as ever (K7).
+//! Where a log ended is known after an orderly stop, so that the next start need not read the rest
+//! of its last segment. That word is worth something only at the very group that it names: a log
+//! that went on, or lost its end, is judged as ever (K7).
 
 #![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
 
