@@ -402,7 +402,7 @@ fn a_division_by_zero_that_nothing_handles_ends_the_program() {
         let handled = (1..=7).map(|number| format!("HANDLED {number}\n"));
         let others = ["KEPT 00007/00007\n", "RESTS 00003\n", "SHARE 00002\n"];
         for line in handled.chain(others.map(str::to_owned)) {
-            assert!(outcome.output.contains(line), "{case}: {line}: {}", outcome.output);
+            assert!(outcome.output.contains(&line), "{case}: {line}: {}", outcome.output);
         }
         assert!(!outcome.output.contains("NOT THIS"), "{case}: {}", outcome.output);
         assert!(!outcome.output.contains("BEHIND"), "{case}: {}", outcome.output);

@@ -79,8 +79,11 @@ fn open(machine: &Machine, start: LogStart) -> Result<Lsn, LogError> {
     opened.unwrap()
 }
 
-/// Ways to overwrite a file as a whole, by name.
-fn attacks(earlier: SimDisk) -> Vec<(&'static str, Box<dyn Fn(&SimDisk, &str)>)> {
+/// Overwrites a file as a whole.
+type Attack = Box<dyn Fn(&SimDisk, &str)>;
+
+/// Ways to do that, by name.
+fn attacks(earlier: SimDisk) -> Vec<(&'static str, Attack)> {
     let other = foreign();
     let whole = |disk: &SimDisk, path: &str, of: &SimDisk| {
         disk.write_raw(path, 0, &of.read_raw(path, 0, BYTES as usize));
