@@ -134,6 +134,8 @@ pub(crate) struct Conversion {
     /// By the codes of segment types.
     segments: Vec<Option<Arc<Mapped>>>,
     as_text: bool,
+    /// The map, encoded.
+    map: Arc<[u8]>,
     /// What was found so far.
     pub(crate) findings: Findings,
 }
@@ -154,16 +156,7 @@ impl Conversion {
                           setting out of holdfast.toml.";
             return Err(Failure::other(what, remedy));
         }
-        let map = match &args.map {
-            Some(path) => gather(path)?.map().map_err(|error| Failure::Error(Box::new(error)))?,
-            None => kept(databases, name)?.ok_or_else(|| {
-                let what = format!("nothing says what the fields of {name} are");
-                let remedy = format!(
-                    "Add --map MAPFILE, or keep a map with `holdfast db map {name} MAPFILE`."
-                );
-                Failure::usage(what, remedy)
-            })?,
-        };
+        let (map, bytes) = map_of(databases, name, args)?;
         let page = page_of(page, map.page())?;
         let mut segments = vec![None; 256];
         for kind in &database.schema.types {
@@ -178,7 +171,13 @@ impl Conversion {
             }
         }
         let findings = found_nothing(args.as_text);
-        Ok(Conversion { page, direction, segments, as_text: args.as_text, findings })
+        let map = bytes.into();
+        Ok(Conversion { page, direction, segments, as_text: args.as_text, map, findings })
+    }
+
+    /// The map, as a system keeps it.
+    pub(crate) fn map(&self) -> &[u8] {
+        &self.map
     }
 
     /// The same without what was found.
@@ -188,6 +187,7 @@ impl Conversion {
             direction: self.direction,
             segments: self.segments.clone(),
             as_text: self.as_text,
+            map: Arc::clone(&self.map),
             findings: found_nothing(self.as_text),
         }
     }
@@ -231,6 +231,26 @@ impl Conversion {
         }
         Ok(())
     }
+}
+
+/// The map that was given, or else the one that the system keeps; and the same encoded.
+fn map_of<S: Store>(
+    databases: &Databases<S>,
+    name: DbdName,
+    args: &MapArgs,
+) -> Result<(Map, Vec<u8>)> {
+    if let Some(path) = &args.map {
+        let bundle = gather(path)?;
+        let map = bundle.map().map_err(|error| Failure::Error(Box::new(error)))?;
+        return Ok((map, bundle.encode()));
+    }
+    let map = kept(databases, name)?.ok_or_else(|| {
+        let what = format!("nothing says what the fields of {name} are");
+        let remedy =
+            format!("Add --map MAPFILE, or keep a map with `holdfast db map {name} MAPFILE`.");
+        Failure::usage(what, remedy)
+    })?;
+    Ok((map, databases.repository.map(name).unwrap_or_default().to_vec()))
 }
 
 fn found_nothing(as_text: bool) -> Findings {

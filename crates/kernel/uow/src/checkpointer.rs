@@ -137,6 +137,14 @@ impl Kernel {
         // that is kept from where it was needed when the set went offline, while there is room.
         let has_room = self.log.room() >= self.log.capacity_bytes() / KEPT_ROOM;
         let keeps = !checkpoint.offline.is_empty() && has_room;
+        // Nobody appends any more, so what has landed is all that there will be.
+        let ended = match orderly {
+            true => {
+                self.log.land(self.log.next_lsn())?;
+                Some(self.log.last_group())
+            }
+            false => None,
+        };
         let updated = self.control.update(|block| {
             if keeps {
                 needed_from = needed_from.min(block.needed_from);
@@ -147,6 +155,7 @@ impl Kernel {
             // crash cuts off, and the log would then seem to have been cut.
             block.proven = end;
             block.orderly = orderly && checkpoint.active.is_empty();
+            block.ended = ended.filter(|_| block.orderly);
         });
         // The last word of an orderly stop stands in both slots, so that neither can be lost
         // unseen.

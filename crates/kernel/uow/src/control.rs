@@ -5,7 +5,7 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 8 | `HFCONTRL` |
-//! | 8 | 2 | layout version, 2 |
+//! | 8 | 2 | layout version, 3 |
 //! | 10 | 6 | zero |
 //! | 16 | 16 | system |
 //! | 32 | 4 | key generation of the system's key |
@@ -19,12 +19,15 @@
 //! | 104 | 1 | stale copy of the log: 0 or 1; 255 for none (K9) |
 //! | 105 | 1 | 1 if the system was stopped in order |
 //! | 106 | 1 | 1 if the write-ahead data set may hold what the log lacks (K11) |
-//! | 107 | 5 | zero |
+//! | 107 | 5 | since which of its beginnings; zero if an earlier release began it |
 //! | 112 | 8 | group from which that copy is stale |
 //! | 120 | 8 | UTC in microseconds |
-//! | 128 | 3,968 | what the system's bytes must prove (`protection`), zeros behind it |
+//! | 128 | 8 | after an orderly stop: the group that the log would have next; otherwise zero |
+//! | 136 | 16 | the tag of its last group then |
+//! | 152 | 3,944 | what the system's bytes must prove (`protection`), zeros behind it |
 //!
-//! Version 1 ended at 128: it bound nothing, which counts as [`Protection::SEALED`].
+//! Version 2 did not say where the log ended: what is bound stood from 128 on. Version 1 ended at
+//! 128: it bound nothing, which counts as [`Protection::SEALED`].
 //!
 //! A release with another layout writes both slots before it does anything else, so a slot of an
 //! unknown version beside a sound one is damage, and the sound one serves (K20).
@@ -40,7 +43,7 @@ use seam::disk::{BLOCK, Create, File, Open, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
-use wal::LogEvents;
+use wal::{BEGINNING_BYTES, Beginning, LogEnd, LogEvents};
 
 use crate::UowError;
 use crate::anchor::{Anchor, AnchorPlan};
@@ -59,8 +62,10 @@ pub struct ControlBlock {
     pub stale: Option<(u8, GroupNumber)>,
     /// Whether the system was stopped in order.
     pub orderly: bool,
-    /// Whether the write-ahead data set may hold what the log lacks.
-    pub ahead: bool,
+    /// Where the log ended then.
+    pub ended: Option<LogEnd>,
+    /// Since which of its beginnings the write-ahead data set may hold what the log lacks.
+    pub ahead: Option<Beginning>,
     /// When it was written, UTC in microseconds.
     pub utc_us: u64,
 }
@@ -110,13 +115,18 @@ struct State {
 }
 
 const MAGIC: &[u8; 8] = b"HFCONTRL";
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
+/// Blocks of this version do not say where the log ended.
+const ENDLESS_VERSION: u16 = 2;
 /// Blocks of this version bind nothing.
 const UNBOUND_VERSION: u16 = 1;
 const TAG_AT: usize = 64;
 const SEALED_AT: usize = 80;
-/// Where what is sealed ended in version 1, and what is bound begins since.
-const BOUND_AT: usize = 128;
+/// Where the log ended.
+const ENDED_AT: usize = 128;
+const BOUND_AT: usize = 152;
+/// Where what is sealed ended in version 1, and what is bound began in version 2.
+const EARLIER_BOUND_AT: usize = 128;
 const SEALED_END: usize = BLOCK;
 const NO_COPY: u8 = 255;
 
@@ -141,7 +151,8 @@ impl ControlFile {
             proven: Lsn::NONE,
             stale: None,
             orderly: false,
-            ahead: false,
+            ended: None,
+            ahead: None,
             utc_us: seam.clock.utc_us(),
         };
         let first = (0, block, Protection::SEALED);
@@ -355,7 +366,7 @@ impl LogEvents for ControlFile {
         back.map_err(|error| error.to_string())
     }
 
-    fn ahead(&self, holds: bool) -> Result<(), String> {
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
         self.update(|block| block.ahead = holds).map_err(|error| error.to_string())
     }
 }
@@ -366,9 +377,15 @@ fn encode(block: &ControlBlock, out: &mut [u8]) {
     put_u64(out, 16, block.proven.0);
     out[24] = block.stale.map_or(NO_COPY, |(copy, _)| copy);
     out[25] = u8::from(block.orderly);
-    out[26] = u8::from(block.ahead);
+    out[26] = u8::from(block.ahead.is_some());
+    let beginning = block.ahead.unwrap_or(Beginning::UNNAMED);
+    out[27..27 + BEGINNING_BYTES].copy_from_slice(&beginning.0);
     put_u64(out, 32, block.stale.map_or(0, |(_, group)| group.0));
     put_u64(out, 40, block.utc_us);
+    if let Some(LogEnd { next, last }) = block.ended {
+        put_u64(out, ENDED_AT - SEALED_AT, next.0);
+        out[ENDED_AT - SEALED_AT + 8..][..16].copy_from_slice(&last.0);
+    }
 }
 
 /// What is wrong with a slot.
@@ -411,27 +428,43 @@ pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fa
     tag.0.copy_from_slice(&slot[TAG_AT..SEALED_AT]);
     let working = working_key(keys, generation, &salt).map_err(|e| damaged(&e.to_string()))?;
     let (clear, sealed) = slot.split_at_mut(SEALED_AT);
-    let end = if version == UNBOUND_VERSION { BOUND_AT } else { SEALED_END };
+    let end = if version == UNBOUND_VERSION { EARLIER_BOUND_AT } else { SEALED_END };
     let sealed = &mut sealed[..end - SEALED_AT];
     working
         .open(sequence, &clear[..TAG_AT], sealed, &tag)
         .map_err(|_| damaged("it does not prove itself"))?;
     let stale = (sealed[24] != NO_COPY).then(|| (sealed[24], GroupNumber(get_u64(sealed, 32))));
+    let mut beginning = Beginning::UNNAMED;
+    beginning.0.copy_from_slice(&sealed[27..27 + BEGINNING_BYTES]);
     let block = ControlBlock {
         checkpoint: Lsn(get_u64(sealed, 0)),
         needed_from: Lsn(get_u64(sealed, 8)),
         proven: Lsn(get_u64(sealed, 16)),
         stale,
         orderly: sealed[25] == 1,
-        ahead: sealed[26] == 1,
+        ended: if version > ENDLESS_VERSION { ended(sealed) } else { None },
+        ahead: (sealed[26] == 1).then_some(beginning),
         utc_us: get_u64(sealed, 40),
     };
     let protection = match version {
         UNBOUND_VERSION => Protection::SEALED,
-        _ => Protection::decode(&sealed[BOUND_AT - SEALED_AT..])
-            .ok_or_else(|| damaged("what it binds makes no sense"))?,
+        _ => {
+            let earlier = version == ENDLESS_VERSION;
+            let at = if earlier { EARLIER_BOUND_AT } else { BOUND_AT } - SEALED_AT;
+            let bound = Protection::decode(&sealed[at..]);
+            bound.ok_or_else(|| damaged("what it binds makes no sense"))?
+        }
     };
     Ok(Numbered { sequence, tag, block, protection })
+}
+
+/// Where the log ended, if a block of the present layout says so.
+fn ended(sealed: &[u8]) -> Option<LogEnd> {
+    let at = ENDED_AT - SEALED_AT;
+    let next = GroupNumber(get_u64(sealed, at));
+    let mut last = Tag([0; 16]);
+    last.0.copy_from_slice(&sealed[at + 8..at + 24]);
+    (next.0 > 0).then_some(LogEnd { next, last })
 }
 
 fn working_key(

@@ -156,6 +156,16 @@ impl Kernel {
         }
     }
 
+    /// The same for the one that keeps a log full in which others wait for room: half of that.
+    #[must_use]
+    pub fn span_limit_when_full(&self) -> SpanLimit {
+        let (usual, quarter) = (self.span_limit(), self.log_bytes_for_one() / 2);
+        match usual.bytes_max <= quarter {
+            true => usual,
+            false => SpanLimit { bytes_max: quarter, set_by: self.log_size() },
+        }
+    }
+
     fn log_size(&self) -> SpanSetting {
         let log = &self.config.log;
         SpanSetting::Log { segments_max: log.segments_max, segment_bytes: log.segment_bytes }
@@ -189,7 +199,7 @@ impl Kernel {
                 && round > 4
             {
                 let bytes = self.log.next_lsn().0.saturating_sub(oldest.first.0);
-                let (bytes_max, set_by) = (self.log_bytes_for_one() / 2, self.log_size());
+                let SpanLimit { bytes_max, set_by } = self.span_limit_when_full();
                 if bytes > bytes_max {
                     return Err(UowError::PastLogLimit { uow, bytes, bytes_max, set_by });
                 }

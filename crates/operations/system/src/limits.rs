@@ -12,6 +12,8 @@ use crate::{Bytes, UnitSettings};
 pub struct UnitLimits {
     /// Bytes of log that it may span.
     pub log_bytes_max: u64,
+    /// Bytes of log that it may span while the log is full because of it, and others wait for room.
+    pub log_bytes_max_when_full: u64,
     /// What limits them: `units.log_bytes_max` of the configuration, or `log.segments_max`, for
     /// half of the log is the most.
     pub log_set_by: String,
@@ -31,6 +33,7 @@ impl UnitLimits {
         };
         UnitLimits {
             log_bytes_max: limit.bytes_max,
+            log_bytes_max_when_full: inner.kernel.span_limit_when_full().bytes_max,
             log_set_by: log_set_by.into(),
             locks_max: locks.locks_per_unit_max,
             locks_of_all_max: locks.locks_max,

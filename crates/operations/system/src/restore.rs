@@ -102,6 +102,8 @@ impl System {
     ) -> Result<RestoredSystem, SystemError> {
         let disk = seam.disk.as_ref();
         let dir = &absolute(seam, dir)?;
+        // What root makes in the folder of another user is that user's.
+        dir.ancestors().find(|above| disk.work_for_owner_of(above).is_ok());
         let system = KeyRing::inspect(disk, &options.key_file)?.system;
         let (mut config, text) = configuration(seam, options, system)?;
         if options.accept_plain {

@@ -16,7 +16,7 @@ use uow::checkpoint::{Checkpoint, Gathered};
 use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use uow::record::{CatalogRecord, KernelRecord};
 use uow::{Catalog, Lowered, Protection, UowError};
-use wal::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
+use wal::{Beginning, GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
 
 use crate::protection::ProtectionStatus;
 use crate::shadow::ShadowDisk;
@@ -263,11 +263,11 @@ impl Stopped {
         }
     }
 
-    /// The files of the write-ahead data set: how many entries prove themselves in each, or why it
-    /// cannot be read.
+    /// The files of the write-ahead data set, which `holds` what the log lacks since that
+    /// beginning: how many entries prove themselves in each, or why it cannot be used.
     #[must_use]
-    pub fn look_ahead(&self) -> Vec<(PathBuf, Result<u64, String>)> {
-        wal::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log)
+    pub fn look_ahead(&self, holds: Option<Beginning>) -> Vec<(PathBuf, Result<u64, String>)> {
+        wal::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log, holds)
     }
 
     /// How the system is.

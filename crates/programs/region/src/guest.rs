@@ -463,7 +463,12 @@ fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
             }
         },
         End::Abend(abend) => {
-            interface.ledger().abend(&abend.code, &abend.text);
+            // Whoever looks for the reason in what was displayed has to know that it is not whole.
+            let text = match &lost {
+                Some(error) => format!("{}; {error}", abend.text),
+                None => abend.text.clone(),
+            };
+            interface.ledger().abend(&abend.code, &text);
             let _ = interface.end(Ending::Abend);
             (1, false)
         }

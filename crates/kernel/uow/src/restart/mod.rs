@@ -462,6 +462,7 @@ fn open_log(
         stale: block.stale,
         override_stale: parts.override_stale,
         ahead: block.ahead,
+        ended: block.ended.filter(|_| block.orderly),
     };
     let env = log_env(parts, stop, Arc::clone(control));
     let opened = Log::open(env, config.log.clone(), start);

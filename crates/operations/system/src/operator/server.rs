@@ -200,7 +200,7 @@ fn authorise(
         return Err(OperatorError::Guest { process });
     }
     // One that there is not is told of, to whomever.
-    if !verbs::needs_proof(&request.verb) || !system.has_verb(&request.verb) {
+    if !verbs::needs_proof(&request.verb, &request.arguments) || !system.has_verb(&request.verb) {
         return Ok(());
     }
     let unproven = || OperatorError::Unproven { verb: request.verb.clone() };

@@ -238,8 +238,16 @@ fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
 /// Sending a database away was free: its digest tells equal contents, and changes wait meanwhile.
 #[test]
 fn no_database_is_sent_away_without_a_proof() {
-    assert!(verbs::needs_proof("db send") && verbs::needs_proof("db empty"));
-    assert!(!verbs::needs_proof("db status"));
+    let none = serde_json::json!({});
+    assert!(verbs::needs_proof("db send", &none) && verbs::needs_proof("db empty", &none));
+    assert!(!verbs::needs_proof("db status", &none));
+    for (asked, proves) in [
+        (serde_json::json!({"copy": 2}), false),
+        (serde_json::json!({"copy": 2, "folder": null}), false),
+        (serde_json::json!({"copy": 2, "folder": "/mnt/new/log"}), true),
+    ] {
+        assert_eq!(verbs::needs_proof("log resync", &asked), proves, "{asked}");
+    }
 }
 
 #[test]

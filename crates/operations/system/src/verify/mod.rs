@@ -210,8 +210,8 @@ impl Verifier {
         };
         (self.report.log_groups, self.report.log_records) = (survey.groups, survey.records);
         self.log_begins = survey.oldest;
-        if survey.control.ahead {
-            self.stopped_ahead(stopped);
+        if let Some(beginning) = survey.control.ahead {
+            self.stopped_ahead(stopped, beginning);
         }
         for damage in &survey.damages {
             if !survey.is_orderly() && stopped.was_in_flight(&survey, damage.number) {
