@@ -13,7 +13,6 @@ const LEFT: &[(&str, usize)] = &[
     ("holdfast-dli-model", 7),
     ("holdfast-pool", 4),
     ("holdfast-region", 5),
-    ("holdfast-schedule", 9),
     ("holdfast-seam", 3),
     ("holdfast-sim", 4),
     ("holdfast-sop", 6),
