@@ -1,4 +1,5 @@
-//! The records of a step under its PSB, in the set of checkpoints: written, removed, looked through.
+//! The records of a step under its PSB, in the set of checkpoints: written, removed, looked
+//! through.
 //!
 //! Invariants:
 //! 1. A record is put into the unit of work that it is a checkpoint of, right before the commit.
