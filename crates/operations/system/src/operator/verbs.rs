@@ -59,7 +59,7 @@ const FREE: &[&str] = &[
 ];
 
 /// Whether a verb is only for whoever proves that he knows the keys.
-pub(super) fn needs_proof(name: &str) -> bool {
+pub(crate) fn needs_proof(name: &str) -> bool {
     !FREE.contains(&name)
 }
 
