@@ -1,0 +1,219 @@
+//! A control block as a slot of the control file has it: its bytes, and its seal.
+//!
+//! Two slots of 4 KiB that are written in turn, each durably, so that one is always whole (K21):
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 8 | `HFCONTRL` |
+//! | 8 | 2 | layout version, 2 |
+//! | 10 | 6 | zero |
+//! | 16 | 16 | system |
+//! | 32 | 4 | key generation of the system's key |
+//! | 36 | 4 | zero |
+//! | 40 | 16 | salt of this open |
+//! | 56 | 8 | sequence number, which is also the nonce's counter |
+//! | 64 | 16 | tag |
+//! | 80 | 8 | checkpoint's LSN, sealed from here |
+//! | 88 | 8 | oldest LSN that restart reads |
+//! | 96 | 8 | an LSN that the log has reached durably (K6) |
+//! | 104 | 1 | stale copy of the log: 0 or 1; 255 for none (K9) |
+//! | 105 | 1 | 1 if the system was stopped in order |
+//! | 106 | 1 | 1 if the write-ahead data set may hold what the log lacks (K11) |
+//! | 107 | 5 | zero |
+//! | 112 | 8 | group from which that copy is stale |
+//! | 120 | 8 | UTC in microseconds |
+//! | 128 | 3,968 | what the system's bytes must prove (`protection`), zeros behind it |
+//!
+//! Version 1 ended at 128: it bound nothing, which counts as [`Protection::SEALED`].
+//!
+//! Invariants:
+//! 1. Bytes that do not prove themselves under the system's key are no block.
+
+use std::sync::Arc;
+
+use base::bytes::{Reader, get_u64, put_u16, put_u32, put_u64};
+use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use seal::{KeyProvider, Salt, Tag, WorkingKey};
+use seam::disk::BLOCK;
+
+use crate::protection::Protection;
+
+const MAGIC: &[u8; 8] = b"HFCONTRL";
+const VERSION: u16 = 2;
+/// Blocks of this version bind nothing.
+const UNBOUND_VERSION: u16 = 1;
+const TAG_AT: usize = 64;
+const SEALED_AT: usize = 80;
+/// Where what is sealed ended in version 1, and what is bound begins since.
+const BOUND_AT: usize = 128;
+const SEALED_END: usize = BLOCK;
+const NO_COPY: u8 = 255;
+
+/// What the control file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlBlock {
+    /// Where the first part of the newest checkpoint stands.
+    pub checkpoint: Lsn,
+    /// The oldest LSN that restart reads.
+    pub needed_from: Lsn,
+    /// The log reached this far.
+    pub proven: Lsn,
+    /// The log copy that misses groups, and from which one on.
+    pub stale: Option<(u8, GroupNumber)>,
+    /// Whether the system was stopped in order.
+    pub orderly: bool,
+    /// Whether the write-ahead data set may hold what the log lacks.
+    pub ahead: bool,
+    /// When it was written, UTC in microseconds.
+    pub utc_us: u64,
+}
+
+/// What it takes to seal the control file.
+#[derive(Clone)]
+pub struct ControlKeys {
+    /// Where keys come from.
+    pub keys: Arc<dyn KeyProvider>,
+    /// The label of the system's own key.
+    pub label: String,
+    /// The system.
+    pub system: SystemId,
+}
+
+/// A control block as a slot has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbered {
+    /// Counts the blocks that a system has written.
+    pub(crate) sequence: u64,
+    /// Two blocks with one number have the same tag, or one of them stems from another history.
+    pub(crate) tag: Tag,
+    pub(crate) block: ControlBlock,
+    pub(crate) protection: Protection,
+}
+
+/// What blocks are sealed with since the control file was opened.
+pub(crate) struct BlockSealer {
+    system: SystemId,
+    generation: KeyGeneration,
+    salt: Salt,
+    working: WorkingKey,
+}
+
+impl BlockSealer {
+    /// With the newest generation of the system's key.
+    pub(crate) fn new(keys: &ControlKeys, salt: Salt) -> Result<BlockSealer, seal::SealError> {
+        let generation = keys.keys.current(&keys.label)?;
+        let working = working_key(keys, generation, &salt)?;
+        Ok(BlockSealer { system: keys.system, generation, salt, working })
+    }
+
+    /// Fills a slot. What is bound fits: [`has_room`] was asked before.
+    pub(crate) fn seal(
+        &self,
+        (sequence, block): (u64, &ControlBlock),
+        protection: &Protection,
+        slot: &mut [u8],
+    ) {
+        slot.fill(0);
+        slot[..8].copy_from_slice(MAGIC);
+        put_u16(slot, 8, VERSION);
+        slot[16..32].copy_from_slice(&self.system.0);
+        put_u32(slot, 32, self.generation.0);
+        slot[40..56].copy_from_slice(&self.salt.0);
+        put_u64(slot, 56, sequence);
+        encode(block, &mut slot[SEALED_AT..BOUND_AT]);
+        let bound = protection.encode(SEALED_END - BOUND_AT).unwrap_or_default();
+        slot[BOUND_AT..BOUND_AT + bound.len()].copy_from_slice(&bound);
+        let (clear, sealed) = slot.split_at_mut(SEALED_AT);
+        let sealed = &mut sealed[..SEALED_END - SEALED_AT];
+        let tag = self.working.seal(sequence, &clear[..TAG_AT], sealed);
+        clear[TAG_AT..].copy_from_slice(&tag.0);
+    }
+}
+
+/// Whether a slot has room for what is to be bound.
+pub(crate) fn has_room(protection: &Protection) -> bool {
+    protection.encode(SEALED_END - BOUND_AT).is_some()
+}
+
+fn encode(block: &ControlBlock, out: &mut [u8]) {
+    put_u64(out, 0, block.checkpoint.0);
+    put_u64(out, 8, block.needed_from.0);
+    put_u64(out, 16, block.proven.0);
+    out[24] = block.stale.map_or(NO_COPY, |(copy, _)| copy);
+    out[25] = u8::from(block.orderly);
+    out[26] = u8::from(block.ahead);
+    put_u64(out, 32, block.stale.map_or(0, |(_, group)| group.0));
+    put_u64(out, 40, block.utc_us);
+}
+
+/// What is wrong with a slot.
+pub(crate) enum Fault {
+    Version(u16),
+    Damaged(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Version(version) => {
+                write!(f, "it has layout version {version}, this release knows {VERSION}")
+            }
+            Fault::Damaged(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Opens the seal of a slot, in place.
+pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fault> {
+    let damaged = |why: &str| Fault::Damaged(why.to_owned());
+    let mut reader = Reader::new(slot);
+    if reader.array() != Some(*MAGIC) {
+        return Err(damaged("it does not begin as a control block"));
+    }
+    let version = reader.u16().unwrap_or(0);
+    if version > VERSION {
+        return Err(Fault::Version(version));
+    }
+    let _zero = reader.array::<6>();
+    if reader.array() != Some(keys.system.0) {
+        return Err(damaged("it belongs to another system"));
+    }
+    let generation = KeyGeneration(reader.u32().unwrap_or(0));
+    let _zero = reader.u32();
+    let salt = Salt(reader.array().unwrap_or_default());
+    let sequence = reader.u64().unwrap_or(0);
+    let mut tag = Tag([0; 16]);
+    tag.0.copy_from_slice(&slot[TAG_AT..SEALED_AT]);
+    let working = working_key(keys, generation, &salt).map_err(|e| damaged(&e.to_string()))?;
+    let (clear, sealed) = slot.split_at_mut(SEALED_AT);
+    let end = if version == UNBOUND_VERSION { BOUND_AT } else { SEALED_END };
+    let sealed = &mut sealed[..end - SEALED_AT];
+    working
+        .open(sequence, &clear[..TAG_AT], sealed, &tag)
+        .map_err(|_| damaged("it does not prove itself"))?;
+    let stale = (sealed[24] != NO_COPY).then(|| (sealed[24], GroupNumber(get_u64(sealed, 32))));
+    let block = ControlBlock {
+        checkpoint: Lsn(get_u64(sealed, 0)),
+        needed_from: Lsn(get_u64(sealed, 8)),
+        proven: Lsn(get_u64(sealed, 16)),
+        stale,
+        orderly: sealed[25] == 1,
+        ahead: sealed[26] == 1,
+        utc_us: get_u64(sealed, 40),
+    };
+    let protection = match version {
+        UNBOUND_VERSION => Protection::SEALED,
+        _ => Protection::decode(&sealed[BOUND_AT - SEALED_AT..])
+            .ok_or_else(|| damaged("what it binds makes no sense"))?,
+    };
+    Ok(Numbered { sequence, tag, block, protection })
+}
+
+fn working_key(
+    keys: &ControlKeys,
+    generation: KeyGeneration,
+    salt: &Salt,
+) -> Result<WorkingKey, seal::SealError> {
+    let key = keys.keys.key(&keys.label, generation)?;
+    Ok(WorkingKey::derive(&key, salt, &[b"control file".as_slice(), &keys.system.0].concat()))
+}
