@@ -335,10 +335,6 @@ impl System {
         &self.inner.recon
     }
 
-    pub(crate) fn recon_shared(&self) -> &Arc<Recon> {
-        &self.inner.recon
-    }
-
     /// Binds what the system has open to others, once its doors are open: all of it the first
     /// time, and from then on nothing beyond what was bound.
     ///
