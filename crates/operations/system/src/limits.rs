@@ -1,10 +1,9 @@
 //! What one unit of work may take of a system, as it is at present.
 
 use serde::{Deserialize, Serialize};
-use uow::SpanSetting;
+use uow::{Kernel, SpanSetting};
 
-use crate::system::Inner;
-use crate::{Bytes, UnitSettings};
+use crate::{Bytes, SystemConfig, UnitSettings};
 
 /// What a unit of work may take, and what says so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,8 +24,8 @@ pub struct UnitLimits {
 }
 
 impl UnitLimits {
-    pub(crate) fn of(inner: &Inner) -> UnitLimits {
-        let (limit, locks) = (inner.kernel.span_limit(), &inner.config.locks);
+    pub(crate) fn of(kernel: &Kernel, config: &SystemConfig) -> UnitLimits {
+        let (limit, locks) = (kernel.span_limit(), &config.locks);
         let log_set_by = match limit.set_by {
             SpanSetting::Units => "units.log_bytes_max",
             SpanSetting::Log { .. } => "log.segments_max",
@@ -42,9 +41,9 @@ impl UnitLimits {
 }
 
 /// A setting that is never reached: half of the log is the most that a unit of work may span.
-pub(crate) fn capped_note(inner: &Inner) -> Option<String> {
-    let (wanted, usual) = (inner.config.units.log_bytes_max, UnitSettings::default());
-    let limit = inner.kernel.span_limit();
+pub(crate) fn capped_note(kernel: &Kernel, config: &SystemConfig) -> Option<String> {
+    let (wanted, usual) = (config.units.log_bytes_max, UnitSettings::default());
+    let limit = kernel.span_limit();
     let is_capped = wanted.0 > limit.bytes_max && wanted != usual.log_bytes_max;
     is_capped.then(|| {
         format!(

@@ -20,10 +20,11 @@ use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 use wal::Scanned;
 
+use crate::bound::ProtectionStatus;
 use crate::config::CONFIG_FILE;
+use crate::create::{make_alone, parts};
+use crate::lock::{absolute, open_key_ring};
 use crate::places::{Places, RESTORING};
-use crate::protection::ProtectionStatus;
-use crate::system::{absolute, make_alone, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
 /// What a system is restored from.

@@ -60,7 +60,7 @@ const FREE: &[&str] = &[
 
 /// Whether a verb, with its arguments, is only for whoever proves that he knows the keys: one that
 /// moves something to a folder that he names is, whatever it does otherwise.
-pub(super) fn needs_proof(name: &str, arguments: &Value) -> bool {
+pub(crate) fn needs_proof(name: &str, arguments: &Value) -> bool {
     let moves = name == "log resync" && arguments.get("folder").is_some_and(|at| !at.is_null());
     moves || !FREE.contains(&name)
 }

@@ -15,7 +15,7 @@ use seam::plant::{Plant, planted};
 use wal::{Log, LostGroup, ProofStep, Scanned};
 
 use super::{Finding, Phase, Repair, Verifier, Watch};
-use crate::operator::{Refusal, Talk};
+use crate::protocol::{Refusal, Talk};
 use crate::survey::{LogDamage, LostLogCopy};
 use crate::{LogSurvey, Stopped, System, SystemError, archives};
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uow::{RepairedFrom, UowError};
 
-use crate::operator::{Refusal, Request, Talk, done};
+use crate::protocol::{Refusal, Request, Talk, done};
 use crate::{System, SystemError};
 
 /// What is to be written again.
