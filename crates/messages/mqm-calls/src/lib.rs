@@ -37,10 +37,12 @@ mod network;
 mod objects;
 mod properties;
 pub mod region;
+mod registration;
 mod state;
 mod subscribe;
 pub mod switch;
 mod units;
+mod xid;
 
 /// The calls themselves; pointers are the caller's.
 pub mod calls {

@@ -12,7 +12,8 @@ use queue_manager::{Completion, Outcome, Reason};
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
 use crate::objects::LentObject;
-use crate::{conversion, state};
+use crate::state::Connection;
+use crate::{conversion, registration, state};
 
 /// A message to be put, in the caller's memory.
 struct LentPosting {
@@ -138,6 +139,14 @@ unsafe fn data<'a>(length: i32, buffer: *mut c_void) -> Result<&'a [u8], Reason>
     Ok(data)
 }
 
+/// A put that may be in a unit of work is to come.
+fn before_put(connection: &Connection, pmo: &Pmo) -> Result<(), Reason> {
+    match pmo.options & value::put::NO_SYNCPOINT {
+        0 => registration::before_work(connection),
+        _ => Ok(()),
+    }
+}
+
 /// Puts a message.
 ///
 /// # Safety
@@ -159,6 +168,7 @@ pub unsafe fn put(
             let connection = state::find(hconn)?;
             let mut lent = LentPosting::take(md, pmo, 1)?;
             let data = data(length, buffer)?;
+            before_put(&connection, &lent.posting.pmo)?;
             let (outcome, answers) = connection.client()?.put(hobj, &mut lent.posting, data);
             lent.give(&answers);
             Ok(outcome)
@@ -188,6 +198,7 @@ pub unsafe fn put1(
             let mut object = LentObject::take(od)?;
             let mut lent = LentPosting::take(md, pmo, object.object.od.recs_present)?;
             let data = data(length, buffer)?;
+            before_put(&connection, &lent.posting.pmo)?;
             let (outcome, answers) =
                 connection.client()?.put1(&mut object.object, &mut lent.posting, data);
             object.give("", &answers);
@@ -226,6 +237,10 @@ pub unsafe fn get(
             }
             let mut wanted = Wanted { md: md.now.clone(), gmo: gmo.now.clone(), room: length };
             let target = (md.now.ccsid, md.now.encoding);
+            let outside = value::get::NO_SYNCPOINT | value::get::ANY_BROWSE;
+            if gmo.now.options & outside == 0 {
+                registration::before_work(&connection)?;
+            }
             let (outcome, got) = connection.client()?.get(hobj, &mut wanted, into);
             let mut done = (outcome, got);
             let converts = gmo.now.options & value::get::CONVERT != 0;
