@@ -86,12 +86,45 @@ fn refresh<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
             let count = manager.expire();
             done(8005, format!("{count} messages have expired."))
         }
+        Some("CONFIGEV") => refresh_configuration(manager, command),
         None => {
             let (command, end) = (command.title.clone(), command.keywords.end_of_text());
             Err(SyntaxError::Missing { command, keyword: "TYPE", end }.into())
         }
-        Some(_) => refused(&command, "only TYPE(EXPIRY) has something to refresh"),
+        Some(_) => refused(&command, "TYPE(EXPIRY) and TYPE(CONFIGEV) have something to refresh"),
     }
+}
+
+/// Kinds of objects whose configuration can be told anew.
+const TOLD: [(&str, Option<Kind>); 14] = [
+    ("ALL", None),
+    ("QMGR", Some(Kind::QueueManager)),
+    ("QLOCAL", Some(Kind::QueueLocal)),
+    ("QALIAS", Some(Kind::QueueAlias)),
+    ("QREMOTE", Some(Kind::QueueRemote)),
+    ("QMODEL", Some(Kind::QueueModel)),
+    ("TOPIC", Some(Kind::Topic)),
+    ("PROCESS", Some(Kind::Process)),
+    ("NAMELIST", Some(Kind::Namelist)),
+    ("CHANNEL", Some(Kind::Channel)),
+    ("LISTENER", Some(Kind::Listener)),
+    ("SERVICE", Some(Kind::Service)),
+    ("STGCLASS", Some(Kind::StorageClass)),
+    ("AUTHINFO", Some(Kind::AuthenticationInformation)),
+];
+
+fn refresh_configuration<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
+    let kind = command.keywords.word("OBJECT", &TOLD.map(|(word, _)| word))?;
+    let pattern = command.keywords.one("NAME")?;
+    command.keywords.end()?;
+    let known = TOLD.iter().find(|(word, _)| Some(*word) == kind);
+    let manager_object = manager.object(Kind::QueueManager, manager.name());
+    if !manager_object.is_some_and(|object| object.is("CONFIGEV", "ENABLED")) {
+        return refused(&command, "CONFIGEV of the queue manager is DISABLED");
+    }
+    let pattern = pattern.as_ref().map_or("*", |value| value.text.trim_end());
+    let count = manager.tell_configuration(known.and_then(|(_, kind)| *kind), pattern);
+    done(8005, format!("{count} objects were told of."))
 }
 
 fn refresh_security(mut command: Command) -> Done {

@@ -449,3 +449,52 @@ int main(void) {{
     );
     run(place.program(binary).env("HOLDFAST_SYSTEM", place.folder.join("elsewhere")));
 }
+
+#[test]
+fn a_descriptor_of_the_first_version_has_its_rest_in_front_of_the_data() {
+    let place = Place::new(real_manager(&["APP.Q"]));
+    program(
+        &place,
+        "extension",
+        r#"
+  MQHCONN h = connect_to("QM1");
+  MQHOBJ q = open_queue(h, "APP.Q", MQOO_OUTPUT | MQOO_INPUT_SHARED);
+  IS(0, 0);
+  MQMD whole = {MQMD_DEFAULT}, old = {MQMD_DEFAULT};
+  MQPMO pmo = {MQPMO_DEFAULT};
+  MQGMO gmo = {MQGMO_DEFAULT};
+  whole.Version = MQMD_VERSION_2;
+  whole.MsgFlags = MQMF_MSG_IN_GROUP;
+  memset(whole.GroupId, 7, sizeof whole.GroupId);
+  memcpy(whole.Format, MQFMT_STRING, sizeof whole.Format);
+  pmo.Options = MQPMO_NO_SYNCPOINT;
+  MQPUT(h, q, &whole, &pmo, 4, "text", &cc, &rc);
+  IS(0, 0);
+  /* What is behind the first version is none of the call's affair. */
+  memset(old.GroupId, 9, sizeof old.GroupId);
+  _Alignas(8) char data[80];
+  MQLONG length;
+  gmo.Options = MQGMO_NO_SYNCPOINT | MQGMO_CONVERT;
+  MQGET(h, q, &old, &gmo, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(length == 76 && memcmp(data, "MDE ", 4) == 0 && memcmp(data + 72, "text", 4) == 0);
+  HOLDS(memcmp(old.Format, MQFMT_MD_EXTENSION, 8) == 0 && old.GroupId[0] == 9);
+  MQMDE *rest = (MQMDE *)data;
+  HOLDS(rest->MsgFlags == MQMF_MSG_IN_GROUP && rest->GroupId[23] == 7);
+  HOLDS(memcmp(rest->Format, MQFMT_STRING, 8) == 0);
+  /* It goes back as it came. */
+  pmo.Options |= MQPMO_NEW_MSG_ID;
+  MQPUT(h, q, &old, &pmo, length, data, &cc, &rc);
+  IS(0, 0);
+  MQMD after = {MQMD_DEFAULT};
+  after.Version = MQMD_VERSION_2;
+  MQGET(h, q, &after, &gmo, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(length == 4 && after.MsgFlags == MQMF_MSG_IN_GROUP && after.GroupId[0] == 7);
+  HOLDS(memcmp(after.Format, MQFMT_STRING, 8) == 0);
+  old.Encoding = 0;
+  MQPUT(h, q, &old, &pmo, 10, "MDE cut   ", &cc, &rc);
+  IS(MQCC_FAILED, MQRC_MDE_ERROR);
+"#,
+    );
+}
