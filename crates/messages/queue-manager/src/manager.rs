@@ -134,6 +134,12 @@ impl<S: Store> QueueManager<S> {
         &self.core.options.name
     }
 
+    /// What its clock says: milliseconds since 1970 UTC.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        self.core.now_ms()
+    }
+
     /// Its channels.
     #[must_use]
     pub fn channels(&self) -> Channels<S> {

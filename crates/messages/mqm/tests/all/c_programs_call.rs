@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
 use crate::fake::Fake;
-use crate::place::{HEAD, Place, program, run};
+use crate::place::{HEAD, Place, program, real_manager, run};
 
 /// The calls that most programs make.
 const WHOLE: &str = r#"
