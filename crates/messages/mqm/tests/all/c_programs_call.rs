@@ -498,3 +498,97 @@ fn a_descriptor_of_the_first_version_has_its_rest_in_front_of_the_data() {
 "#,
     );
 }
+
+#[test]
+fn a_message_handle_of_no_connection_goes_with_any() {
+    let place = Place::new(real_manager(&["APP.Q"]));
+    program(
+        &place,
+        "loose",
+        r#"
+  MQHMSG m = MQHM_UNUSABLE_HMSG, bad = 5;
+  MQCMHO cmho = {MQCMHO_DEFAULT};
+  MQSMPO smpo = {MQSMPO_DEFAULT};
+  MQIMPO impo = {MQIMPO_DEFAULT};
+  MQDMPO dmpo = {MQDMPO_DEFAULT};
+  MQDMHO dmho = {MQDMHO_DEFAULT};
+  MQPD pd = {MQPD_DEFAULT};
+  MQHCONN none = MQHC_UNASSOCIATED_HCONN;
+  MQCRTMH(none, &cmho, &m, &cc, &rc);
+  IS(0, 0);
+  MQCHARV name = {MQCHARV_DEFAULT};
+  name.VSPtr = "colour";
+  name.VSLength = MQVS_NULL_TERMINATED;
+  MQSETMP(none, m, &smpo, &name, &pd, MQTYPE_STRING, 3, "red", &cc, &rc);
+  IS(0, 0);
+  MQSETMP(none, bad, &smpo, &name, &pd, MQTYPE_STRING, 3, "red", &cc, &rc);
+  IS(MQCC_FAILED, MQRC_HMSG_ERROR);
+  MQLONG weight = 7;
+  name.VSPtr = "weight";
+  MQSETMP(none, m, &smpo, &name, &pd, MQTYPE_INT32, 4, &weight, &cc, &rc);
+  IS(0, 0);
+  /* Two connections put with it, and it stays as it is. */
+  for (int round = 0; round < 2; round++) {
+    MQHCONN h = connect_to("QM1");
+    MQHOBJ q = open_queue(h, "APP.Q", MQOO_OUTPUT);
+    MQMD md = {MQMD_DEFAULT};
+    MQPMO pmo = {MQPMO_DEFAULT};
+    pmo.Version = MQPMO_VERSION_3;
+    pmo.Options = MQPMO_NO_SYNCPOINT;
+    if (round == 0) pmo.OriginalMsgHandle = m; else pmo.NewMsgHandle = m;
+    MQPUT(h, q, &md, &pmo, 4, "text", &cc, &rc);
+    IS(0, 0);
+    HOLDS((round == 0 ? pmo.OriginalMsgHandle : pmo.NewMsgHandle) == m);
+    MQDISC(&h, &cc, &rc);
+    IS(0, 0);
+  }
+  MQHCONN h = connect_to("QM1");
+  MQHOBJ q = open_queue(h, "APP.Q", MQOO_INPUT_SHARED);
+  MQHMSG got;
+  MQCRTMH(none, &cmho, &got, &cc, &rc);
+  IS(0, 0);
+  HOLDS(got != m);
+  MQMD md = {MQMD_DEFAULT};
+  MQGMO gmo = {MQGMO_DEFAULT};
+  gmo.Version = MQGMO_VERSION_4;
+  gmo.Options = MQGMO_NO_SYNCPOINT | MQGMO_PROPERTIES_IN_HANDLE;
+  gmo.MsgHandle = got;
+  char data[20];
+  MQLONG length, type = MQTYPE_AS_SET;
+  for (int round = 0; round < 2; round++) {
+    memset(md.MsgId, 0, sizeof md.MsgId);
+    MQGET(h, q, &md, &gmo, sizeof data, data, &length, &cc, &rc);
+    IS(0, 0);
+    HOLDS(length == 4 && gmo.MsgHandle == got);
+  }
+  MQGET(h, q, &md, &gmo, sizeof data, data, &length, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_NO_MSG_AVAILABLE);
+  MQDISC(&h, &cc, &rc);
+  IS(0, 0);
+  impo.Options = MQIMPO_INQ_FIRST;
+  name.VSPtr = "%";
+  MQINQMP(none, got, &impo, &name, &pd, &type, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(type == MQTYPE_STRING && length == 3 && memcmp(data, "red", 3) == 0);
+  impo.Options = MQIMPO_INQ_NEXT;
+  MQINQMP(none, got, &impo, &name, &pd, &type, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(type == MQTYPE_INT32 && length == 4 && memcmp(data, &weight, 4) == 0);
+  MQINQMP(none, got, &impo, &name, &pd, &type, sizeof data, data, &length, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_PROPERTY_NOT_AVAILABLE);
+  name.VSPtr = "colour";
+  MQDLTMP(none, got, &dmpo, &name, &cc, &rc);
+  IS(0, 0);
+  MQDLTMP(none, got, &dmpo, &name, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_PROPERTY_NOT_AVAILABLE);
+  MQDLTMH(none, &got, &dmho, &cc, &rc);
+  IS(0, 0);
+  HOLDS(got == MQHM_UNUSABLE_HMSG);
+  got = m;
+  MQDLTMH(none, &m, &dmho, &cc, &rc);
+  IS(0, 0);
+  MQDLTMH(none, &got, &dmho, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_HMSG_ERROR);
+"#,
+    );
+}
