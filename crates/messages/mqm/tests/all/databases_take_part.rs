@@ -19,7 +19,6 @@ use crate::transaction_managers_decide::XA;
 const DATABASE: &str = r#"
 #include <dlfcn.h>
 #include <fcntl.h>
-typedef struct { const void *connection; } DB;
 static const void *(*db_connect)(const char *), *(*db_exec)(const void *, const char *);
 static int (*db_status)(const void *), (*db_result)(const void *), (*db_rows)(const void *);
 static char *(*db_value)(const void *, int, int), *(*db_error)(const void *);
@@ -241,7 +240,7 @@ fn a_queue_manager_and_postgresql_commit_together_wherever_anything_dies() {
 /// Waits until the queue manager has seen that a program has gone.
 fn settle(both: &Both) {
     let clock = seam::clock::RealClock::new();
-    while !both.manager().branches().is_empty() || both.manager().connections().len() > 0 {
+    while !both.manager().branches().is_empty() || !both.manager().connections().is_empty() {
         seam::clock::Clock::sleep(&clock, std::time::Duration::from_millis(1));
     }
 }

@@ -121,7 +121,7 @@ pub fn answer<S: Store>(manager: &QueueManager<S>, bytes: &[u8], order: Order) -
             let found = execute(manager, command, &Given(&message.parameters));
             // A command within the message is told by itself.
             if found.is_ok() && command != ESCAPE {
-                tell(manager, message);
+                tell(manager, &message);
             }
             (command, found)
         }
@@ -150,12 +150,12 @@ pub fn answer<S: Store>(manager: &QueueManager<S>, bytes: &[u8], order: Order) -
 }
 
 /// Tells of a command that was carried out, in the order of bytes that events have.
-fn tell<S: Store>(manager: &QueueManager<S>, message: Message) {
+fn tell<S: Store>(manager: &QueueManager<S>, message: &Message) {
     let number = message.header.command;
     let displays = FAMILIES.iter().any(|family| family.inquire == number)
         || [2, 18, 20, 41, 42].contains(&number);
     let count = i32::try_from(message.parameters.len()).unwrap_or(i32::MAX);
-    let bytes = write(&message, Order::Little);
+    let bytes = write(message, Order::Little);
     let parameters = (bytes.get(HEADER_BYTES..).unwrap_or_default(), count);
     manager.carried_out(&Commanded { number, displays, text: None, parameters });
 }

@@ -119,7 +119,7 @@ fn put_open<S: Store>(
     // What stands in front of the data is the program's, whatever becomes of the put.
     let outer = (descriptor.format, descriptor.ccsid, descriptor.encoding);
     let done = extend(descriptor, options, data)
-        .and_then(|data| put_extended(session, open, (descriptor, passed), options, data));
+        .and_then(|data| put_extended(session, open, (&mut *descriptor, passed), options, data));
     (descriptor.format, descriptor.ccsid, descriptor.encoding) = outer;
     done
 }
