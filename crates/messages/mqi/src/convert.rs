@@ -148,6 +148,7 @@ pub fn get_options(gmo: &Gmo) -> GetOptions {
         returned_length: gmo.returned_length,
         msg_handle: message_handle(gmo.msg_handle),
         resolved_q_name: name(&gmo.resolved_q_name),
+        ..GetOptions::default()
     }
 }
 

@@ -11,7 +11,9 @@ use queue_manager::{AdminError, QueueManager};
 use store::Store;
 
 use super::channels;
-use super::wire::{Content, Header, Message, Order, Parameter, malformed, read, write};
+use super::wire::{
+    Content, HEADER_BYTES, Header, Message, Order, Parameter, malformed, read, write,
+};
 use crate::attributes::displayed;
 use crate::console::Console;
 use crate::define::find;
@@ -20,8 +22,6 @@ use crate::dump::{quoted, written};
 use crate::failure::CommandError;
 use crate::moment::if_any;
 
-/// How long the header of a message is.
-const HEADER_BYTES: usize = 36;
 const RESPONSE: i32 = 2;
 const FAILED: i32 = 2;
 const UNKNOWN_OBJECT: i32 = 2085;
@@ -154,7 +154,17 @@ fn tell<S: Store>(manager: &QueueManager<S>, message: &Message) {
     let number = message.header.command;
     let displays = FAMILIES.iter().any(|family| family.inquire == number)
         || [2, 18, 20, 41, 42].contains(&number);
-    let count = i32::try_from(message.parameters.len()).unwrap_or(i32::MAX);
+    let (mut count, mut of_group) = (0, 0);
+    for one in &message.parameters {
+        if of_group > 0 {
+            of_group -= 1;
+            continue;
+        }
+        count += 1;
+        if let Content::Group(members) = one.content {
+            of_group = members;
+        }
+    }
     let bytes = write(message, Order::Little);
     let parameters = (bytes.get(HEADER_BYTES..).unwrap_or_default(), count);
     manager.carried_out(&Commanded { number, displays, text: None, parameters });
