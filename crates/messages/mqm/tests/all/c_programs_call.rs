@@ -499,13 +499,8 @@ fn a_descriptor_of_the_first_version_has_its_rest_in_front_of_the_data() {
     );
 }
 
-#[test]
-fn a_message_handle_of_no_connection_goes_with_any() {
-    let place = Place::new(real_manager(&["APP.Q"]));
-    program(
-        &place,
-        "loose",
-        r#"
+/// Properties set here go with messages of two connections, and come back by a third one.
+const LOOSE: &str = r#"
   MQHMSG m = MQHM_UNUSABLE_HMSG, bad = 5;
   MQCMHO cmho = {MQCMHO_DEFAULT};
   MQSMPO smpo = {MQSMPO_DEFAULT};
@@ -589,6 +584,10 @@ fn a_message_handle_of_no_connection_goes_with_any() {
   IS(0, 0);
   MQDLTMH(none, &got, &dmho, &cc, &rc);
   IS(MQCC_FAILED, MQRC_HMSG_ERROR);
-"#,
-    );
+"#;
+
+#[test]
+fn a_message_handle_of_no_connection_goes_with_any() {
+    let place = Place::new(real_manager(&["APP.Q"]));
+    program(&place, "loose", LOOSE);
 }

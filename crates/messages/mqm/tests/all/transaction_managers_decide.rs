@@ -223,15 +223,8 @@ fn dynamic(place: &Place, name: &str, managed: &str, main: &str) {
     run(&mut place.program(place.c(name, &source)));
 }
 
-#[test]
-fn a_transaction_manager_is_told_once_there_is_work() {
-    let manager = manager("QM1");
-    let place = Place::new(manager.clone());
-    dynamic(
-        &place,
-        "told",
-        TOLD,
-        r#"
+/// Work in branches, in none, suspended, refused.
+const WORKS: &str = r#"
   HOLDS(SWITCH.flags == 1 && MQRMIXASwitch.flags == 0);
   XA(xa_open_entry("QM1", 7, 0), 0);
   MQHCONN h = connect_to("QM1");
@@ -305,8 +298,13 @@ fn a_transaction_manager_is_told_once_there_is_work() {
   IS(0, 0);
   HOLDS(told == 8 && untold == 3);
   XA(xa_close_entry("", 7, 0), 0);
-"#,
-    );
+"#;
+
+#[test]
+fn a_transaction_manager_is_told_once_there_is_work() {
+    let manager = manager("QM1");
+    let place = Place::new(manager.clone());
+    dynamic(&place, "told", TOLD, WORKS);
     assert_eq!(manager.queue_status("APP.Q").unwrap().depth, 6);
     assert!(manager.branches().is_empty());
     // There is nobody to be told.
