@@ -193,7 +193,9 @@ pub unsafe fn put(
             let data = data(length, buffer)?;
             before_put(&connection, &lent.posting.pmo)?;
             let put = |client: &mut Client, posting: &mut Posting| client.put(hobj, posting, data);
-            let (outcome, answers) = lending(&mut connection.client()?, &mut lent.posting, put)?;
+            let mut client = connection.client()?;
+            let (outcome, answers) = lending(&mut client, &mut lent.posting, put)?;
+            drop(client);
             lent.give(&answers);
             Ok(outcome)
         });
@@ -226,7 +228,9 @@ pub unsafe fn put1(
             let put = |client: &mut Client, posting: &mut Posting| {
                 client.put1(&mut object.object, posting, data)
             };
-            let (outcome, answers) = lending(&mut connection.client()?, &mut lent.posting, put)?;
+            let mut client = connection.client()?;
+            let (outcome, answers) = lending(&mut client, &mut lent.posting, put)?;
+            drop(client);
             object.give("", &answers);
             lent.give(&answers);
             Ok(outcome)
