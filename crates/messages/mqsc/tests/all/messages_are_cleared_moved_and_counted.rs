@@ -42,7 +42,7 @@ fn a_retained_publication_is_cleared() {
     let manager = manager();
     let console = Console::new(&manager);
     let mut connection = connected(&manager);
-    let mut options = PutOptions { options: put::RETAIN, ..PutOptions::default() };
+    let mut options = PutOptions::new(put::RETAIN);
     let (mut topic, mut descriptor) =
         (ObjectDescriptor::topic("Sport/a"), MessageDescriptor::default());
     connection.put1(&mut topic, &mut descriptor, &mut options, b"kept").expect("it is published");
