@@ -154,18 +154,10 @@ fn tell<S: Store>(manager: &QueueManager<S>, message: &Message) {
     let number = message.header.command;
     let displays = FAMILIES.iter().any(|family| family.inquire == number)
         || [2, 18, 20, 41, 42].contains(&number);
-    let (mut count, mut of_group) = (0, 0);
-    for one in &message.parameters {
-        if of_group > 0 {
-            of_group -= 1;
-            continue;
-        }
-        count += 1;
-        if let Content::Group(members) = one.content {
-            of_group = members;
-        }
-    }
     let bytes = write(message, Order::Little);
+    // The last field of the header counts them, those of groups by their group.
+    let count = bytes.get(HEADER_BYTES - 4..).and_then(|rest| rest.first_chunk::<4>());
+    let count = count.map_or(0, |count| i32::from_le_bytes(*count));
     let parameters = (bytes.get(HEADER_BYTES..).unwrap_or_default(), count);
     manager.carried_out(&Commanded { number, displays, text: None, parameters });
 }
