@@ -55,7 +55,7 @@ impl wal::LogEvents for NoEvents {
         Ok(())
     }
 
-    fn ahead(&self, _: bool) -> std::result::Result<(), String> {
+    fn ahead(&self, _: Option<wal::Beginning>) -> std::result::Result<(), String> {
         Ok(())
     }
 }

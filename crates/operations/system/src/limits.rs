@@ -32,7 +32,7 @@ impl UnitLimits {
         };
         UnitLimits {
             log_bytes_max: limit.bytes_max,
-            log_bytes_max_when_full: inner.kernel.span_limit_when_full().bytes_max,
+            log_bytes_max_when_full: kernel.span_limit_when_full().bytes_max,
             log_set_by: log_set_by.into(),
             locks_max: locks.locks_per_unit_max,
             locks_of_all_max: locks.locks_max,

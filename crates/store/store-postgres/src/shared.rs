@@ -138,7 +138,7 @@ impl Shared {
                 )
             })
             .map_err(|fault| connection.judge(fault))?;
-        let done = begun.and_then(|()| rows).and_then(|rows| ended.map(|()| rows));
+        let done = begun.and(rows).and_then(|rows| ended.map(|()| rows));
         let rows = done.map_err(|error| connection.judge(Fault::of(&error)))?;
         if connection.was_alone() {
             return Err(alone());
