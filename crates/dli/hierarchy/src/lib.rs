@@ -25,6 +25,7 @@
 mod arrange;
 pub mod build;
 pub mod change;
+pub mod converted;
 pub mod count;
 pub mod database;
 pub mod entry;

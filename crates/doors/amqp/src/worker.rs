@@ -22,7 +22,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::budget::Member;
 use crate::calls::{place_of, put_parts};
 use crate::context::{Commons, Context, Delivery, Gate, is_topic, shown};
-use crate::message::{PROPERTIES_BYTES_MAX, PROPERTIES_MAX, Parts, read};
+use crate::message::{PROPERTIES_BYTES_MAX, PROPERTIES_MAX, Parts, limit, read};
 use crate::subscriptions::Wanted;
 use crate::taker::{From, Taker, Taking};
 use crate::trouble::trouble_of;
@@ -314,6 +314,7 @@ impl<S: Store> Worker<S> {
         );
         let no_message = || plain("amqp:decode-error", &words);
         let mut parts = read(bytes).ok_or_else(no_message)?;
+        limit(&mut parts, self.context.manager.now_ms());
         let mut what = match target {
             Target::To(what) => (**what).clone(),
             Target::Anywhere => {

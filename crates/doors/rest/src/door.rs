@@ -15,6 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_door::Peer;
+use queue_manager::event::{Commander, Origin};
 use queue_manager::{MESSAGE_BYTES_MAX, QueueManager};
 use seam::clock::Clock;
 use seam::entropy::Entropy;
@@ -294,16 +295,23 @@ impl<S: Store> Inner<S> {
             Call::Command => Some(command::read(&body)?),
             _ => None,
         };
-        self.run(false, move |manager, cancel| match (call, command) {
-            (_, Some(command)) => Ok(command::run(manager, &command)),
-            (Call::List, _) => messaging::list(manager, &ask, &messaging::wanted(&ask)?, &cancel),
-            (Call::Queues, _) => queue::show(manager, &ask),
-            (Call::DefineQueue, _) => queue::define(manager, &ask, &body),
-            (Call::AlterQueue, _) => queue::alter(manager, &ask, &body),
-            (Call::DeleteQueue, _) => queue::delete(manager, &ask),
-            (Call::Channels, _) => channel::show(manager, &ask),
-            (Call::Subscriptions, _) => subscription::show(manager, &ask),
-            _ => admin::managers(manager, &ask, opened_ms),
+        let user = ask.user.name.clone();
+        let who = Commander { user, origin: Origin::Rest, application: "REST".into() };
+        self.run(false, move |manager, cancel| {
+            let commanded = manager.commanded_by(who);
+            match (call, command) {
+                (_, Some(command)) => Ok(command::run(&commanded, &command)),
+                (Call::List, _) => {
+                    messaging::list(manager, &ask, &messaging::wanted(&ask)?, &cancel)
+                }
+                (Call::Queues, _) => queue::show(manager, &ask),
+                (Call::DefineQueue, _) => queue::define(&commanded, &ask, &body),
+                (Call::AlterQueue, _) => queue::alter(&commanded, &ask, &body),
+                (Call::DeleteQueue, _) => queue::delete(&commanded, &ask),
+                (Call::Channels, _) => channel::show(manager, &ask),
+                (Call::Subscriptions, _) => subscription::show(manager, &ask),
+                _ => admin::managers(manager, &ask, opened_ms),
+            }
         })
         .await
     }

@@ -45,6 +45,7 @@
 mod ahead;
 mod ahead_care;
 mod append;
+mod beginning;
 mod commit_delay;
 mod config;
 mod directory;
@@ -81,8 +82,9 @@ mod writer;
 
 pub use ahead_care::{AheadDamage, look_ahead};
 pub use append::Place;
+pub use beginning::{BEGINNING_BYTES, Beginning};
 pub use config::{
-    COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
+    COPIES_MAX, LogConfig, LogEnd, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
     STRIPES_MAX, WADS_COPIES_MAX, WADS_FILE, WadsConfig,
 };
 pub use directory::ToArchive;

@@ -14,4 +14,4 @@ struct xa_switch_t {
   int (*xa_forget_entry)(XID *, int, long);
   int (*xa_complete_entry)(int *, int *, int, long);
 };
-extern struct xa_switch_t MQRMIXASwitch;
+extern struct xa_switch_t MQRMIXASwitch, MQRMIXASwitchDynamic;

@@ -90,6 +90,8 @@ pub struct Conversion {
     /// By the codes of segment types.
     segments: Vec<Option<Arc<Mapped>>>,
     as_text: bool,
+    /// The map, encoded.
+    map: Arc<[u8]>,
     /// What was found so far.
     findings: Findings,
     notes: Vec<String>,
@@ -114,16 +116,7 @@ impl Conversion {
                           setting out of holdfast.toml.";
             return Err(failed(what, remedy));
         }
-        let map = match &mapping.map {
-            Some(path) => gather(path)?.map()?,
-            None => kept(databases, name)?.ok_or_else(|| {
-                let what = format!("nothing says what the fields of {name} are");
-                let remedy = format!(
-                    "Add --map MAPFILE, or keep a map with `holdfast db map {name} MAPFILE`."
-                );
-                OperationsError::NoConversion { what, remedy }
-            })?,
-        };
+        let (map, bytes) = map_of(databases, name, mapping)?;
         let page = page_of(page, map.page())?;
         let (mut segments, mut notes) = (vec![None; 256], Vec::new());
         for kind in &database.schema.types {
@@ -136,7 +129,14 @@ impl Conversion {
             }
         }
         let (as_text, findings) = (mapping.as_text, found_nothing(mapping.as_text));
-        Ok(Conversion { page, direction, segments, as_text, findings, notes })
+        let map = bytes.into();
+        Ok(Conversion { page, direction, segments, as_text, map, findings, notes })
+    }
+
+    /// The map, as a system keeps it.
+    #[must_use]
+    pub fn map(&self) -> &[u8] {
+        &self.map
     }
 
     /// Which items hosts write in another form, and what else is to be known before it begins.
@@ -153,6 +153,7 @@ impl Conversion {
             direction: self.direction,
             segments: self.segments.clone(),
             as_text: self.as_text,
+            map: Arc::clone(&self.map),
             findings: found_nothing(self.as_text),
             notes: Vec::new(),
         }
@@ -201,6 +202,25 @@ impl Conversion {
         }
         Ok(notes)
     }
+}
+
+/// The map that was given, or else the one that the system keeps; and the same encoded.
+fn map_of<S: Store>(
+    databases: &Databases<S>,
+    name: DbdName,
+    mapping: &Mapping,
+) -> Result<(Map, Vec<u8>)> {
+    if let Some(path) = &mapping.map {
+        let bundle = gather(path)?;
+        return Ok((bundle.map()?, bundle.encode()));
+    }
+    let map = kept(databases, name)?.ok_or_else(|| {
+        let what = format!("nothing says what the fields of {name} are");
+        let remedy =
+            format!("Add --map MAPFILE, or keep a map with `holdfast db map {name} MAPFILE`.");
+        OperationsError::NoConversion { what, remedy }
+    })?;
+    Ok((map, databases.repository.map(name).unwrap_or_default().to_vec()))
 }
 
 fn found_nothing(as_text: bool) -> Findings {

@@ -100,7 +100,14 @@ pub fn send<S: Store>(
     let (unsent, mut sent, mut link) = (catalog.unsent()?, Sent::default(), None);
     // Whoever has it sends what there is.
     let Some(_turn) = unsent.turn(entry.number)? else { return Ok(sent) };
-    let failed = |error| SendError::Handler { name: entry.name.to_string(), error };
+    let failed = |error: HandlerError| {
+        // Whoever asks finds out whether it can be reached. What it says then is kept for them.
+        if !matches!(error, HandlerError::Lost(_)) {
+            // The error is told in any case.
+            let _ = unsent.note_failure(entry.number, &error.to_string());
+        }
+        SendError::Handler { name: entry.name.to_string(), error }
+    };
     while let Some(batch) = unsent.next_batch(entry.number)? {
         let link: &mut Box<dyn Handler> = match &mut link {
             Some(link) => link,

@@ -2,10 +2,15 @@
 //!
 //! Invariants:
 //! 1. What is to be copied is known, and every name in it possible, before the first record is.
+//! 2. No file goes where another one of the same command would be lost: neither into a cluster that
+//!    is emptied for the second of them, nor by chance into one cluster because `*` stands for the
+//!    same letters, nor out to one file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ::idcams::Dd;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
@@ -102,6 +107,7 @@ pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
             steps.push(Step { path: args.folder.join(&file), cluster, rule: at });
         }
     }
+    apart(&control, &steps, args.way)?;
     if steps.len() > FILES_MAX {
         let what = format!("there are more than {FILES_MAX} files");
         return Err(Failure::other(what, "Copy them in parts."));
@@ -112,13 +118,59 @@ pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
         else {
             continue;
         };
-        let form = rule.form.as_ref().map(|form| format!(",{form}")).unwrap_or_default();
         // A name without a slash could be one of the catalog.
         let path = std::path::absolute(&step.path).unwrap_or_else(|_| step.path.clone());
-        dds.push(format!("{name}={}{form}", path.display()));
+        dds.push(dd(&name, &path, rule.form.as_deref())?);
         text += &statement(rule, args.way, &name, &step.cluster);
     }
     idcams::copying(context, &args.system, &dds, &text, args.sysprint.as_deref())
+}
+
+/// The DD of a file. What would be read as another file, or in another form, is refused.
+fn dd(name: &str, path: &Path, form: Option<&str>) -> Result<String> {
+    let refused = |why: &str| {
+        let what = format!("{} cannot be copied: {why}", path.display());
+        Err(Failure::other(what, "Rename the file, or correct its form in the control file."))
+    };
+    let Some(text) = path.to_str() else { return refused("its name is no text in UTF-8") };
+    let form = form.map(|form| format!(",{form}")).unwrap_or_default();
+    let operand = format!("{name}={text}{form}");
+    match Dd::parse(&operand) {
+        Some(dd) if dd.target == path && dd.form.is_none() == form.is_empty() => Ok(operand),
+        _ => refused(&format!("{text}{form} means another file, or another form")),
+    }
+}
+
+/// Whether no step takes from another one what it has copied.
+fn apart(control: &Control, steps: &[Step], way: Way) -> Result<()> {
+    let (mut into, mut out_to) = (BTreeMap::new(), BTreeMap::new());
+    for step in steps {
+        let Some(rule) = control.copy.get(step.rule) else { continue };
+        let (path, cluster) = (step.path.display(), step.cluster.to_ascii_uppercase());
+        if way == Way::Out {
+            if let Some(first) = out_to.insert(&step.path, cluster.clone()) {
+                let what = format!("{first} and {cluster} would both be copied to {path}");
+                return Err(Failure::other(what, "Give each cluster a file of its own."));
+            }
+            continue;
+        }
+        let Some((first, known)) = into.insert(cluster.clone(), (&step.path, step.rule)) else {
+            continue;
+        };
+        let first = first.display();
+        if rule.reuse {
+            let what = format!("{cluster} would be emptied for {path} after {first} was copied");
+            let remedy = "Leave out reuse, or copy them one by one.";
+            return Err(Failure::other(what, remedy));
+        }
+        // Where a cluster is named, that several files go there is what was asked for.
+        if known == step.rule && rule.cluster.contains('*') {
+            let what = format!("{first} and {path} would both be copied into {cluster}");
+            let remedy = "Name one of them in a rule of its own, with its cluster without *.";
+            return Err(Failure::other(what, remedy));
+        }
+    }
+    Ok(())
 }
 
 fn statement(rule: &Rule, way: Way, dd: &str, cluster: &str) -> String {
@@ -197,10 +249,15 @@ fn matching(folder: &Path, pattern: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unusable)? {
         let entry = entry.map_err(unusable)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if stands_for(pattern, &name) && entry.path().is_file() {
-            found.push(name);
+        let name = entry.file_name();
+        if !stands_for(pattern, &name.to_string_lossy()) || !entry.path().is_file() {
+            continue;
         }
+        let lost = |name: std::ffi::OsString| {
+            let what = format!("the name of {} is no text in UTF-8", Path::new(&name).display());
+            Failure::other(what, "Rename the file.")
+        };
+        found.push(name.into_string().map_err(lost)?);
     }
     found.sort();
     Ok(found)
@@ -226,6 +283,59 @@ fn stands_for(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is wrong with copying these files by these rules: pattern, cluster, reuse.
+    fn wrong(rules: &[(&str, &str, bool)], way: Way) -> Option<String> {
+        let copy = rules.iter().map(|(files, cluster, reuse)| Rule {
+            files: (*files).into(),
+            cluster: (*cluster).into(),
+            form: None,
+            replace: false,
+            reuse: *reuse,
+            ebcdic: None,
+        });
+        let (control, mut steps) = (Control { copy: copy.collect() }, Vec::new());
+        for (rule, (files, cluster, _)) in rules.iter().enumerate() {
+            for file in files.split(' ') {
+                let cluster = cluster.replace('*', &qualifier(file).unwrap());
+                steps.push(Step { path: PathBuf::from(file), cluster, rule });
+            }
+        }
+        apart(&control, &steps, way).err().map(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn no_file_takes_from_another_what_was_copied() {
+        let both = wrong(&[("A.dat A.old", "BANK.*", false)], Way::In).unwrap();
+        assert!(both.contains("A.dat") && both.contains("A.old") && both.contains("BANK.A"));
+        assert!(wrong(&[("a.dat A.dat", "BANK.*", false)], Way::In).is_some(), "letters are large");
+        assert!(wrong(&[("A.dat B.dat", "BANK.ACCT", true)], Way::In).is_some());
+        assert!(wrong(&[("A.dat", "bank.a", false), ("A.old", "BANK.A", true)], Way::In).is_some());
+        assert!(wrong(&[("out", "BANK.A", false), ("out", "BANK.B", false)], Way::Out).is_some());
+        for fine in [
+            &[("A.dat B.dat", "BANK.*", true)][..],
+            &[("A.dat B.dat", "BANK.ACCT", false)],
+            &[("A.dat", "BANK.*", true), ("A.old", "BANK.A", false)],
+        ] {
+            assert_eq!(wrong(fine, Way::In), None);
+        }
+        let fine = [("one", "BANK.A", false), ("two", "BANK.A", true)];
+        assert_eq!(wrong(&fine, Way::Out), None);
+    }
+
+    #[test]
+    fn a_name_that_a_dd_would_read_as_another_is_refused() {
+        for (path, form) in
+            [("/in/A.dat", None), ("/in/A.dat,vb", Some("fb=80")), ("/in,vb/A.dat", None)]
+        {
+            assert!(dd("F1", Path::new(path), form).is_ok(), "{path}");
+        }
+        for (path, form) in [("/in/A.dat,vb", None), ("/in/A.dat", Some("fb=x"))] {
+            assert!(dd("F1", Path::new(path), form).is_err(), "{path}");
+        }
+        let bytes: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"/in/A\xff.dat");
+        assert!(dd("F1", Path::new(bytes), None).is_err());
+    }
 
     #[test]
     fn a_pattern_stands_for_names() {

@@ -10,7 +10,7 @@ use copybook::Direction;
 use definitions::Field;
 use definitions::resolve::Definitions;
 use hierarchy::load::{Given, Input, InputError, Loaded};
-use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt};
+use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt, converted};
 use operations::Databases;
 use operations::encoding::{Conversion, LOOKED_AT, Looks, USUAL_PAGE};
 use placement::Encoding;
@@ -77,6 +77,10 @@ pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
             HierarchyError::Input(_) => of_file(error.into()),
             error => error.into(),
         })?;
+        if let Some(conversion) = &input.conversion {
+            // What goes back needs the same map.
+            converted::note(&databases.store, database.name(), Some(conversion.map()))?;
+        }
         if filled > 0 {
             let filled = count(filled);
             warn(format!("{filled} segments were shorter than defined: filled up by their fields"));

@@ -54,7 +54,8 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
             let fitted = fit(&bundle, &databases.repository, name);
             fitted.map_err(|failure| failure.about(path.display()))?;
             let bytes = bundle.encode();
-            if databases.repository.map(name).is_some_and(|kept| *kept != bytes) {
+            let is_other = databases.repository.map(name).is_some_and(|kept| *kept != bytes);
+            if is_other || !hierarchy::converted::fits(&databases.store, name, &bytes)? {
                 over_data(args, databases, name)?;
             }
             hierarchy::repository::put_map(&databases.store, name, Some(&bytes))?;

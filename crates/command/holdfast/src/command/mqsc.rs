@@ -123,7 +123,7 @@ fn in_system(
         return DONE;
     }
     let input = input_of(args)?;
-    let console = Console::new(&manager);
+    let console = Console::new(&manager.commanded_by(messages::operator()));
     let summary = session::run(frame, input, io::stdout().lock(), |text| match args.check {
         true => console.verify(text),
         false => console.execute(text),

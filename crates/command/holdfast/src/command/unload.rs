@@ -10,7 +10,7 @@ use clap::Args;
 use copybook::Direction;
 use definitions::{ChildPointer, Organization, Segment};
 use hierarchy::state::{self, State};
-use hierarchy::{Database, HierarchyError, TypeAt};
+use hierarchy::{Database, HierarchyError, TypeAt, converted};
 use operations::Databases;
 use operations::encoding::{Conversion, USUAL_PAGE};
 use seam::Seam;
@@ -55,6 +55,9 @@ pub(crate) struct UnloadArgs {
     to_ebcdic: Option<String>,
     #[command(flatten)]
     map: MappingArgs,
+    /// Convert with another map than the data was loaded with
+    #[arg(long, requires = "to_ebcdic")]
+    other_map: bool,
 }
 
 pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> {
@@ -141,6 +144,15 @@ fn conversion_of<S: Store>(
     };
     let mapping = args.map.mapping();
     let conversion = Conversion::new(databases, database, Direction::ToEbcdic, page, &mapping)?;
+    let name = database.name();
+    if !args.other_map && !converted::fits(&databases.store, name, conversion.map())? {
+        let what = format!("{name} was loaded with another map: that one would give other bytes");
+        return Err(Failure::other(
+            what,
+            "Name the map that it was loaded with, its copybooks as they were. Say --other-map if \
+             this one describes the same fields.",
+        ));
+    }
     conversion.notes().iter().for_each(warn);
     Ok(Some(conversion))
 }

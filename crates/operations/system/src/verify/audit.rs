@@ -14,7 +14,7 @@ use seam::clock::Clock;
 use serde::{Deserialize, Serialize};
 use uow::Kernel;
 
-use super::Repair;
+use crate::remedy::{Repair, log_begins};
 
 /// How often something that seems wrong is looked at.
 const LOOKS: u32 = 5;
@@ -125,12 +125,6 @@ pub(crate) fn in_use(
 ) -> Vec<Discord> {
     let clock = kernel.seam().clock.as_ref();
     lasting(clock, &mut || archive::audit(catalog, &state(), log_begins(kernel)))
-}
-
-/// Where the log of a system in use begins.
-pub(super) fn log_begins(kernel: &Kernel) -> Option<LogBegins> {
-    let segments = kernel.log().segments();
-    segments.first().map(|oldest| LogBegins { group: oldest.first_group, lsn: oldest.first })
 }
 
 /// Folders of image copies that are not mounted.

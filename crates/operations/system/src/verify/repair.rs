@@ -12,7 +12,7 @@ use seam::fresh::Fresh;
 use serde::{Deserialize, Serialize};
 use uow::{RepairedFrom, UowError};
 
-use crate::operator::{Refusal, Talk};
+use crate::protocol::{Refusal, Talk};
 use crate::{System, SystemError};
 
 /// What is to be written again.

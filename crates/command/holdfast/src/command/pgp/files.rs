@@ -205,7 +205,7 @@ pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) ->
             Ok(Target::stream(&context.seam, Box::new(file.map_err(failed)?)))
         }
         Some(path) => Ok(Target::file(&context.seam, path, replace)?),
-        None => Ok(Target::stream(&context.seam, Box::new(io::stdout()))),
+        None => Ok(Target::stream(&context.seam, Box::new(seam::standard::output()))),
     }
 }
 

@@ -13,18 +13,16 @@ use seam::socket::{InTime, Peer, SocketFile};
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
-use super::{Asker, Listener, OperatorError, Progress, Refusal, Request, SOCKET, verbs};
-use crate::{Guests, System, SystemError};
+use super::{Asker, CLIENTS_MAX, Listener, OperatorError, Progress, Refusal, Request, SOCKET};
+use crate::{Guests, SystemError};
 use seal::KeyRing;
 use seam::Seam;
 use serde_json::Value;
 
-/// Commands that a system serves at once.
-pub(super) const CLIENTS_MAX: usize = 32;
 /// How long what a client has to authenticate is.
 const CHALLENGE_BYTES: usize = 32;
 /// How long a client may take to send its whole request, and again its whole proof.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to take a whole line of what it is told.
 const PATIENCE_TO_TELL: Duration = Duration::from_secs(30);
 
@@ -35,33 +33,9 @@ pub(crate) trait Served: Send + Sync {
     fn keys(&self) -> &KeyRing;
     fn seam(&self) -> &Seam;
     fn has_verb(&self, name: &str) -> bool;
+    /// Whether what is asked is only for whoever proves that he knows the keys.
+    fn needs_proof(&self, request: &Request) -> bool;
     fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal>;
-}
-
-impl Served for System {
-    fn dir(&self) -> &Path {
-        System::dir(self)
-    }
-
-    fn guests(&self) -> &Arc<Guests> {
-        System::guests(self)
-    }
-
-    fn keys(&self) -> &KeyRing {
-        System::keys(self)
-    }
-
-    fn seam(&self) -> &Seam {
-        self.kernel().seam()
-    }
-
-    fn has_verb(&self, name: &str) -> bool {
-        verbs::find(name, self.verbs()).is_ok()
-    }
-
-    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
-        System::answer(self, request, listener)
-    }
 }
 
 /// Serves operators until it is dropped.
@@ -200,7 +174,7 @@ fn authorise(
         return Err(OperatorError::Guest { process });
     }
     // One that there is not is told of, to whomever.
-    if !verbs::needs_proof(&request.verb) || !system.has_verb(&request.verb) {
+    if !system.needs_proof(request) || !system.has_verb(&request.verb) {
         return Ok(());
     }
     let unproven = || OperatorError::Unproven { verb: request.verb.clone() };

@@ -3,7 +3,7 @@
 use base::{Code, Coded};
 use serde::{Deserialize, Serialize};
 
-use super::server::CLIENTS_MAX;
+use super::CLIENTS_MAX;
 
 /// Why a request has no result: what any error says of itself, in words that travel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,6 +19,7 @@ use super::exchange::{self, Respond};
 use super::line::{self, Answer, LINE_BYTES_MAX, Proven};
 use super::{OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::SystemError;
+use crate::key_ring::look_at_key_ring;
 use crate::status::{ProcessStatus, RunningStatus, SystemStatus};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -66,7 +67,7 @@ pub fn call_and_answer<E: From<Refusal>>(
     }
     drop(stream);
     // A person who types, and the stretching, take longer than the system waits for a proof.
-    let keys = crate::look_at_key_ring(seam, dir, &passphrase()?).map_err(Refusal::from)?;
+    let keys = look_at_key_ring(seam, dir, &passphrase()?).map_err(Refusal::from)?;
     let Some(stream) = found()? else { return Ok(None) };
     match converse(&stream, request, Some(&keys), (tell, respond))? {
         Said::Done(answer) => Ok(Some(answer)),

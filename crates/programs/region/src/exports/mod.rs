@@ -11,18 +11,31 @@
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
 //! | `HOLDFASTFB` | what they call for the second item of FILE STATUS |
 //! | `HOLDFASTFH` | what COBOL programs call for their files (`-fcallfh`) |
-//! | `MQCONN` and others | the message queue interface, for COBOL and C: [`super::message_calls`] |
+//! | `MQCONN` and others | the message queue interface, for COBOL and C: [`message_calls`] |
 //! | `HOLDFASTMQ` | what that interface calls, here or in a library: [`mqm_calls::region`] |
 //! | `holdfast_vsam_open` and the others of `holdfast_vsam.h` | programs in C, for data sets |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
+//! The functions are exported by the executable itself (`exports.list`, given to the linker as a
+//! dynamic list). GnuCOBOL looks for the target of a CALL among the symbols of the main program
+//! first, and so does the loader for a C program's undefined symbols; thus nothing has to be
+//! preloaded or installed, and there is one copy of this crate's state. A library of its own would
+//! bring a second copy, or a table of pointers between the two.
+//!
+//! Invariants:
+//! 1. No panic leaves a function that programs call.
+//!
 //! The calls recognise what they are given by what it is ([`crate::parameters`]), so that they
 //! differ in name only; but what counts itself has its length in 4 bytes through `PLITDLI`.
 
+#![allow(unsafe_code)] // symbols of a C interface
+
+mod message_calls;
+
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::guest;
+use crate::caller;
 
 /// A function as the linker knows it.
 type Function = *const c_void;
@@ -53,8 +66,8 @@ macro_rules! export_call {
     };
 }
 
-export_call!(guest::called => AIBTDLI ASMTDLI CBLTDLI CEETDLI CTDLI);
-export_call!(guest::called_by_pli => PLITDLI);
+export_call!(caller::called => AIBTDLI ASMTDLI CBLTDLI CEETDLI CTDLI);
+export_call!(caller::called_by_pli => PLITDLI);
 
 export!(HFEXDLI => commanded,
     a0 b0 c0 d0 e0 f0 g0 h0 i0 j0 k0 l0 m0 n0 o0 p0 a1 b1 c1 d1 e1 f1 g1 h1
@@ -65,11 +78,11 @@ export!(HFEXDLI => commanded,
     i7 j7 k7 l7 m7 n7 o7 p7);
 
 fn commanded(raw: &[usize; COMMAND_MAX]) {
-    guest::commanded(raw);
+    caller::commanded(raw);
 }
 
-export!(CEE3ABD => guest::abended, code timing);
-export!(ILBOABN0 => guest::abended, code timing);
+export!(CEE3ABD => caller::abended, code timing);
+export!(ILBOABN0 => caller::abended, code timing);
 
 /// A request of a COBOL program for one of its files: two bytes of operation, a control block.
 // SAFETY: no other symbol of this name exists in an executable with this crate.
@@ -104,7 +117,7 @@ extern "C" fn HOLDFASTMQ(
     // SAFETY: the interface gives as many bytes as it says.
     let request = unsafe { std::slice::from_raw_parts(request, length) };
     let mut answer = Vec::new();
-    if !guest::messages(request, &mut answer) {
+    if !caller::messages(request, &mut answer) {
         return 0;
     }
     // SAFETY: taker and context are the interface's own and belong together.
@@ -158,20 +171,20 @@ pub(crate) fn exports() -> Vec<(&'static str, Function)> {
         ("holdfast_vsam_put", holdfast_vsam_put as Function),
         ("vfork", vfork as Function),
     ];
-    [&own[..], &super::message_calls::exports()].concat()
+    [&own[..], &message_calls::exports()].concat()
 }
 
 /// What libcob calls when it ends a program with an error of its own.
-pub(super) extern "C" fn runtime_error(text: *const c_char) -> c_int {
-    guest::runtime_error(text as usize);
+pub(crate) extern "C" fn runtime_error(text: *const c_char) -> c_int {
+    caller::runtime_error(text as usize);
     0
 }
 
 extern "C" fn left(status: c_int, _: *mut c_void) {
-    guest::left(status);
+    caller::left(status);
 }
 
-/// Has [`guest::left`] called when something in this process calls `exit`.
+/// Has [`caller::left`] called when something in this process calls `exit`.
 pub(crate) fn watch_exits() -> Result<(), String> {
     type OnExit = unsafe extern "C" fn(extern "C" fn(c_int, *mut c_void), *mut c_void) -> c_int;
     let this = libloading::os::unix::Library::this();

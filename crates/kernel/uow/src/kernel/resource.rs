@@ -3,7 +3,8 @@
 use base::CiNumber;
 use space::DataSet;
 
-use crate::{Target, Undo, UowError};
+use super::Undo;
+use crate::{Target, UowError};
 
 /// A log record that does not decode, or does not fit the interval that it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq)]

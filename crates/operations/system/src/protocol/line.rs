@@ -61,12 +61,12 @@ pub fn read_proof(line: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     base::hex::lower(bytes)
 }
 
 /// And back.
-pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     base::hex::read(text).filter(|_| text.len() <= DIGITS_MAX)
 }
 

@@ -8,10 +8,11 @@ use seam::plant::{Plant, planted};
 use space::DataSet;
 use wal::{Record, RecordHead};
 
+use super::Kernel;
+use crate::UowError;
 use crate::active::{AnchoredRecord, SlotNumber};
 use crate::record::{Change, KernelRecord, Undone};
 use crate::undo_list::UndoList;
-use crate::{Kernel, UowError};
 
 /// One unit of work being undone, wholly or back to a savepoint.
 pub struct Undo<'k> {
@@ -95,7 +96,7 @@ impl<'k> Undo<'k> {
             let change = Change { kind, set, undo_next: next, undoable: false, body: &whole };
             let record = KernelRecord::Change(change);
             let mut append = || self.append(&record, undo_next);
-            if steps.is_empty() { append()? } else { kernel.transit.log(&steps, append)? }
+            if steps.is_empty() { append()? } else { kernel.work.transit.log(&steps, append)? }
         };
         self.kernel.apply(set, kind, &whole, page, lsn)
     }
@@ -103,12 +104,12 @@ impl<'k> Undo<'k> {
     /// Appends a compensation; undo goes on at `undo_next`.
     fn append(&mut self, record: &KernelRecord<'_>, undo_next: Lsn) -> Result<Lsn, UowError> {
         let kernel = self.kernel;
-        kernel.active.begin_append(self.slot);
+        kernel.work.active.begin_append(self.slot);
         let appended = record.append_for(&kernel.log, self.uow, self.last);
         if appended.is_ok() {
             self.last = undo_next;
         }
-        kernel.active.end_append(self.slot, self.last);
+        kernel.work.active.end_append(self.slot, self.last);
         Ok(appended?.lsn)
     }
 
@@ -129,7 +130,7 @@ impl<'k> Undo<'k> {
 
     /// Undoes the record at `lsn`, anchored or in the log; returns where the chain goes on.
     pub(crate) fn undo_at(&mut self, lsn: Lsn) -> Result<Lsn, UowError> {
-        if let Some(record) = self.kernel.active.anchored_at(self.uow, lsn) {
+        if let Some(record) = self.kernel.work.active.anchored_at(self.uow, lsn) {
             self.undo_record(lsn, record.previous, record.set, record.kind, &record.body)?;
             return Ok(record.previous);
         }
@@ -165,10 +166,10 @@ impl<'k> Undo<'k> {
     pub(crate) fn end_at_restart(&mut self) -> Result<(), UowError> {
         let kernel = self.kernel;
         let utc_us = kernel.parts.seam.clock.utc_us();
-        kernel.active.begin_append(self.slot);
+        kernel.work.active.begin_append(self.slot);
         let backed_out = KernelRecord::BackedOut { utc_us };
         backed_out.append_for(&kernel.log, self.uow, self.last)?;
-        kernel.active.leave(self.slot);
+        kernel.work.active.leave(self.slot);
         Ok(())
     }
 
