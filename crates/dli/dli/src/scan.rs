@@ -144,7 +144,7 @@ impl<S: Store> DbPcb<S> {
         let front = &number[..schema.partition_bytes()];
         let cursor = self.search.cursors.get(context.store, set)?;
         begin.place(cursor, &mut self.search.start);
-        while let Some(entry) = context.unit.next(cursor, Read::Unlocked)? {
+        while let Some(mut entry) = context.unit.next(cursor, Read::Unlocked)? {
             let parent = schema.in_tree(partition, &self.parentage.path);
             if within_parent && !parent.is_some_and(|parent| begins_with(entry.key, parent)) {
                 return Ok(Scanned::Outside);
@@ -158,7 +158,6 @@ impl<S: Store> DbPcb<S> {
             }
             let of = levels.type_at(levels.len());
             let node = view.node_of.get(of.index()).copied().flatten();
-            let mut entry = entry;
             if levels.len() == 1
                 && let Some(mode) = mode
             {

@@ -399,7 +399,7 @@ impl<S: Store> DbPcb<S> {
         start: Start,
         tree: &Tree<'_>,
     ) -> Result<Walked> {
-        let view = context.view;
+        let (view, prefix) = (context.view, tree.prefix);
         let node = view.node(step.node);
         let database = view.database(node);
         let number_bytes = tree.partition.to_be_bytes();
@@ -408,7 +408,6 @@ impl<S: Store> DbPcb<S> {
         let front = if node.chain == Chain::Root { stored_front } else { &[] };
         let mode = self.lock_mode().filter(|_| level == 1);
         let keeps = step.wanted || level == self.search.wanted_level;
-        let prefix = tree.prefix;
         let cursor = self.search.cursors.get(context.store, tree.set)?;
         seek(cursor, prefix, start, &self.search.start, &mut self.search.seek);
         while let Some(mut entry) = context.unit.next(cursor, Read::Unlocked)? {

@@ -10,7 +10,7 @@
 //!   reinitialize       what nothing brings back is given up, to be made again
 //!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
-//!   encoding           what databases are written in: maps of segments, conversions, what data looks like
+//!   encoding           what databases are written in: maps, conversions, what data looks like
 //!   moving             a database that goes to another system
 //!   clusters           the catalog, control statements, which data sets a cluster is
 //!   record_maps        what the fields of clusters' records are
