@@ -19,10 +19,10 @@ use store_any::AnyStore;
 use system::{AnySystem, EngineSystem, Guests, Home as _};
 use uow::Kernel;
 
-use super::doors::{Manager, Shared};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::job::{self, Job, KernelPools, Kind, SOCKET, Terms};
+use crate::error::{JobsError, Result};
+use crate::job::{Job, Kind, SOCKET};
+use crate::scheduling::{KernelPools, Step, psb_of, schedule};
+use crate::terms::{Manager, Shared, Terms};
 
 /// What programs work on.
 enum Ground {

@@ -207,6 +207,7 @@ impl Regions {
     pub(crate) fn start(
         shared: Arc<RegionContext>,
         settings: &[RegionSettings],
+        command: Box<MakeCommand>,
     ) -> Result<Arc<Regions>> {
         let guests = Arc::clone(&shared.guests);
         let reserve = Reserve::start(

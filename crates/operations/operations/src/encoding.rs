@@ -5,26 +5,19 @@
 //!    converted leaves everything as it was.
 //! 2. What is to be known of a conversion goes to the caller, a sentence each.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
 use codec::CodePage;
 use codec::transcode::Transcoder;
 use copybook::{Bundle, CopybookError, Direction, Findings, Map, Mapped};
 use definitions::DbdName;
-use definitions::resolve::ResolvedPsb;
 use hierarchy::Database;
-use operations::Databases;
-use placement::{Encoding, WithoutMap};
-use region::encoding::PcbMap;
-use schedule::encoding::Kept;
+use placement::Encoding;
 use store::Store;
 
-use crate::failure::{Failure, Result};
-use crate::output::warn;
-use crate::text::count;
+use crate::figures::count;
+use crate::{Databases, OperationsError, Result};
 
 /// The code page where neither a command nor a map names one.
 pub const USUAL_PAGE: &str = "map";
