@@ -69,6 +69,7 @@ pub struct Shared {
 }
 
 impl Shared {
+    /// What a system lends, and where notices go.
     #[must_use]
     pub fn of(system: &AnySystem, notices: Notices) -> Shared {
         let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));
