@@ -40,6 +40,13 @@ has_package() {
     [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == "install ok installed" ]]
 }
 
+# Whether a leader that was frozen stays replaced by this Patroni: from 3.0.3 on.
+patroni_is_sound() {
+    local version
+    version=$("$1" --version 2>/dev/null) || return 1
+    printf '%s\n' "patroni 3.0.3" "$version" | sort --version-sort --check=quiet
+}
+
 # Whether the loader finds a library of this name.
 has_library() {
     local found

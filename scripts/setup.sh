@@ -75,6 +75,17 @@ setup_failover() {
     setup_engine
     command -v etcd >/dev/null && command -v patroni >/dev/null ||
         need_packages etcd-server patroni python3-psycopg2
+    # Debian 12 has Patroni 3.0.2, whose leader takes its place back after it was frozen, and loses
+    # what another one has confirmed meanwhile. Servers that root starts run as another user, who
+    # has to be able to read it.
+    patroni_is_sound patroni && return
+    has_package python3-venv || need_packages python3-venv
+    local place=$(realpath -m "$target_dir")/tools/patroni
+    [[ -x $place/bin/patroni ]] || {
+        /usr/bin/python3 -m venv "$place" &&
+            "$place/bin/pip" install --quiet 'patroni[etcd3,psycopg2-binary]==4.1.5' &&
+            chmod -R a+rX "$place"
+    } || say "Patroni 4 is not to be had: the trial freezes no leader"
 }
 
 # A client of the message queue interface that runs on our library as it is. Its install script

@@ -32,7 +32,8 @@ if ((minutes > 0)); then
 fi
 if ((minutes > 0)); then
     say "== leaders of three PostgreSQL nodes lost under load, about one a minute"
-    HOLDFAST_FAILOVERS=$minutes cargo test --release -p holdfast-store-postgres --test all \
+    patroni=$(realpath -m "$target_dir")/tools/patroni/bin
+    PATH=$patroni:$PATH HOLDFAST_FAILOVERS=$minutes cargo test --release -p holdfast-store-postgres --test all \
         leaders_are_lost_under_load -- --nocapture || failed+=("losing leaders")
 fi
 if ((minutes > 0)); then

@@ -14,14 +14,22 @@ export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
 log=$(mktemp)
 times=$(mktemp)
-trap 'rm -f "$log" "$times"' EXIT
+# Where test binaries that run beside each other leave what they say.
+runs=$(mktemp -d)
+end() {
+    cat "$runs"/*.pid 2>/dev/null | xargs -r kill 2>/dev/null || true
+    rm -rf "$log" "$times" "$runs"
+}
+trap end EXIT
 
+# A stage that fails does not keep the others from telling what they find.
+failed=()
 stage() {
     local name=$1 begin=$SECONDS
     shift
     say
     say "== $name: $*"
-    "$@" 2>&1 | tee -a "$log" || fail "$name failed"
+    "$@" 2>&1 | tee -a "$log" || failed+=("$name")
     printf '%-28s %5d s\n' "$name" $((SECONDS - begin)) >>"$times"
 }
 
@@ -32,13 +40,31 @@ sqop=$(realpath -m "$target_dir")/tools/bin/sqop
 # The flags are the same in every stage that compiles for tests, so that nothing is built twice.
 workspace=(--workspace --locked)
 
-run_tests() {
+build_tests() { cargo test "${workspace[@]}" --no-run; }
+
+# Begins the tests, to run while lints and documents are looked at: two binaries at a time, since
+# most of them wait for disks and for processes.
+begin_tests() {
+    touch "$runs/slot1" "$runs/slot2"
     if cargo nextest --version >/dev/null 2>&1; then
-        cargo nextest run "${workspace[@]}" --no-fail-fast && cargo test "${workspace[@]}" --doc
+        cargo nextest run "${workspace[@]}" --no-fail-fast >"$runs/tests.out" 2>&1 &
     else
-        cargo test "${workspace[@]}" --no-fail-fast
+        RUNS=$runs cargo --config 'target."cfg(all())".runner = "scripts/beside.sh"' \
+            test "${workspace[@]}" --lib --bins --tests --examples --no-fail-fast \
+            >"$runs/cargo.log" 2>&1 &
     fi
+    tests=$!
+    # Cargo locks what it builds until the first of them runs.
+    until compgen -G "$runs/*.out" >/dev/null || ! kill -0 "$tests" 2>/dev/null; do sleep 0.2; done
 }
+
+# What the tests said, when all have ended.
+end_tests() {
+    [[ $tests_code == 0 ]] || cat "$runs/cargo.log"
+    RUNS=$runs scripts/beside.sh --wait && [[ $tests_code == 0 ]]
+}
+
+run_examples() { cargo test "${workspace[@]}" --doc; }
 
 # The log's ring is the one place where threads meet without a lock; loom tries every order.
 run_loom() {
@@ -68,31 +94,32 @@ document() { RUSTDOCFLAGS="-D warnings" cargo doc "${workspace[@]}" --no-deps; }
 
 begin=$SECONDS
 stage "format" check_format
-stage "lints" check_lints
 if [[ "${1:-}" == lint ]]; then
+    stage "lints" check_lints
     stage "tidiness and licences" cargo test --locked -p holdfast-tests \
         --test the_tree_is_tidy --test crates_depend_only_downwards \
         --test every_dependency_has_a_licence_and_a_reason \
         --test every_link_in_the_documents_leads_somewhere \
         --test the_command_is_built_without_simulator_and_planted_bugs
 else
-    stage "tests" run_tests
+    stage "build of the tests" build_tests
+    ((${#failed[@]} == 0)) || fail "${failed[*]} failed"
+    begin_tests
+    stage "lints" check_lints
     stage "documentation" document
+    stage "examples" run_examples
     stage "loom" run_loom
     stage "miri" run_miri
+    tests_code=0
+    wait "$tests" || tests_code=$?
+    stage "tests" end_tests
 fi
 
 say
 cat "$times" >&2
 printf '%-28s %5d s\n' "all" $((SECONDS - begin)) >&2
 # Where the time of the tests goes, by binary: whoever looks for what to shorten begins here.
-# Integration tests are called `all` in every crate; the unit tests right before them say whose they are.
-awk '/^ +Running / {
-         name = $2 " " $3; sub(/\(.*/, "", name)
-         built = $NF; sub(/.*\//, "", built); sub(/-[0-9a-f]+\)$/, "", built)
-         if ($3 ~ /src\/(lib|main)\.rs$/) crate = built
-         name = name " of " crate
-     }
+awk '/^ +Running / { name = $0; sub(/^ +Running /, "", name); sub(/ \(.*/, "", name) }
      /^ +Doc-tests / { name = "examples of " $2 }
      /^test result: / && match($0, /finished in [0-9.]+/) {
          printf "%8.1f s  %s\n", substr($0, RSTART + 12, RLENGTH - 12), name
@@ -101,3 +128,4 @@ awk '/^ +Running / {
 awk '/^test result: / { passed += $4; failed += $6 }
      /Summary .* tests? run: / { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^passed/) passed += $i }
      END { printf "tests: %d passed, %d failed\n", passed, failed }' "$log"
+((${#failed[@]} == 0)) || fail "failed: ${failed[*]}"

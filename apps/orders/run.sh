@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# The orders' whole story: a producer in Python puts orders on a queue; a COBOL program gets them,
-# changes a database and puts confirmations, in one unit of work; it is killed in the middle, and so
-# is the system. In the end each order is in the database once and was confirmed once.
+# The orders' whole story: a producer in Python and one in JavaScript put orders on a queue, the one
+# by the message queue interface, the other over AMQP; a COBOL program gets them, changes a database
+# and puts confirmations, in one unit of work; it is killed in the middle, and so is the system. In
+# the end each order is in the database once and was confirmed once.
 # usage: apps/orders/run.sh [ORDERS [WORK]]
 #   ORDERS  how many there are; 4000
 #   WORK    a folder for the system and the output, removed first; without it a temporary one
 # HOLDFAST names the command to use if it is neither in PATH nor built here, HOLDFAST_MQM the
-# library libmqm_r.so.
+# library libmqm_r.so, HOLDFAST_AMQP a folder for the client of AMQP, which is fetched with npm if it
+# is not there; where there is no JavaScript the producer in Python puts all orders.
 set -euo pipefail
 
 orders=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -38,6 +40,7 @@ find_library() {
 
 holdfast=${HOLDFAST:-$(find_command)}
 library=${HOLDFAST_MQM:-$(find_library)}
+clients=${HOLDFAST_AMQP:-$target/tools/amqp}
 export HOLDFAST_PASSPHRASE=${HOLDFAST_PASSPHRASE:-'orders are taken by heart'}
 started=
 ends=()
@@ -62,7 +65,7 @@ start() {
     "$holdfast" start -s "$system" >"$work/start.out" 2>"$work/start.err" &
     started=$!
     for _ in {1..600}; do
-        grep -qs started "$work/start.out" && return
+        grep -qs '^amqp at ' "$work/start.out" && return
         kill -0 "$started" 2>/dev/null || break
         sleep 0.05
     done
@@ -107,9 +110,26 @@ produce() {
     python3 "$orders/python/producer.py" "$library" "$1" "$2" "$work/ledger"
 }
 
+# The same over AMQP.
+produce_over_amqp() {
+    local address
+    address=$(sed -n 's/^amqp at //p' "$work/start.out")
+    NODE_PATH=$clients/rhea/node_modules node "$orders/javascript/producer.js" \
+        "${address%:*}" "${address##*:}" "$1" "$2" "$work/ledger"
+}
+
+# Fetches the client of AMQP.
+over_amqp=produce_over_amqp
+"$orders/../../scripts/amqp-clients.sh" "$clients" rhea || {
+    [[ $? -eq 3 ]] || fail "the client of AMQP cannot be fetched"
+    say "the producer in Python puts all orders"
+    over_amqp=produce
+}
+
 say "== holdfast init, gen, start, mqsc"
 "$holdfast" init "$system" >&2
 "$holdfast" gen -s "$system" "$orders/dbd" "$orders/psb" >&2
+sed -i '/^\[amqp\]$/a listen = ["127.0.0.1:0"]' "$system/holdfast.toml"
 start
 "$holdfast" mqsc -s "$system" -f "$orders/queues.mqsc" >"$work/define.log" || {
     cat "$work/define.log" >&2
@@ -119,10 +139,10 @@ start
 printf '%06d\n' 2 1500 >"$work/process.cards"
 
 say
-say "== $count orders: the second half is put while the first is processed"
+say "== $count orders: the second half is put over AMQP while the first is processed"
 produce 1 $((count / 2))
 process 1
-produce $((count / 2 + 1)) "$count" &
+$over_amqp $((count / 2 + 1)) "$count" &
 producer=$!
 wait_for $((count / 8))
 kill -9 -- "-$processing" 2>/dev/null || fail "the program had ended before it was to be killed"
@@ -159,7 +179,7 @@ cat "$work"/process-[34].log >&2
 
 say
 say "== a hundred more, by the program alone with the stopped system (type dli)"
-produce $((count + 1)) $((count + 100))
+$over_amqp $((count + 1)) $((count + 100))
 count=$((count + 100))
 "$holdfast" stop -s "$system" >&2
 wait "$started" || fail "the system did not end well"

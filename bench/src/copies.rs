@@ -12,8 +12,7 @@ use recovery::{
 };
 use store_kernel::KernelStore;
 
-use crate::error::Result;
-use crate::kernel::failed;
+use crate::error::{Result, failed};
 use crate::ours::Recovery;
 
 /// What copies of a store need.

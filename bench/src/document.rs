@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{BenchError, Result};
-use crate::harness::Spread;
 use crate::machine::Machine;
+use crate::spread::Spread;
 
 /// Everything one benchmark has to say.
 #[derive(Clone, Debug, Serialize, Deserialize)]

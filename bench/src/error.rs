@@ -100,3 +100,9 @@ impl Coded for BenchError {
         }
     }
 }
+
+/// An answer of the product that should not have come.
+pub(crate) fn failed(error: impl std::fmt::Display) -> BenchError {
+    let (subject, action) = ("holdfast", "do what it was asked");
+    BenchError::Subject { subject, action, reason: error.to_string() }
+}

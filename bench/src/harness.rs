@@ -16,6 +16,7 @@ use crate::cpu::{self, CpuScope};
 use crate::document::{Figure, Peer};
 use crate::error::Result;
 use crate::machine;
+pub(crate) use crate::spread::Spread;
 
 /// How much is measured, and where files go.
 #[derive(Clone, Debug)]
@@ -215,34 +216,6 @@ pub(crate) fn measure(slice: Duration, entry: &mut Entry<'_>) -> Result<Sample> 
 pub(crate) fn ratio(a: &Track, b: &Track, of: impl Fn(&Sample) -> f64) -> Spread {
     assert_eq!(a.samples.len(), b.samples.len(), "a ratio needs as many slices on both sides");
     Spread::of(a.samples.iter().zip(&b.samples).map(|(a, b)| of(a) / of(b)).collect())
-}
-
-/// The median and its surroundings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spread {
-    pub(crate) median: f64,
-    pub(crate) first_quartile: f64,
-    pub(crate) third_quartile: f64,
-    pub(crate) count: usize,
-}
-
-impl Spread {
-    /// Of at least one value; quartiles are interpolated between neighbours.
-    pub(crate) fn of(mut values: Vec<f64>) -> Spread {
-        assert!(!values.is_empty(), "a spread needs a value");
-        values.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let place = share * (values.len() - 1) as f64;
-            let (low, high) = (place.floor() as usize, place.ceil() as usize);
-            values[low] + (values[high] - values[low]) * (place - low as f64)
-        };
-        Spread {
-            median: at(0.5),
-            first_quartile: at(0.25),
-            third_quartile: at(0.75),
-            count: values.len(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,8 @@ use store_kernel::{KernelStore, StoreDefaults};
 use uow::{Kernel as Uows, KernelConfig, Parts, PoolPlan};
 
 use crate::copies::Copies;
-use crate::error::{BenchError, Result};
+use crate::error::Result;
+pub(crate) use crate::error::failed;
 use crate::ours::{
     Checkpoints, Form, Kernel, Log, LogSetup, Position, Recovery, Restart, Sealer, Session, Store,
     StoreSetup,
@@ -32,16 +33,15 @@ use crate::workload::{Key, Value};
 /// The kernel that is built into this program.
 pub(crate) struct BuiltIn;
 
+/// The kernel built into this program, if there is one.
+pub(crate) fn built_in() -> Option<&'static dyn Kernel> {
+    Some(&BuiltIn)
+}
+
 pub(crate) const SYSTEM: SystemId = SystemId(*b"holdfast-bench-1");
 const SET: &str = "RECORDS";
 /// The interval size of the data set.
 const UNIT: usize = 8192;
-
-/// An answer of the product that should not have come.
-pub(crate) fn failed(error: impl std::fmt::Display) -> BenchError {
-    let (subject, action) = ("holdfast", "do what it was asked");
-    BenchError::Subject { subject, action, reason: error.to_string() }
-}
 
 /// A log whose copies are all there, and stay so: anything else ends the measurement.
 pub(crate) struct NoEvents;
@@ -55,7 +55,7 @@ impl wal::LogEvents for NoEvents {
         Ok(())
     }
 
-    fn ahead(&self, _: bool) -> std::result::Result<(), String> {
+    fn ahead(&self, _: Option<wal::Beginning>) -> std::result::Result<(), String> {
         Ok(())
     }
 }

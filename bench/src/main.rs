@@ -26,6 +26,7 @@ mod ours;
 mod peers;
 mod raw;
 mod report;
+mod spread;
 mod svg;
 mod workload;
 

@@ -2,8 +2,8 @@
 //!
 //! 1. The benchmarks hold the workload, the clock and the arithmetic; an implementation of
 //!    [`Kernel`] only translates calls. It adds no queue, no thread and no cache of its own.
-//! 2. [`kernel`] is the one place that names an implementation. Without one every benchmark
-//!    still measures the device and the peers, and its checks say "not measured".
+//! 2. [`crate::kernel::built_in`] is the one place that names an implementation. Without one every
+//!    benchmark still measures the device and the peers, and its checks say "not measured".
 //! 3. Keys and values are those of [`crate::workload`]: 8 and 92 bytes.
 //! 4. A [`Position`] grows with every commit; a commit is durable once [`Store::durable`] has
 //!    reached its position, and so are all commits below.
@@ -12,11 +12,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::workload::{Key, Value};
-
-/// The kernel built into this program, if there is one.
-pub(crate) fn kernel() -> Option<&'static dyn Kernel> {
-    Some(&crate::kernel::BuiltIn)
-}
 
 /// A place in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

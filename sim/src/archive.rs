@@ -137,7 +137,7 @@ impl Machine {
             from: number(&self.ledger.from),
             needed: number(&self.ledger.needed),
             stale: Mutex::new(*self.ledger.stale.lock()),
-            ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
+            ahead: Mutex::new(*self.ledger.ahead.lock()),
             spare: Mutex::new(self.ledger.spare.lock().clone()),
             restripes: AtomicBool::new(self.ledger.restripes.load(SeqCst)),
             layout: Mutex::new(self.ledger.layout.lock().clone()),
@@ -184,7 +184,7 @@ impl Machine {
             archived: catalog.archived_to().unwrap_or_default(),
             proven: catalog.proven().max(reached),
             stale: *self.ledger.stale.lock(),
-            ahead: self.ledger.ahead.load(SeqCst),
+            ahead: *self.ledger.ahead.lock(),
             ..LogStart::NEW
         };
         let catalog = Arc::new(catalog);

@@ -257,6 +257,16 @@ pub const ALL: &[Hunt] = &[
         by: "sweep of ahead",
         run: || swept(&crate::ahead::COMMITS),
     },
+    Hunt {
+        plant: Plant::WadsOverLate,
+        by: "sweep of ahead-restart",
+        run: || swept(&crate::ahead::RESTART),
+    },
+    Hunt {
+        plant: Plant::WadsOverwritten,
+        by: "a write-ahead data set that was overwritten",
+        run: || (1..=3).try_for_each(crate::ahead::overwritten_is_named),
+    },
     Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },

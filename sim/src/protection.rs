@@ -264,7 +264,7 @@ pub fn what_is_sealed_gets_into_no_plain_log() -> Result<(), String> {
             system: parts.system,
         };
         let asked = Protection::asked(&config, &parts.home);
-        uow::protection::accept(seam, &parts.home, &keys, &asked).map(drop).map_err(said)
+        uow::control::accept(seam, &parts.home, &keys, &asked).map(drop).map_err(said)
     })?
     .ok_or("the machine crashed by itself")?;
     base.settle();

@@ -11,7 +11,6 @@ use uow::{PoolPlan, UowError};
 use crate::history::{LEDGER, Records};
 use crate::machine::Make;
 use crate::world::{Commit, World};
-use crate::{ahead, forms};
 
 /// A scenario.
 #[derive(Clone, Copy)]
@@ -54,40 +53,6 @@ pub fn value(n: u64, by: u64, len: usize) -> Vec<u8> {
 #[must_use]
 pub fn records(from: u64, to: u64, len: usize) -> Records {
     (from..to).map(|n| (key(n), value(n, 0, len))).collect()
-}
-
-/// All scenarios.
-pub const ALL: &[Scenario] = &[
-    CHECKPOINT,
-    RESIZE,
-    ASSIGN,
-    SEGMENTS,
-    SPLIT,
-    RANGE_DELETE,
-    BACKOUT,
-    OVERFLOW,
-    LOAD,
-    LONG_LOAD,
-    REGROW,
-    SETS,
-    PAGES,
-    LOST_FIRST,
-    LOST_SECOND,
-    READERS,
-    ORDERLY_STOP,
-    RESTART,
-    forms::CONVERT,
-    forms::REKEY,
-    ahead::COMMITS,
-    ahead::BACKOUT,
-    ahead::SEGMENTS,
-    ahead::RESTART,
-];
-
-/// The scenario of that name.
-#[must_use]
-pub fn named(name: &str) -> Option<&'static Scenario> {
-    ALL.iter().find(|scenario| scenario.name == name)
 }
 
 /// Makes the ledger and a data set `one` with records `0..count`.

@@ -18,6 +18,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "crates/records/fh-library/src/lib.rs",
     "crates/programs/region/src/memory/",
     "crates/programs/region/src/abi/",
+    "crates/programs/region/src/exports/",
     "crates/programs/program-library/src/lib.rs",
     "crates/doors/ims-connect/src/exit_library.rs",
     // The calls of the message queue interface, and the libraries and tests that name them.

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::commit::drive;
 use crate::error::{BenchError, Result};
-use crate::ours::{self, Checkpoints, Form, Store, StoreSetup};
+use crate::kernel;
+use crate::ours::{Checkpoints, Form, Store, StoreSetup};
 use crate::workload;
 
 /// What the child is to do.
@@ -118,7 +119,7 @@ impl ChildArguments {
 /// The child's side.
 pub(crate) fn run_child(arguments: &ChildArguments) -> Result<()> {
     let missing = || BenchError::subject("holdfast", "open a store", "no kernel is built in");
-    let kernel = ours::kernel().ok_or_else(missing)?;
+    let kernel = kernel::built_in().ok_or_else(missing)?;
     let store = kernel.create_store(&arguments.setup())?;
     say(&format!("budget {}", store.budget_bytes()))?;
     let records = arguments.records;

@@ -52,8 +52,9 @@ pub(crate) use child::{ChildArguments, run_child};
 use crate::document::{Document, Peer, Plot, Run, Series, Shape};
 use crate::error::{BenchError, Result};
 use crate::harness::{Sample, Settings, Track};
+use crate::kernel;
 use crate::machine::{self, Machine};
-use crate::ours::{self, Kernel};
+use crate::ours::Kernel;
 use crate::peers::{self, Embedded, postgres};
 
 /// One benchmark of the list.
@@ -144,8 +145,11 @@ impl Benchmark {
         fs::create_dir_all(&folder).map_err(BenchError::system("create", &folder))?;
         let begin = Instant::now();
         let mut document = self.head(settings);
-        let context =
-            Context { settings: settings.clone(), kernel: ours::kernel(), folder: folder.clone() };
+        let context = Context {
+            settings: settings.clone(),
+            kernel: kernel::built_in(),
+            folder: folder.clone(),
+        };
         match context.kernel {
             Some(kernel) => document.notes.push(format!("Holdfast: {}.", kernel.version())),
             None => document.notes.push(NO_KERNEL.into()),

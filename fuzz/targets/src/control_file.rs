@@ -16,25 +16,25 @@ const PATH: &str = "/control";
 struct Template {
     disk: SimDisk,
     /// What the file has said, oldest first.
-    said: Vec<ControlBlock>,
+    states: Vec<ControlBlock>,
 }
 
 static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let disk = SimDisk::new();
-    let said = simulated(&disk, |seam| {
+    let states = simulated(&disk, |seam| {
         let path = Path::new(PATH);
         let created = ControlFile::create(&seam, path, &keys(), &protection());
         created.expect("a control file on an empty disk");
         let (control, first) = ControlFile::open(&seam, path, &keys()).expect("it opens");
-        let mut said = vec![first];
+        let mut states = vec![first];
         for lsn in [100, 200, 300] {
             control.update(|block| block.checkpoint = Lsn(lsn)).expect("it is written");
-            said.push(control.block());
+            states.push(control.block());
         }
-        said
+        states
     });
     disk.settle();
-    Template { disk, said }
+    Template { disk, states }
 });
 
 fn keys() -> ControlKeys {
@@ -62,7 +62,7 @@ pub fn fuzz(bytes: &[u8]) {
     let opened = simulated(&disk, |seam| ControlFile::open(&seam, Path::new(PATH), &keys()));
     if let Ok((control, block)) = opened {
         assert_eq!(control.protection(), protection(), "it binds what it never bound");
-        assert!(TEMPLATE.said[2..].contains(&block), "it says what it never said: {block:?}");
+        assert!(TEMPLATE.states[2..].contains(&block), "it says what it never said: {block:?}");
     }
 }
 

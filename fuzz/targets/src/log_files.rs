@@ -8,7 +8,7 @@ use seal::TestKeys;
 use seam::Seam;
 use seam::sim::SimDisk;
 use seam::stop::StopSwitch;
-use wal::{Log, LogConfig, LogEnv, LogEvents, LogStart, scan};
+use wal::{Beginning, Log, LogConfig, LogEnv, LogEvents, LogStart, scan};
 
 use crate::input::{Input, simulated, spoil};
 
@@ -51,7 +51,7 @@ impl LogEvents for Silent {
         Ok(())
     }
 
-    fn ahead(&self, _: bool) -> Result<(), String> {
+    fn ahead(&self, _: Option<Beginning>) -> Result<(), String> {
         Ok(())
     }
 }

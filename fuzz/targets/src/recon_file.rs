@@ -14,27 +14,27 @@ use crate::input::{Input, simulated, spoil};
 struct Template {
     disk: SimDisk,
     /// What RECON has said, oldest first.
-    said: Vec<State>,
+    states: Vec<State>,
 }
 
 static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let disk = SimDisk::new();
-    let said = simulated(&disk, |seam| {
+    let states = simulated(&disk, |seam| {
         Recon::create(&setup(&seam), &[]).expect("an empty disk takes it");
         let (recon, opened) = Recon::open(setup(&seam)).expect("it opens");
-        let mut said = vec![opened.reading.state];
+        let mut states = vec![opened.reading.state];
         for number in 1..6_u64 {
             let name = "D".repeat(if number == 3 { 5_000 } else { 8 });
             let database = Database { name, sets: vec![format!("SET{number}")] };
             let reached = Reached { lsn: Lsn(number * 100), utc_us: number };
             let records = vec![Record::Reached(reached), Record::Database(database)];
             recon.add(records).expect("it is written");
-            said.push(State::clone(&recon.state()));
+            states.push(State::clone(&recon.state()));
         }
-        said
+        states
     });
     disk.settle();
-    Template { disk, said }
+    Template { disk, states }
 });
 
 fn setup(seam: &Seam) -> Setup {
@@ -63,7 +63,7 @@ pub fn fuzz(bytes: &[u8]) {
         assert!(looked.is_err(), "it is read and does not open");
         return;
     };
-    assert!(TEMPLATE.said.contains(&state), "it says what it never said: {state:?}");
+    assert!(TEMPLATE.states.contains(&state), "it says what it never said: {state:?}");
     assert_eq!(looked.ok().as_ref(), Some(&state));
     let again = again.expect("what was opened opens again");
     assert!(again.repaired.is_empty() && again.reading.state == state);

@@ -1,17 +1,38 @@
 //! The write-ahead data set: entries over two files, of a log that lacks what they hold.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use base::{Lsn, UowId};
+use base::{GroupNumber, Lsn, UowId};
 use seam::sim::SimDisk;
-use wal::{Log, LogConfig, LogError, LogStart, WadsConfig, scan};
+use seam::sync::Mutex;
+use wal::{Beginning, Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, WadsConfig, scan};
 
 use crate::input::{Input, simulated, spoil_those};
 use crate::log_files;
 
+/// Notes what the control file of a system would say.
+#[derive(Default)]
+struct Noted(Mutex<Option<Beginning>>);
+
+impl LogEvents for Noted {
+    fn copy_lost(&self, _: u8, _: GroupNumber, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn copy_back(&self, _: u8) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
+        *self.0.lock() = holds;
+        Ok(())
+    }
+}
+
 struct Template {
     disk: SimDisk,
+    start: LogStart,
     /// What was acknowledged, in order.
     bodies: Vec<Vec<u8>>,
 }
@@ -20,7 +41,8 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let disk = SimDisk::new();
     let running = disk.clone();
     simulated(&disk, |seam| {
-        let env = log_files::env(&seam);
+        let noted = Arc::new(Noted::default());
+        let env = LogEnv { events: Arc::clone(&noted) as _, ..log_files::env(&seam) };
         Log::create(&env, &config()).expect("a log on an empty disk");
         let (log, _) = Log::open(env, config(), LogStart::NEW).expect("a new log opens");
         let mut bodies = Vec::new();
@@ -32,12 +54,12 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
         }
         // As a power failure leaves it now.
         let disk = running.snapshot();
+        let start = LogStart { ahead: *noted.0.lock(), ..LogStart::NEW };
+        assert!(start.ahead.is_some(), "the log lacks something");
         log.close().expect("it closes");
-        Template { disk, bodies }
+        Template { disk, start, bodies }
     })
 });
-
-const START: LogStart = LogStart { ahead: true, ..LogStart::NEW };
 
 fn config() -> LogConfig {
     let folders = vec![PathBuf::from("/ahead-1"), PathBuf::from("/ahead-2")];
@@ -58,8 +80,8 @@ pub fn fuzz(bytes: &[u8]) {
     let whole = paths.iter().filter(is_whole).count();
     simulated(&disk, |seam| {
         let env = log_files::env(&seam);
-        let looked = scan(&env, &config(), &START, &mut |_| {});
-        let opened = Log::open(env, config(), START);
+        let looked = scan(&env, &config(), &TEMPLATE.start, &mut |_| {});
+        let opened = Log::open(env, config(), TEMPLATE.start);
         assert_eq!(looked.is_ok(), opened.is_ok(), "a look and a start say the same");
         let (log, opened) = match opened {
             Ok(opened) => opened,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use archive::{ArchiveInfo, Registry};
 use base::{GroupNumber, Lsn};
 use parking_lot::Mutex;
-use wal::{Log, LogEvents};
+use wal::{Beginning, Log, LogEvents};
 
 use super::striping::Layout;
 
@@ -31,8 +31,8 @@ pub(super) struct Ledger {
     pub(super) log: Mutex<Weak<Log>>,
     /// Where the first log copy is to be made anew if it is lost, and whether it is there.
     pub(super) spare: Mutex<Option<(PathBuf, bool)>>,
-    /// Whether the write-ahead data set may hold what the log lacks.
-    pub(super) ahead: AtomicBool,
+    /// Since which beginning the write-ahead data set may hold what the log lacks.
+    pub(super) ahead: Mutex<Option<Beginning>>,
     /// Whether somebody changes stripes, and what was recorded of them last.
     pub(super) restripes: AtomicBool,
     pub(super) layout: Mutex<Option<Layout>>,
@@ -59,8 +59,8 @@ impl LogEvents for Ledger {
         Ok(())
     }
 
-    fn ahead(&self, holds: bool) -> Result<(), String> {
-        self.ahead.store(holds, SeqCst);
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
+        *self.ahead.lock() = holds;
         Ok(())
     }
 }

@@ -125,8 +125,9 @@ fn fill(make: &Make, setup: &Arc<Setup>, seam: &Seam) -> Result<Held, Wrong> {
         database.schema.put_key(TypeAt::ROOT, key, &mut path);
         let mut insert = |path: &[u8], data: &[u8]| {
             let levels = database.parse(path)?;
-            let target = (&site.store, &mut unit);
-            database.insert(target, (path, &levels), data, &[], &mut work).map(drop)
+            let target = hierarchy::Target { store: &site.store, unit: &mut unit };
+            let at = hierarchy::SegmentPath { path, levels: &levels };
+            database.insert(target, at, data, &[], &mut work).map(drop)
         };
         insert(&path, partner.as_bytes()).map_err(|error| Wrong::said(&error))?;
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use holdfast_sim::machine::Make;
 use holdfast_sim::media::{self, Met, Rested};
+use holdfast_sim::{ahead, crew};
 use seam::sim::Rng;
 
 /// Spoils each of the files some times, one fault a time.
@@ -98,4 +99,9 @@ fn a_system_whose_only_write_ahead_data_set_is_gone_or_cut_says_so() {
         let met = media::meet(&rested, &disk, 1).expect("nothing is silently wrong");
         assert!(matches!(&met, Met::Named(why) if why.contains("write-ahead")), "{cut:?}: {met:?}");
     }
+}
+
+#[test]
+fn a_system_whose_only_write_ahead_data_set_was_overwritten_says_so() {
+    crew::each(1..5, ahead::overwritten_is_named);
 }

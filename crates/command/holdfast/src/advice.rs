@@ -15,9 +15,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use clap::{ArgMatches, Command, CommandFactory as _};
-
-use crate::command::Cli;
+use clap::{ArgMatches, Command};
 
 /// What a command in a message begins with.
 const BEGIN: &str = "`holdfast ";
@@ -29,6 +27,14 @@ const OPERAND: &str = "dir";
 
 /// The folder of the system that this process works with, for a shell.
 static FOLDER: OnceLock<String> = OnceLock::new();
+
+/// The description of the command line, made when a message names a command.
+static DESCRIBED: OnceLock<fn() -> Command> = OnceLock::new();
+
+/// Remembers how the command line is described; before that, messages stay as they are.
+pub(crate) fn describe(command_line: fn() -> Command) {
+    let _ = DESCRIBED.set(command_line);
+}
 
 /// Remembers the folder that a command line names, if it names one.
 pub(crate) fn remember(matches: &ArgMatches) {
@@ -65,18 +71,20 @@ pub(crate) fn typed(message: &str) -> Cow<'_, str> {
         let put = |text: String, (clear, older): (&str, &str)| text.replace(clear, older);
         return CALLED.into_iter().fold(message.to_owned(), put).into();
     }
-    match FOLDER.get() {
-        Some(folder) if message.contains(BEGIN) => with_folder(message, folder).into(),
+    match (FOLDER.get(), DESCRIBED.get()) {
+        (Some(folder), Some(command_line)) if message.contains(BEGIN) => {
+            with_folder(&command_line(), message, folder).into()
+        }
         _ => message.into(),
     }
 }
 
 /// The same for text that is JSON already: its strings hold messages.
 pub(crate) fn typed_json(text: String) -> String {
-    match FOLDER.get() {
-        Some(folder) if text.contains(BEGIN) => {
+    match (FOLDER.get(), DESCRIBED.get()) {
+        (Some(folder), Some(command_line)) if text.contains(BEGIN) => {
             let folder = serde_json::Value::from(folder.as_str()).to_string();
-            with_folder(&text, &folder[1..folder.len() - 1])
+            with_folder(&command_line(), &text, &folder[1..folder.len() - 1])
         }
         _ => text,
     }
@@ -90,24 +98,23 @@ fn quoted(folder: &str) -> String {
     }
 }
 
-fn with_folder(message: &str, folder: &str) -> String {
-    let cli = Cli::command();
+fn with_folder(command_line: &Command, message: &str, folder: &str) -> String {
     let mut out = String::with_capacity(message.len() + folder.len() + 4);
     let mut rest = message;
     while let Some((front, behind)) = rest.split_once(BEGIN) {
         out += front;
         out += BEGIN;
         let end = behind.find('`').unwrap_or(0);
-        out += &completed(&cli, &behind[..end], folder);
+        out += &completed(command_line, &behind[..end], folder);
         rest = &behind[end..];
     }
     out + rest
 }
 
 /// The words of a command with the folder.
-fn completed(cli: &Command, words: &str, folder: &str) -> String {
+fn completed(command_line: &Command, words: &str, folder: &str) -> String {
     let words: Vec<&str> = words.split(' ').collect();
-    let (mut command, mut depth) = (cli, 0);
+    let (mut command, mut depth) = (command_line, 0);
     while let Some(below) = words.get(depth).and_then(|word| command.find_subcommand(word)) {
         (command, depth) = (below, depth + 1);
     }
@@ -146,11 +153,14 @@ fn in_folder(word: &str, folder: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::command::Cli;
 
     #[test]
     fn commands_get_the_folder_where_they_take_it() {
-        let typed = |message| with_folder(message, "/srv/bank");
+        let typed = |message| with_folder(&Cli::command(), message, "/srv/bank");
         let empty = "Run `holdfast db empty PH --yes`, then `holdfast load PH FILE`.";
         let expected = "Run `holdfast db empty -s /srv/bank PH --yes`, then `holdfast load \
                         -s /srv/bank PH FILE`.";
@@ -178,7 +188,7 @@ mod tests {
             "an end is missing: `holdfast verify",
             "nothing of the kind",
         ] {
-            assert_eq!(with_folder(message, "/srv/bank"), message);
+            assert_eq!(with_folder(&Cli::command(), message, "/srv/bank"), message);
         }
     }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use base::{Code, Coded};
 use hierarchy::HierarchyError;
 use hierarchy::repository::RepositoryError;
+use jobs::JobsError;
 use operations::OperationsError;
 use region::RegionError;
 use seal::SealError;
@@ -17,7 +18,7 @@ use system::operator::Refusal;
 use unload::UnloadError;
 
 use crate::advice::typed;
-use crate::output::{harmless, on_one_line};
+use crate::text::{harmless, on_one_line};
 
 /// Why a command ends.
 #[derive(Debug)]
@@ -243,8 +244,30 @@ impl From<OperationsError> for Failure {
             OperationsError::Uow(error) => Failure::Error(Box::new(error)),
             OperationsError::Hierarchy(error) => error.into(),
             OperationsError::Repository(error) => error.into(),
+            OperationsError::Map { file, error } => {
+                let failure = Failure::Error(Box::new(error));
+                match file {
+                    Some(file) => failure.about(file),
+                    None => failure,
+                }
+            }
+            OperationsError::Encoding { what, remedy } => Failure::Other { what, remedy },
+            OperationsError::NoConversion { what, remedy } => Failure::Usage { what, remedy },
             // Its code is that of a refusal, or of a failure of the command itself.
             other => Failure::Refused(other.into()),
+        }
+    }
+}
+
+impl From<JobsError> for Failure {
+    fn from(error: JobsError) -> Failure {
+        match error {
+            JobsError::System(error) => error.into(),
+            JobsError::Region(error) => error.into(),
+            JobsError::Schedule(error) => Failure::Error(Box::new(error)),
+            JobsError::Operations(error) => error.into(),
+            own if own.is_usage() => Failure::usage(&own, own.remedy()),
+            own => Failure::other(&own, own.remedy()),
         }
     }
 }

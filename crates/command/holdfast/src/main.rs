@@ -13,17 +13,16 @@
 mod advice;
 mod cancel;
 mod command;
-mod encoding;
+mod context;
 mod failure;
-mod job;
-mod left;
+mod input;
 mod operate;
 mod output;
 mod passphrase;
 mod pipe;
 mod progress;
 mod standard;
-mod ticker;
+mod text;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -32,19 +31,20 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use facility::Secrets;
 
-use command::Said;
+use command::Rewritten;
 use failure::Failure;
-use output::harmless;
+use text::harmless;
 
 fn main() -> ExitCode {
     // Before anything else: whatever comes into this process's memory may be a secret (K22). What
     // the operating system refuses is said by whoever opens a system.
     seam::process::rely_on_signals();
     let _notes = system::hygiene::protect_process();
+    advice::describe(command::Cli::command);
     let typed: Vec<OsString> = command::mqsc_words(std::env::args_os().collect());
-    output::remember_names(&typed);
+    text::remember_names(&typed);
     let (words, given) = match pgp_words(typed) {
-        Ok(said) => said,
+        Ok(rewritten) => rewritten,
         Err(code) => return code,
     };
     let parsed = command::Cli::command().try_get_matches_from(words).and_then(|matches| {
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well; a reader that went away is nobody's fault.
-            let _ = match error.use_stderr() && output::has_strange_names() {
+            let _ = match error.use_stderr() && text::has_strange_names() {
                 true => writeln!(std::io::stderr(), "{}", harmless(&error.to_string())),
                 false => error.print(),
             };
@@ -77,8 +77,8 @@ fn main() -> ExitCode {
 fn pgp_words(words: Vec<OsString>) -> Result<(Vec<OsString>, Secrets), ExitCode> {
     let json = words.iter().any(|word| word == "--json");
     match command::facility_words(words) {
-        Ok(Said::Words(words, given)) => Ok((words, given)),
-        Ok(Said::Help(text)) => {
+        Ok(Rewritten::Words(words, given)) => Ok((words, given)),
+        Ok(Rewritten::Help(text)) => {
             // A reader that went away is nobody's fault.
             let _ = std::io::stdout().write_all(text.as_bytes());
             Err(ExitCode::SUCCESS)

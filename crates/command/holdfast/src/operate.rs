@@ -9,13 +9,12 @@ use clap::Args;
 use operations::Databases;
 use operations::selection::register;
 use operations::verbs::{Operation, answer_of};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store_any::AnyStore;
-use system::operator::Request;
+use system::operator::{Request, SystemOperation};
 use system::{AnyOptions, AnySystem, OpenOptions};
 
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::{warn, warn_once};
 use crate::passphrase::PassphraseArgs;
@@ -31,34 +30,26 @@ pub(crate) struct Where {
     pub(crate) passphrase: PassphraseArgs,
 }
 
-/// Has `verb` done in the system in `dir`: by the process that has it open or, if there is none,
-/// here; only then is the passphrase asked for. Shows how far it is.
+/// Has an operation done in the system in `dir`: by the process that has it open or, if there is
+/// none, here; only then is the passphrase asked for. Shows how far it is.
 pub(crate) fn operate<T: DeserializeOwned>(
     context: &Context,
     dir: &Path,
     passphrase: &PassphraseArgs,
-    verb: &str,
-    arguments: &impl Serialize,
+    operation: &SystemOperation,
 ) -> Result<T> {
-    operated(context, dir, passphrase, (verb, arguments), any_options())
+    operated(context, dir, passphrase, &operation.request()?, any_options())
 }
 
-/// The same for a verb that changes nothing as it is asked for: also where nothing can be written,
-/// or no room is left for what an open system writes.
+/// The same for one that changes nothing as it is asked for: also where nothing can be written, or
+/// no room is left for what an open system writes.
 pub(crate) fn look<T: DeserializeOwned>(
     context: &Context,
     dir: &Path,
     passphrase: &PassphraseArgs,
-    verb: &str,
-    arguments: &impl Serialize,
+    operation: &SystemOperation,
 ) -> Result<T> {
-    let options = looking(context, dir);
-    let seen = operated(context, dir, passphrase, (verb, arguments), options);
-    if seen.is_ok() || options.options.in_memory || !system::is_full(&*context.seam.disk, dir) {
-        return seen;
-    }
-    let options = in_memory(options, true);
-    operated(context, dir, passphrase, (verb, arguments), options)
+    looked(context, dir, passphrase, &operation.request()?)
 }
 
 /// Has an operation over databases done, as [`operate`].
@@ -68,8 +59,7 @@ pub(crate) fn perform<T: DeserializeOwned>(
     passphrase: &PassphraseArgs,
     operation: &Operation,
 ) -> Result<T> {
-    let Request { verb, arguments } = operation.request()?;
-    operate(context, dir, passphrase, &verb, &arguments)
+    operated(context, dir, passphrase, &operation.request()?, any_options())
 }
 
 /// The same for an operation that changes nothing, as [`look`].
@@ -79,21 +69,33 @@ pub(crate) fn inspect<T: DeserializeOwned>(
     passphrase: &PassphraseArgs,
     operation: &Operation,
 ) -> Result<T> {
-    let Request { verb, arguments } = operation.request()?;
-    look(context, dir, passphrase, &verb, &arguments)
+    looked(context, dir, passphrase, &operation.request()?)
+}
+
+fn looked<T: DeserializeOwned>(
+    context: &Context,
+    dir: &Path,
+    passphrase: &PassphraseArgs,
+    request: &Request,
+) -> Result<T> {
+    let options = looking(context, dir);
+    let seen = operated(context, dir, passphrase, request, options);
+    if seen.is_ok() || options.options.in_memory || !system::is_full(&*context.seam.disk, dir) {
+        return seen;
+    }
+    operated(context, dir, passphrase, request, in_memory(options, true))
 }
 
 fn operated<T: DeserializeOwned>(
     context: &Context,
     dir: &Path,
     passphrase: &PassphraseArgs,
-    (verb, arguments): (&str, &impl Serialize),
+    request: &Request,
     options: AnyOptions,
 ) -> Result<T> {
-    let request = Request::new(verb).with(arguments)?;
     let mut progress = Progress::new(&context.seam);
     let answer =
-        system::run(&context.seam, dir, options, &request, || passphrase.get(), &mut |at| {
+        system::run(&context.seam, dir, options, request, || passphrase.get(), &mut |at| {
             progress.show(&at.object, at.done, at.total, &at.unit);
         });
     progress.clear();

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use seam::Seam;
 
-use crate::output::{count, is_watched};
+use crate::output::is_watched;
+use crate::text::count;
 
 /// A line that is written over and over.
 pub(crate) struct Progress {

@@ -15,6 +15,14 @@ use crate::place::{STDIN, main_output};
 /// So much is looked at to see what it is.
 const LOOK: usize = 1 << 20;
 
+/// Whether what is made is binary; text is the default.
+#[derive(Args)]
+pub(crate) struct Armored {
+    /// Binary instead of text
+    #[arg(long)]
+    pub(crate) no_armor: bool,
+}
+
 #[derive(Args)]
 pub(crate) struct ArmorArgs {
     /// What it is; found out by itself

@@ -10,7 +10,7 @@ use openpgp::pgp::packet::Signature;
 use openpgp::{Certificate, Cleartext, Judged, Opened, Reading, Stats, Target, Writing};
 use seam::Seam;
 
-use crate::Armored;
+use crate::armor::Armored;
 use crate::failure::{Failure, Reason, Result};
 use crate::place::{Beside, STDIN, certificates, keys, main_output, passwords_to_try, release};
 use crate::sign::{Text, signers, to_packets, write_signatures};

@@ -9,7 +9,7 @@ use openpgp::upkeep::{Renewal, is_beyond_renewal, renew};
 use openpgp::{Certificate, SecretKey};
 use seam::Seam;
 
-use crate::Armored;
+use crate::armor::Armored;
 use crate::failure::{Failure, Reason, Result, as_failure};
 use crate::place::{
     STDIN, all_of, certificates, every_key_in, password_to_set, passwords_to_try, tell,

@@ -102,14 +102,6 @@ struct VersionArgs {
     sopv: bool,
 }
 
-/// Whether what is made is binary; text is the default.
-#[derive(Args)]
-struct Armored {
-    /// Binary instead of text
-    #[arg(long)]
-    no_armor: bool,
-}
-
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

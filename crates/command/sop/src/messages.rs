@@ -11,7 +11,7 @@ use openpgp::{Certificate, Container, Reading, SessionKey, Stats, Writing};
 use seam::Seam;
 use zeroize::Zeroizing;
 
-use crate::Armored;
+use crate::armor::Armored;
 use crate::date::Moment;
 use crate::failure::{Reason, Result, as_failure};
 use crate::keys::{Form, MESSAGES, chosen};

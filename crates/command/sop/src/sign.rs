@@ -10,7 +10,7 @@ use openpgp::pgp::types::Password;
 use openpgp::{Armorer, Label, SecretKey, Signer, Stats};
 use seam::Seam;
 
-use crate::Armored;
+use crate::armor::Armored;
 use crate::failure::{Failure, Reason, Result, as_failure};
 use crate::place::{
     Beside, certificates, keys, main_output, passwords_to_try, release, small, tell,

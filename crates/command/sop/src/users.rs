@@ -13,7 +13,7 @@ use openpgp::pgp::types::Timestamp;
 use openpgp::upkeep::{authenticated_users, certifier_is_fit, has_user, merged, with_user};
 use seam::Seam;
 
-use crate::Armored;
+use crate::armor::Armored;
 use crate::date::Moment;
 use crate::failure::{Reason, Result, as_failure};
 use crate::keys::tell_certificates;

@@ -143,7 +143,7 @@ impl Findings {
         at: (Spot, &'static str),
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Severity::Error, code, at, message.into())
+        self.push(Severity::Error, code, at.0, at.1, message.into())
     }
 
     pub(crate) fn warning(
@@ -152,14 +152,15 @@ impl Findings {
         at: (Spot, &'static str),
         message: impl Into<String>,
     ) -> &mut Finding {
-        self.push(Severity::Warning, code, at, message.into())
+        self.push(Severity::Warning, code, at.0, at.1, message.into())
     }
 
     fn push(
         &mut self,
         severity: Severity,
         code: &'static str,
-        (spot, keyword): (Spot, &'static str),
+        spot: Spot,
+        keyword: &'static str,
         message: String,
     ) -> &mut Finding {
         let member = self.member;

@@ -3,14 +3,13 @@
 //! Invariants:
 //! 1. The area is taken apart in level order without gaps (DLI-2.15).
 
-use definitions::resolve::ViewSegment;
-use definitions::{FieldType, Rule};
+use definitions::resolve::{Destination, ViewSegment};
+use definitions::{Rule, SegmentPart};
 
-use crate::lens::{Lens, fill, filled, part, to_usize};
-use crate::logical;
-
-/// Why an area cannot be used.
-pub(crate) type Status = &'static [u8; 2];
+use crate::bytes::{Status, fill, ll, part, to_usize};
+use crate::forest::Type;
+use crate::lens::Lens;
+use crate::types::segment_of;
 
 /// What an insert gives for one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub(crate) fn take(lens: &Lens<'_>, seg: usize, area: &mut &[u8]) -> Result<Give
     let image = split(area, length(segment, area)?)?.to_vec();
     let joined = match &segment.destination {
         Some(other) if other.rules.insert != Rule::Physical => {
-            Some(split(area, logical::joined_len(lens, other, area)?)?.to_vec())
+            Some(split(area, joined_len(lens, other, area)?)?.to_vec())
         }
         _ => None,
     };
@@ -52,12 +51,6 @@ pub(crate) fn length(segment: &ViewSegment, area: &[u8]) -> Result<usize, Status
         return Ok(usize::from(segment.max));
     }
     ll(area, segment.min, segment.max)
-}
-
-/// The LL at the front of the area.
-pub(crate) fn ll(area: &[u8], min: u16, max: u16) -> Result<usize, Status> {
-    let len = u16::from_be_bytes(*area.first_chunk::<2>().ok_or(b"AB")?);
-    if (min..=max).contains(&len) { Ok(usize::from(len)) } else { Err(b"V1") }
 }
 
 /// DLI-12.43: LL reaches to the end of the key.
@@ -137,18 +130,29 @@ pub(crate) fn seen_key(segment: &ViewSegment) -> Option<(usize, usize)> {
     Some((usize::from(seen.offset), usize::from(key.len)))
 }
 
-/// A field of an index source, or what stands for it in a short segment (DLI-12.66).
-pub(crate) fn field_or_zeros(bytes: &[u8], offset: usize, len: usize, kind: FieldType) -> Vec<u8> {
-    if bytes.len() >= offset + len {
-        return filled(bytes, offset, len, kind);
+/// The length of the destination parent's data at the front of the area.
+fn joined_len(lens: &Lens<'_>, other: &Destination, area: &[u8]) -> Result<usize, Status> {
+    match segment_of(lens.dbds, Type::of(&other.home)) {
+        Some(segment) if segment.variable => ll(area, segment.min, segment.max),
+        _ => Ok(usize::from(other.max)),
     }
-    match kind {
-        FieldType::Packed => {
-            let mut zero = vec![0; len];
-            zero.iter_mut().last().into_iter().for_each(|sign| *sign = 0x0F);
-            zero
+}
+
+/// The lengths in the area of a REPL of the segment and of its destination parent's data, of
+/// which either may be left out (`SOURCE=`).
+pub(crate) fn lengths_in_area(
+    lens: &Lens<'_>,
+    seg: usize,
+    area: &[u8],
+) -> Result<(usize, usize), Status> {
+    let segment = lens.seg(seg);
+    let whole = segment.destination.is_none() || segment.part == SegmentPart::Data;
+    let own = if whole { length(segment, area)? } else { 0 };
+    let joined = match &segment.destination {
+        Some(other) if other.part == SegmentPart::Data => {
+            joined_len(lens, other, area.get(own..).unwrap_or(&[]))?
         }
-        FieldType::Character => vec![b'0'; len],
-        FieldType::Hexadecimal | FieldType::Fullword | FieldType::Halfword => vec![0; len],
-    }
+        _ => 0,
+    };
+    Ok((own, joined))
 }

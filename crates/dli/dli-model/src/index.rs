@@ -10,12 +10,12 @@
 use std::sync::Arc;
 
 use definitions::resolve::{Definitions, Index, IndexPart, PartSource, resolve_dbd};
-use definitions::{Dbd, DbdName, FieldKind, NullValue, Psb, PsbName};
+use definitions::{Dbd, DbdName, NullValue, Psb, PsbName};
 
-use crate::area::{Status, field_or_zeros};
+use crate::bytes::{field_or_zeros, part};
 use crate::forest::{Entry, Forest, Id, Type};
-use crate::lens::{Databases, Lens, Node, part};
-use crate::model::Model;
+use crate::keys::concatenated_key;
+use crate::types::Databases;
 
 struct Known<'d>(&'d Databases);
 
@@ -145,25 +145,6 @@ fn value(forest: &Forest, dbds: &Databases, id: Id, parts: &[IndexPart]) -> Vec<
     value
 }
 
-/// The physical concatenated key of an occurrence.
-pub(crate) fn concatenated_key(forest: &Forest, dbds: &Databases, id: Id) -> Vec<u8> {
-    let mut levels: Vec<Vec<u8>> = forest.upward(id).map(|one| key(forest, dbds, one)).collect();
-    levels.reverse();
-    levels.concat()
-}
-
-/// The key of an occurrence in its physical database.
-pub(crate) fn key(forest: &Forest, dbds: &Databases, id: Id) -> Vec<u8> {
-    let occurrence = forest.get(id);
-    let at = usize::from(occurrence.kind.code).saturating_sub(1);
-    let segment = dbds.get(&occurrence.kind.dbd).and_then(|dbd| dbd.segments.get(at));
-    let is_key = |field: &&definitions::Field| matches!(field.kind, FieldKind::Key { .. });
-    let Some(field) = segment.and_then(|segment| segment.fields.iter().find(is_key)) else {
-        return Vec::new();
-    };
-    part(&occurrence.data, field.offset().unwrap_or(0), usize::from(field.len)).to_vec()
-}
-
 /// The key of an entry as a segment (DLI-12.64).
 pub(crate) fn entry_key(index: &Index, entry: &Entry) -> Vec<u8> {
     let constant: Vec<u8> = index.constant.into_iter().collect();
@@ -174,45 +155,15 @@ pub(crate) fn entry_key(index: &Index, entry: &Entry) -> Vec<u8> {
 /// DLI-12.70).
 ///
 /// decision: where nothing was stored there are binary zeros.
-pub(crate) fn image(lens: &Lens<'_>, index: &Index, entry: &Entry) -> Vec<u8> {
+pub(crate) fn image(forest: &Forest, dbds: &Databases, index: &Index, entry: &Entry) -> Vec<u8> {
     let mut image = entry_key(index, entry);
     image.extend(&entry.data);
     if index.symbolic {
-        image.extend(concatenated_key(lens.forest, lens.dbds, entry.target));
+        image.extend(concatenated_key(forest, dbds, entry.target));
     }
     let user_data = index.user_data();
     image.resize(user_data.start, 0);
     image.extend(&entry.user_data);
     image.resize(user_data.end, 0);
     image
-}
-
-/// DLI-12.70: of an entry nothing but the user data is replaced.
-///
-/// decision: anything else that was changed is DA.
-pub(crate) fn replace(
-    model: &mut Model,
-    pcb: usize,
-    node: &Node,
-    image: &[u8],
-) -> Result<(), Status> {
-    let old = model.lens(pcb).image(node);
-    let (Some(index), Some(entry)) = (&model.pcbs[pcb].view.entries, node.entry) else {
-        return Ok(());
-    };
-    let at = index.user_data().start;
-    if old.len() != image.len() || old[..at] != image[..at] {
-        return Err(b"DA");
-    }
-    model.forest.entries[entry].user_data = image[at..].to_vec();
-    Ok(())
-}
-
-/// DLI-12.14: under PROCSEQ a REPL that changes the indexed field cancels the parentage.
-pub(crate) fn follow(model: &mut Model, pcb: usize) {
-    let lens = model.lens(pcb);
-    let moved = model.pcbs[pcb].position.path.first().is_some_and(|root| lens.is_gone(root));
-    if moved {
-        model.pcbs[pcb].parentage = None;
-    }
 }

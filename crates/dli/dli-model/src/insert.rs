@@ -7,6 +7,7 @@
 use definitions::{Organization, TwinPlace};
 
 use crate::area::{self, Given};
+use crate::bytes::{Status, part};
 use crate::forest::{Id, Type};
 use crate::lens::{Lens, Node, Path};
 use crate::logical;
@@ -14,6 +15,7 @@ use crate::model::{End, Model};
 use crate::position::Tail;
 use crate::search::{Direction, Search, implied, levels};
 use crate::ssa::{self, Purpose, Ssa};
+use crate::types::twin_rule;
 
 /// The codes of an ISRT's lowest SSA that decide where a twin goes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -208,7 +210,7 @@ impl Model {
         seg: usize,
         given: &Given,
         at: usize,
-    ) -> Result<Id, area::Status> {
+    ) -> Result<Id, Status> {
         let view = self.pcbs[pcb].view.clone();
         let home = Type::of(&view.segments[seg].home);
         let parent = logical::end_of_type(&self.lens(pcb), above.last(), home);
@@ -219,7 +221,7 @@ impl Model {
 /// Why a segment was not stored.
 pub(crate) enum Stop {
     Refused(Refused),
-    Status(area::Status),
+    Status(Status),
 }
 
 /// The segments of an insert, taken off the area one behind the other.
@@ -227,7 +229,7 @@ pub(crate) fn take_all(
     lens: &Lens<'_>,
     new: &[usize],
     mut area: &[u8],
-) -> Result<Vec<Given>, area::Status> {
+) -> Result<Vec<Given>, Status> {
     new.iter().map(|seg| area::take(lens, *seg, &mut area)).collect()
 }
 
@@ -243,14 +245,14 @@ fn place_for(
     let segment = lens.seg(seg);
     let chain = lens.twins(seg, above);
     let here = here.filter(|node| !lens.is_gone(node));
-    let rule = logical::twin_rule(lens.dbds, Type::of(&segment.home));
+    let rule = twin_rule(lens.dbds, Type::of(&segment.home));
     if let Some(twin) = chain.iter().find(|node| segment.single && !lens.is_gone(node)) {
         return Err(Refused::Twin(*twin));
     }
     let Some(key) = segment.key else {
         return Ok(by_rule(&chain, 0..chain.len(), here, rule, place));
     };
-    let value = crate::lens::part(&given.image, usize::from(key.offset), usize::from(key.len));
+    let value = part(&given.image, usize::from(key.offset), usize::from(key.len));
     if above.is_empty() && has_high_key(lens, value) {
         return Err(Refused::HighKey);
     }

@@ -5,17 +5,14 @@
 //!    view is the node before it, whatever stands above it physically.
 //! 2. Twins include those gone; whoever goes through them leaves these out (see `forest`).
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use definitions::SegmentPart;
 use definitions::resolve::{Index, View, ViewSegment};
-use definitions::{Dbd, DbdName, FieldType};
 
+use crate::bytes::{filled, part, to_usize};
 use crate::forest::{Entry, Forest, Id, Type};
-use crate::{RootOrder, index, logical};
-
-/// The databases beneath the views.
-pub(crate) type Databases = BTreeMap<DbdName, Arc<Dbd>>;
+use crate::keys::image_as;
+use crate::types::{Databases, is_virtual, parent_type};
+use crate::{RootOrder, index};
 
 /// An occurrence as a member of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +67,12 @@ impl<'m> Lens<'m> {
         let home = Type::of(&self.seg(seg).home);
         let mut ends = vec![parent.id];
         if self.seg(parent.seg).destination.is_some() {
-            ends.extend(logical::destination(self, parent));
+            ends.extend(destination(self, parent));
         }
         for end in ends {
-            let kind = logical::kind_seen_from(self, parent, end);
-            if logical::is_virtual(self.dbds, home) && self.parent_type(home) == Some(kind) {
-                return logical::twins(self.forest, home, end).iter().copied().map(node).collect();
+            let kind = kind_seen_from(self, parent, end);
+            if is_virtual(self.dbds, home) && self.parent_type(home) == Some(kind) {
+                return twins(self.forest, home, end).iter().copied().map(node).collect();
             }
             if self.parent_type(home) == Some(kind) {
                 return self.forest.chain(home, Some(end)).iter().copied().map(node).collect();
@@ -113,7 +110,7 @@ impl<'m> Lens<'m> {
         let entry_gone = node.entry.is_some_and(|entry| self.forest.entries[entry].gone);
         let occurrence = self.forest.get(node.id);
         let home = Type::of(&self.seg(node.seg).home);
-        let by_logical_path = logical::is_virtual(self.dbds, home);
+        let by_logical_path = is_virtual(self.dbds, home);
         entry_gone || if by_logical_path { occurrence.gone_logically } else { occurrence.gone }
     }
 
@@ -125,14 +122,14 @@ impl<'m> Lens<'m> {
     /// The segment's bytes on the path that is used, LL included, destination parent not.
     pub(crate) fn image(&self, node: &Node) -> Vec<u8> {
         match self.entry_of(node) {
-            Some((index, entry)) => index::image(self, index, entry),
-            None => logical::image(self, node),
+            Some((index, entry)) => index::image(self.forest, self.dbds, index, entry),
+            None => image_as(self.forest, self.dbds, Type::of(&self.seg(node.seg).home), node.id),
         }
     }
 
     /// The bytes of the destination parent that is joined to it.
     pub(crate) fn joined(&self, node: &Node) -> Vec<u8> {
-        let end = logical::destination(self, node);
+        let end = destination(self, node);
         end.map_or_else(Vec::new, |end| self.forest.get(end).data.clone())
     }
 
@@ -196,7 +193,7 @@ impl<'m> Lens<'m> {
         let segment = self.seg(node.seg);
         let (image, joined) = (self.image(node), self.joined(node));
         if segment.seen.is_empty() {
-            return logical::joined_area(segment, image, joined);
+            return joined_area(segment, image, joined);
         }
         let mut area = vec![b' '; to_usize(segment.seen_len)];
         for seen in &segment.seen {
@@ -210,43 +207,35 @@ impl<'m> Lens<'m> {
     }
 }
 
-/// The type above a type in its physical database.
-pub(crate) fn parent_type(dbds: &Databases, kind: Type) -> Option<Type> {
-    let dbd = dbds.get(&kind.dbd)?;
-    let at = usize::from(kind.code).checked_sub(1)?;
-    let parent = dbd.segments.get(at)?.parent?;
-    Some(Type { dbd: kind.dbd, code: parent + 1 })
-}
-
-/// `len` bytes from `offset`, as far as they are there.
-pub(crate) fn part(bytes: &[u8], offset: usize, len: usize) -> &[u8] {
-    let from = offset.min(bytes.len());
-    &bytes[from..(offset + len).min(bytes.len())]
-}
-
-/// A field, or the fill of its type where the segment is too short (DLI-12.46).
-pub(crate) fn filled(bytes: &[u8], offset: usize, len: usize, kind: FieldType) -> Vec<u8> {
-    match bytes.get(offset..offset + len) {
-        Some(field) => field.to_vec(),
-        None => fill(len, kind),
+/// The type as which an end of a node is seen: of the node itself its home.
+pub(crate) fn kind_seen_from(lens: &Lens<'_>, node: &Node, end: Id) -> Type {
+    match end == node.id {
+        true => Type::of(&lens.seg(node.seg).home),
+        false => lens.forest.get(end).kind,
     }
 }
 
-/// DLI-12.46: C blank, P packed zero, X, F and H binary zeros.
-///
-/// decision: the sign of packed zero is X'C', and a field that is there in part counts as missing.
-pub(crate) fn fill(len: usize, kind: FieldType) -> Vec<u8> {
-    match kind {
-        FieldType::Character => vec![b' '; len],
-        FieldType::Packed => {
-            let mut zero = vec![0; len];
-            zero.iter_mut().last().into_iter().for_each(|sign| *sign = 0x0C);
-            zero
-        }
-        FieldType::Hexadecimal | FieldType::Fullword | FieldType::Halfword => vec![0; len],
+/// The destination parent of a logical child, seen from the path that is used.
+pub(crate) fn destination(lens: &Lens<'_>, node: &Node) -> Option<Id> {
+    let segment = lens.seg(node.seg);
+    segment.destination.as_ref()?;
+    let occurrence = lens.forest.get(node.id);
+    match is_virtual(lens.dbds, Type::of(&segment.home)) {
+        true => occurrence.parent,
+        false => occurrence.logical_parent,
     }
 }
 
-pub(crate) fn to_usize(len: u32) -> usize {
-    usize::try_from(len).unwrap_or(usize::MAX)
+/// The logical twins under a logical parent.
+pub(crate) fn twins(forest: &Forest, kind: Type, parent: Id) -> &[Id] {
+    forest.logical.get(&(kind, parent)).map_or(&[], Vec::as_slice)
+}
+
+/// A segment and its destination parent in the area, each as `SOURCE=` says.
+fn joined_area(segment: &ViewSegment, image: Vec<u8>, joined: Vec<u8>) -> Vec<u8> {
+    let mut area = if segment.part == SegmentPart::Key { Vec::new() } else { image };
+    if segment.destination.as_ref().is_some_and(|one| one.part == SegmentPart::Data) {
+        area.extend(joined);
+    }
+    area
 }

@@ -51,10 +51,12 @@ pub mod random;
 pub mod script;
 
 mod area;
+mod bytes;
 mod forest;
 mod get;
 mod index;
 mod insert;
+mod keys;
 mod lens;
 mod load;
 mod logical;
@@ -65,6 +67,7 @@ mod remove;
 mod search;
 mod setup;
 mod ssa;
+mod types;
 mod update;
 
 pub use compare::compare;

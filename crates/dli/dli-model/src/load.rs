@@ -5,13 +5,15 @@
 
 use definitions::Organization;
 
+use crate::bytes::part;
 use crate::insert::{Override, Stop, take_all};
-use crate::lens::{Node, Path, part};
+use crate::lens::{Node, Path};
 use crate::logical;
 use crate::model::{End, Model};
 use crate::position::Tail;
 use crate::search::levels;
 use crate::ssa::{Purpose, Ssa};
+use crate::types::is_child;
 
 impl Model {
     pub(crate) fn load(
@@ -123,7 +125,7 @@ impl Model {
         let partitioned = lens.dbds.get(&segment.home.dbd).is_some_and(|dbd| {
             matches!(dbd.organization, Organization::Phdam | Organization::Phidam)
         });
-        if partitioned && logical::is_child(lens.dbds, crate::forest::Type::of(&segment.home)) {
+        if partitioned && is_child(lens.dbds, crate::forest::Type::of(&segment.home)) {
             // DLI-12.50.
             return Some(b"LF");
         }

@@ -7,156 +7,18 @@
 //! 1. A virtual chain under a logical parent holds the children that lead to it, in the order of
 //!    the virtual child's key or of the `RULES=` of its LCHILD.
 
-use definitions::resolve::{Destination, ViewSegment};
-use definitions::{LogicalChild, Organization, Rule, Segment, SegmentPart, TwinPlace};
+use definitions::{Rule, TwinPlace};
 
-use crate::area::{Given, Status};
-use crate::forest::{Forest, Id, Type};
-use crate::index::concatenated_key;
-use crate::lens::{Databases, Lens, Node, parent_type, part, to_usize};
+use crate::area::Given;
+use crate::bytes::{Status, part};
+use crate::forest::{Id, Type};
+use crate::keys::{self, concatenated_key, image_as, with_key};
+use crate::lens::{Lens, Node, destination, kind_seen_from, twins};
 use crate::model::Model;
-
-pub(crate) fn segment_of(dbds: &Databases, kind: Type) -> Option<&Segment> {
-    let at = usize::from(kind.code).checked_sub(1)?;
-    dbds.get(&kind.dbd)?.segments.get(at)
-}
-
-fn type_named(
-    dbds: &Databases,
-    dbd: definitions::DbdName,
-    name: &definitions::SegmentName,
-) -> Option<Type> {
-    let segment = dbds.get(&dbd)?.segment(*name)?;
-    Some(Type { dbd, code: segment.code })
-}
-
-/// Of a physically paired child the other one of the pair.
-fn partner(dbds: &Databases, kind: Type) -> Option<Type> {
-    let logical = segment_of(dbds, kind)?.logical_parent.as_ref()?;
-    let parent = dbds.get(&logical.dbd)?.segment(logical.segment)?;
-    let names = |child: &&LogicalChild| type_named(dbds, child.dbd, &child.segment) == Some(kind);
-    let other = type_named(dbds, logical.dbd, &parent.children.iter().find(names)?.pair?)?;
-    let is_real = segment_of(dbds, other).is_some_and(|one| one.logical_parent.is_some());
-    is_real.then_some(other)
-}
-
-/// Whether a type is a virtual logical child. Of two that are physically paired one is stored
-/// and the other is shown as if it were virtual: a program sees no difference.
-pub(crate) fn is_virtual(dbds: &Databases, kind: Type) -> bool {
-    let declared = segment_of(dbds, kind).is_some_and(Segment::is_virtual);
-    declared || partner(dbds, kind).is_some_and(|other| other < kind)
-}
-
-/// Whether a type is a logical child, real or virtual.
-pub(crate) fn is_child(dbds: &Databases, kind: Type) -> bool {
-    let segment = segment_of(dbds, kind);
-    segment.is_some_and(|segment| segment.is_virtual() || segment.logical_parent.is_some())
-}
-
-/// The type that is stored: of a virtual child its source.
-fn stored(dbds: &Databases, kind: Type) -> Type {
-    if let Some(other) = partner(dbds, kind) {
-        return other.min(kind);
-    }
-    let source = segment_of(dbds, kind).and_then(|segment| segment.sources.first());
-    source.and_then(|one| type_named(dbds, one.dbd, &one.segment)).unwrap_or(kind)
-}
-
-/// The virtual pair of a real child, if it has one.
-pub(crate) fn pair(dbds: &Databases, kind: Type) -> Option<Type> {
-    // The segments of a logical database have sources too, and are none.
-    let physical = dbds.values().filter(|dbd| dbd.organization != Organization::Logical);
-    physical.into_iter().find_map(|dbd| {
-        let is_pair = |one: &&Segment| {
-            let own = Type { dbd: dbd.name, code: one.code };
-            is_virtual(dbds, own) && stored(dbds, own) == kind
-        };
-        let segment = dbd.segments.iter().find(is_pair)?;
-        Some(Type { dbd: dbd.name, code: segment.code })
-    })
-}
-
-/// The type at the other end of a child, real or virtual.
-pub(crate) fn destination_type(dbds: &Databases, kind: Type) -> Option<Type> {
-    if is_virtual(dbds, kind) {
-        return parent_type(dbds, stored(dbds, kind));
-    }
-    let logical = segment_of(dbds, kind)?.logical_parent.as_ref()?;
-    type_named(dbds, logical.dbd, &logical.segment)
-}
-
-fn key_len(dbds: &Databases, kind: Type) -> usize {
-    let len = |dbd: &definitions::Dbd| dbd.concatenated_key_len(usize::from(kind.code) - 1);
-    dbds.get(&kind.dbd).map_or(0, |dbd| to_usize(len(dbd)))
-}
-
-/// The length of the destination's key at the front of a child, and where it begins.
-fn key_part(dbds: &Databases, kind: Type) -> (usize, usize) {
-    let variable = segment_of(dbds, stored(dbds, kind)).is_some_and(|segment| segment.variable);
-    let len = destination_type(dbds, kind).map_or(0, |other| key_len(dbds, other));
-    (if variable { 2 } else { 0 }, len)
-}
-
-/// The type as which an end of a node is seen: of the node itself its home.
-pub(crate) fn kind_seen_from(lens: &Lens<'_>, node: &Node, end: Id) -> Type {
-    match end == node.id {
-        true => Type::of(&lens.seg(node.seg).home),
-        false => lens.forest.get(end).kind,
-    }
-}
-
-/// The destination parent of a logical child, seen from the path that is used.
-pub(crate) fn destination(lens: &Lens<'_>, node: &Node) -> Option<Id> {
-    let segment = lens.seg(node.seg);
-    segment.destination.as_ref()?;
-    let occurrence = lens.forest.get(node.id);
-    match is_virtual(lens.dbds, Type::of(&segment.home)) {
-        true => occurrence.parent,
-        false => occurrence.logical_parent,
-    }
-}
-
-/// The logical twins under a logical parent.
-pub(crate) fn twins(forest: &Forest, kind: Type, parent: Id) -> &[Id] {
-    forest.logical.get(&(kind, parent)).map_or(&[], Vec::as_slice)
-}
-
-/// The bytes of a node on the path that is used.
-pub(crate) fn image(lens: &Lens<'_>, node: &Node) -> Vec<u8> {
-    image_as(lens.forest, lens.dbds, Type::of(&lens.seg(node.seg).home), node.id)
-}
-
-/// DLI-12.71: from the logical side the key is the physical parent's.
-fn image_as(forest: &Forest, dbds: &Databases, kind: Type, id: Id) -> Vec<u8> {
-    let occurrence = forest.get(id);
-    let data = &occurrence.data;
-    if kind == occurrence.kind || !is_virtual(dbds, kind) {
-        return data.clone();
-    }
-    let key = occurrence.parent.map_or_else(Vec::new, |up| concatenated_key(forest, dbds, up));
-    let (at, len) = key_part(dbds, occurrence.kind);
-    with_key(data, at, len, &key)
-}
-
-/// A child with another key at its front.
-fn with_key(data: &[u8], at: usize, len: usize, key: &[u8]) -> Vec<u8> {
-    let rest = data.get(at + len..).unwrap_or(&[]);
-    let mut image = [part(data, 0, at), key, rest].concat();
-    if at == 2 {
-        let ll = u16::try_from(image.len()).unwrap_or(u16::MAX);
-        image[..2].copy_from_slice(&ll.to_be_bytes());
-    }
-    image
-}
-
-/// A segment and its destination parent in the area, each as `SOURCE=` says.
-pub(crate) fn joined_area(segment: &ViewSegment, image: Vec<u8>, joined: Vec<u8>) -> Vec<u8> {
-    let mut area = if segment.part == SegmentPart::Key { Vec::new() } else { image };
-    if segment.destination.as_ref().is_some_and(|one| one.part == SegmentPart::Data) {
-        area.extend(joined);
-    }
-    area
-}
+use crate::types::{
+    destination_type, is_child, is_virtual, key_part, pair, parent_type, segment_of, stored,
+    twin_rule,
+};
 
 /// DLI-12.69: under PROCSEQ neither the target nor its parents are inserted or deleted.
 pub(crate) fn is_fixed(lens: &Lens<'_>, seg: usize) -> bool {
@@ -175,19 +37,6 @@ pub(crate) fn end_of_type(lens: &Lens<'_>, above: Option<&Node>, kind: Type) -> 
     let ends = [Some(node.id), destination(lens, node)];
     let fits = |end: &Id| lens.parent_type(kind) == Some(kind_seen_from(lens, node, *end));
     ends.into_iter().flatten().find(fits)
-}
-
-/// Where twins go that no unique key places: of a virtual child the LCHILD says it.
-pub(crate) fn twin_rule(dbds: &Databases, kind: Type) -> TwinPlace {
-    let own = segment_of(dbds, kind).map_or(TwinPlace::Last, |segment| segment.rules.place);
-    if !is_virtual(dbds, kind) {
-        return own;
-    }
-    let real = stored(dbds, kind);
-    let above = parent_type(dbds, kind).and_then(|above| segment_of(dbds, above));
-    let mut children = above.into_iter().flat_map(|above| &above.children);
-    let names = |child: &&LogicalChild| type_named(dbds, child.dbd, &child.segment) == Some(real);
-    children.find(names).and_then(|child| child.place).unwrap_or(own)
 }
 
 /// The occurrence of a type with that concatenated key.
@@ -346,39 +195,8 @@ fn place_of_root(model: &Model, kind: Type, chain: &[Id], key: &[u8]) -> usize {
         let order = if hashed { (model.order)(kind.dbd, key) } else { Vec::new() };
         (order, key.to_vec())
     };
-    let of = |id: &Id| rank(&crate::index::key(&model.forest, &model.dbds, *id));
+    let of = |id: &Id| rank(&keys::key(&model.forest, &model.dbds, *id));
     chain.iter().position(|id| of(id) >= rank(key)).unwrap_or(chain.len())
-}
-
-/// The length of the destination parent's data at the front of the area.
-pub(crate) fn joined_len(
-    lens: &Lens<'_>,
-    other: &Destination,
-    area: &[u8],
-) -> Result<usize, Status> {
-    match segment_of(lens.dbds, Type::of(&other.home)) {
-        Some(segment) if segment.variable => crate::area::ll(area, segment.min, segment.max),
-        _ => Ok(usize::from(other.max)),
-    }
-}
-
-/// The lengths in the area of a REPL of the segment and of its destination parent's data, of
-/// which either may be left out (`SOURCE=`).
-pub(crate) fn lengths_in_area(
-    lens: &Lens<'_>,
-    seg: usize,
-    area: &[u8],
-) -> Result<(usize, usize), Status> {
-    let segment = lens.seg(seg);
-    let whole = segment.destination.is_none() || segment.part == SegmentPart::Data;
-    let own = if whole { crate::area::length(segment, area)? } else { 0 };
-    let joined = match &segment.destination {
-        Some(other) if other.part == SegmentPart::Data => {
-            joined_len(lens, other, area.get(own..).unwrap_or(&[]))?
-        }
-        _ => 0,
-    };
-    Ok((own, joined))
 }
 
 /// Puts new bytes in place of a segment and its destination parent (DLI-12.73).

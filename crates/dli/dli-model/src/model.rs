@@ -9,9 +9,10 @@ use definitions::DbdName;
 use definitions::resolve::{Index, ResolvedKind, View};
 
 use crate::forest::{Forest, Type};
-use crate::lens::{Databases, Lens, Path};
+use crate::lens::{Lens, Path};
 use crate::position::Position;
 use crate::ssa::Fault;
+use crate::types::Databases;
 use crate::{Feedback, RootOrder, Setup, Subject, index};
 
 /// DL/I as a plain tree in memory.

@@ -1,8 +1,9 @@
 //! Whether a segment satisfies an SSA, and when no later twin can (DLI-12.6, DLI-12.15 and
 //! DLI-12.17).
 
+use crate::bytes::part;
 use crate::forest::Entry;
-use crate::lens::{Lens, Node, part};
+use crate::lens::{Lens, Node};
 use crate::ssa::{Condition, Field, Operator, Ssa};
 
 /// What one level of a call asks for.

@@ -7,11 +7,11 @@
 
 use definitions::DeleteRule;
 
-use crate::area::Status;
+use crate::bytes::Status;
 use crate::forest::{Id, Type};
 use crate::lens::Node;
-use crate::logical::{is_child, is_virtual, pair, segment_of};
 use crate::model::Model;
+use crate::types::{is_child, is_virtual, pair, segment_of};
 
 /// Deletes the segment of a node and what is beneath it; of a concatenated segment the logical
 /// child only, of an index used as a database the entry only.

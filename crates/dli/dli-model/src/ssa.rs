@@ -11,7 +11,7 @@
 
 use definitions::resolve::{View, ViewSegment};
 
-use crate::lens::to_usize;
+use crate::bytes::to_usize;
 
 /// The kinds of call that take SSAs of different form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

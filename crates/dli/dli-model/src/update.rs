@@ -7,11 +7,12 @@
 use definitions::resolve::ViewSegment;
 
 use crate::area;
-use crate::lens::{Node, part};
+use crate::bytes::{self, Status};
+use crate::lens::Node;
 use crate::model::{End, Hold, Model, Shown};
 use crate::position::Tail;
 use crate::ssa::{self, Fault, Purpose, Ssa};
-use crate::{index, logical, remove};
+use crate::{logical, remove};
 
 /// A level of the hold as the area gives it back.
 struct Part<'a> {
@@ -84,7 +85,7 @@ impl Model {
         let before = self.forest.clone();
         match self.replace_parts(pcb, &hold, &ssas, area) {
             Ok(new_hold) => {
-                index::follow(self, pcb);
+                follow(self, pcb);
                 self.pcbs[pcb].hold = Some(new_hold);
                 End::status(b"  ")
             }
@@ -102,7 +103,7 @@ impl Model {
         hold: &Hold,
         ssas: &[Ssa],
         mut area: &[u8],
-    ) -> Result<Hold, area::Status> {
+    ) -> Result<Hold, Status> {
         let mut new_hold = hold.clone();
         let (mut asked, mut may_replace) = (false, false);
         for (at, (level, before)) in hold.levels.iter().enumerate() {
@@ -117,7 +118,7 @@ impl Model {
             let fields = !segment.seen.is_empty();
             let (own, joined) = match fields {
                 true => (before.len(), 0),
-                false => logical::lengths_in_area(&self.lens(pcb), node.seg, area)?,
+                false => area::lengths_in_area(&self.lens(pcb), node.seg, area)?,
             };
             let now = area::split(&mut area, own + joined)?;
             asked = true;
@@ -139,7 +140,7 @@ impl Model {
         pcb: usize,
         segment: &ViewSegment,
         part: &Part<'_>,
-    ) -> Result<(), area::Status> {
+    ) -> Result<(), Status> {
         if !segment.options.allows('R') {
             return Err(b"AM");
         }
@@ -152,14 +153,14 @@ impl Model {
         };
         if let Some(key) = segment.key {
             let (at, len) = (usize::from(key.offset), usize::from(key.len));
-            if crate::lens::part(&old, at, len) != crate::lens::part(&image, at, len) {
+            if bytes::part(&old, at, len) != bytes::part(&image, at, len) {
                 // V1 before DA: a segment that ends within its key has none to compare.
                 area::check(segment, &image)?;
                 return Err(b"DA");
             }
         }
         if self.pcbs[pcb].view.entries.is_some() {
-            return index::replace(self, pcb, &part.node, &image);
+            return replace_entry(self, pcb, &part.node, &image);
         }
         logical::replace(self, pcb, &part.node, &image, joined)
     }
@@ -189,7 +190,7 @@ impl Model {
         let in_front = hold.levels.iter().take_while(|(one, _)| one < level);
         let offset: usize = in_front.map(|(_, bytes)| bytes.len()).sum();
         if let Some((at, len)) = area::seen_key(segment)
-            && part(area, offset + at, len) != part(before, at, len)
+            && bytes::part(area, offset + at, len) != bytes::part(before, at, len)
         {
             return End::status(b"DA");
         }
@@ -214,5 +215,30 @@ impl Model {
         let within = |path: &Vec<Node>| path.contains(&node);
         one.parentage = one.parentage.take().filter(|path| !within(path));
         End::status(b"  ")
+    }
+}
+
+/// DLI-12.70: of an entry nothing but the user data is replaced.
+///
+/// decision: anything else that was changed is DA.
+fn replace_entry(model: &mut Model, pcb: usize, node: &Node, image: &[u8]) -> Result<(), Status> {
+    let old = model.lens(pcb).image(node);
+    let (Some(index), Some(entry)) = (&model.pcbs[pcb].view.entries, node.entry) else {
+        return Ok(());
+    };
+    let at = index.user_data().start;
+    if old.len() != image.len() || old[..at] != image[..at] {
+        return Err(b"DA");
+    }
+    model.forest.entries[entry].user_data = image[at..].to_vec();
+    Ok(())
+}
+
+/// DLI-12.14: under PROCSEQ a REPL that changes the indexed field cancels the parentage.
+fn follow(model: &mut Model, pcb: usize) {
+    let lens = model.lens(pcb);
+    let moved = model.pcbs[pcb].position.path.first().is_some_and(|root| lens.is_gone(root));
+    if moved {
+        model.pcbs[pcb].parentage = None;
     }
 }

@@ -18,20 +18,21 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn put_lowest(&self, view: &CompiledView, area: &mut [u8]) -> usize {
         let levels = &self.position.levels;
         let node = view.node_at(levels, levels.len());
-        self.put_area(view, (node, levels.len()), area, 0)
+        self.put_area(view, node, levels.len(), area, 0)
     }
 
     /// Puts the segment that the search stack holds at a level into the area, behind what is there.
     pub(crate) fn put_area(
         &self,
         view: &CompiledView,
-        (node, level): (u16, usize),
+        node: u16,
+        level: usize,
         area: &mut [u8],
         at: usize,
     ) -> usize {
         let (data, joined) =
             (&self.search.stack.data[level - 1], &self.search.stack.joined[level - 1]);
-        view.put_area(node, (data, joined), area, at)
+        view.put_area(node, data, joined, area, at)
     }
 }
 
@@ -62,14 +63,15 @@ impl CompiledView {
     pub(crate) fn put_area(
         &self,
         node: u16,
-        (data, joined): (&[u8], &[u8]),
+        data: &[u8],
+        joined: &[u8],
         area: &mut [u8],
         at: usize,
     ) -> usize {
         let segment = self.segment(node);
         if !segment.seen.is_empty() {
             let blank = self.database(self.node(node)).blank;
-            return put_seen(segment, (data, joined), blank, area, at);
+            return put_seen(segment, data, joined, blank, area, at);
         }
         let mut end = at;
         if segment.part == SegmentPart::Data {
@@ -94,7 +96,8 @@ fn put(area: &mut [u8], at: usize, bytes: &[u8]) -> usize {
 /// DLI-12.45 and DLI-12.46: a segment of fixed length, gaps blank.
 fn put_seen(
     segment: &ViewSegment,
-    (data, joined): (&[u8], &[u8]),
+    data: &[u8],
+    joined: &[u8],
     blank: u8,
     area: &mut [u8],
     at: usize,
@@ -194,7 +197,8 @@ pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &
 /// through sensitive fields, of its destination parent.
 pub(crate) fn differs(
     segment: &ViewSegment,
-    (old, joined): (&[u8], &[u8]),
+    old: &[u8],
+    joined: &[u8],
     given: &[u8],
     blank: u8,
 ) -> bool {
@@ -202,7 +206,7 @@ pub(crate) fn differs(
         return old != given;
     }
     let mut shown = vec![0; segment.seen_len as usize];
-    put_seen(segment, (old, joined), blank, &mut shown, 0);
+    put_seen(segment, old, joined, blank, &mut shown, 0);
     shown != given
 }
 
@@ -212,7 +216,8 @@ pub(crate) fn differs(
 /// DA if a field was changed that may not be (DLI-12.47).
 pub(crate) fn replaced(
     segment: &ViewSegment,
-    (old, given): (&[u8], &[u8]),
+    old: &[u8],
+    given: &[u8],
     blank: u8,
     to: &mut Vec<u8>,
 ) -> Result<(), Status> {

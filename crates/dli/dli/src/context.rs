@@ -1,5 +1,6 @@
 //! The call context: what a call works with besides its PCB.
 
+use hierarchy::Target;
 use store::Store;
 
 use crate::locks::Locks;
@@ -17,4 +18,11 @@ pub(crate) struct CallContext<'r, S: Store> {
     pub(crate) changes: u64,
     /// Whether the call carries out an EXEC DLI command.
     pub(crate) of_command: bool,
+}
+
+impl<S: Store> CallContext<'_, S> {
+    /// What changes of databases work with.
+    pub(crate) fn target(&mut self) -> Target<'_, S> {
+        Target { store: self.store, unit: &mut *self.unit }
+    }
 }

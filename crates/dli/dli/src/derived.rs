@@ -96,7 +96,7 @@ impl<S: Store> DbPcb<S> {
             Source::Entries(set, prefix) => (set, prefix),
             Source::One(path) => {
                 let behind = matches!(start, Start::At(Side::After | Side::Behind));
-                return Ok(!behind && self.arrive(context, step, level, (&[], &path))?);
+                return Ok(!behind && self.arrive(context, step, level, &[], &path)?);
             }
             Source::Segments(..) => return Ok(false),
         };
@@ -131,7 +131,7 @@ impl<S: Store> DbPcb<S> {
             }
             let mut kept = std::mem::take(&mut self.search.entry);
             kept.keep(entry);
-            let followed = self.follow(context, (step, level), (set, prefix.len()), &kept);
+            let followed = self.follow(context, step, level, set, prefix.len(), &kept);
             if matches!(followed, Ok(Followed::Passed)) {
                 self.search.start.clear();
                 self.search.start.extend_from_slice(&kept.key[prefix.len()..]);
@@ -148,8 +148,10 @@ impl<S: Store> DbPcb<S> {
     fn follow(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (step, level): (&LevelPlan<'_, '_>, usize),
-        (set, prefix): (SetId, usize),
+        step: &LevelPlan<'_, '_>,
+        level: usize,
+        set: SetId,
+        prefix: usize,
         entry: &FoundEntry,
     ) -> Result<Followed> {
         let view = context.view;
@@ -157,13 +159,13 @@ impl<S: Store> DbPcb<S> {
         let Some(path) = self.led_to(view, node, &entry.value)? else {
             return Ok(Followed::Passed);
         };
-        if !self.holds_still(context, (node, level), (set, entry), path)? {
+        if !self.holds_still(context, node, level, set, entry, path)? {
             return Ok(Followed::Again);
         }
         let part = &entry.key[prefix..];
         let arrived = match view.entry_tree() {
-            Some(tree) => self.arrive_at_entry(view, tree, step, (part, &entry.value, path))?,
-            None => self.arrive(context, step, level, (part, path))?,
+            Some(tree) => self.arrive_at_entry(view, tree, step, part, &entry.value, path)?,
+            None => self.arrive(context, step, level, part, path)?,
         };
         Ok(if arrived { Followed::Arrived } else { Followed::Passed })
     }
@@ -173,8 +175,10 @@ impl<S: Store> DbPcb<S> {
     fn holds_still(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (node, level): (&Node, usize),
-        (set, entry): (SetId, &FoundEntry),
+        node: &Node,
+        level: usize,
+        set: SetId,
+        entry: &FoundEntry,
         path: &[u8],
     ) -> Result<bool> {
         let Some(mode) = self.lock_mode().filter(|_| context.locks.are_shared()) else {
@@ -241,7 +245,7 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             if let Some(path) = path
-                && self.arrive(context, step, level, (&part, &path))?
+                && self.arrive(context, step, level, &part, &path)?
             {
                 return Ok(true);
             }
@@ -285,9 +289,9 @@ impl<S: Store> DbPcb<S> {
                 if let Some(mode) = self.lock_mode().filter(|_| context.locks.are_shared()) {
                     self.lock_record(context, view.database(node), &path, level, mode)?;
                 }
-                self.arrive_at_entry(view, tree, step, (part, &value, &path))
+                self.arrive_at_entry(view, tree, step, part, &value, &path)
             }
-            (Some(path), None) => self.arrive(context, step, level, (part, &path)),
+            (Some(path), None) => self.arrive(context, step, level, part, &path),
             (None, _) => Ok(false),
         }
     }
@@ -298,7 +302,8 @@ impl<S: Store> DbPcb<S> {
         context: &mut CallContext<'_, S>,
         step: &LevelPlan<'_, '_>,
         level: usize,
-        (part, path): (&[u8], &[u8]),
+        part: &[u8],
+        path: &[u8],
     ) -> Result<bool> {
         let view = context.view;
         let database = view.database(view.node(step.node));
@@ -311,7 +316,7 @@ impl<S: Store> DbPcb<S> {
         let mut value = std::mem::take(&mut self.search.value);
         let there = context.unit.get(set, key, Read::Unlocked, &mut value);
         let arrived = match there {
-            Ok(true) => self.weigh_derived(context, (step, level), (part, path), &value),
+            Ok(true) => self.weigh_derived(context, step, level, part, path, &value),
             Ok(false) => Ok(false),
             Err(error) => Err(error.into()),
         };
@@ -323,8 +328,10 @@ impl<S: Store> DbPcb<S> {
     fn weigh_derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (step, level): (&LevelPlan<'_, '_>, usize),
-        (part, path): (&[u8], &[u8]),
+        step: &LevelPlan<'_, '_>,
+        level: usize,
+        part: &[u8],
+        path: &[u8],
         value: &[u8],
     ) -> Result<bool> {
         let view = context.view;
@@ -371,10 +378,10 @@ impl<S: Store> DbPcb<S> {
         let levels = database.parse(path)?;
         let root = &key[..levels.end(1) - (path.len() - key.len())];
         if level == 1 {
-            let entered = context.locks.enter(context.unit, self.number, (set, root), mode)?;
+            let entered = context.locks.enter(context.unit, self.number, set, root, mode)?;
             return Ok(entered != Entered::Already);
         }
-        context.locks.join(context.unit, (set, root), mode)
+        context.locks.join(context.unit, set, root, mode)
     }
 
     /// Brings what the search stack carries in line with the levels of a path.
@@ -445,7 +452,7 @@ impl<S: Store> DbPcb<S> {
                 self.position.point_at(&path[..end], Side::Behind);
                 continue;
             }
-            if !self.step_derived(context, (depth, base), (&path, &levels))? {
+            if !self.step_derived(context, depth, base, &path, &levels)? {
                 return Ok(false);
             }
             self.position.replace_path(&self.search.stack.key, self.search.stack.levels.0);
@@ -476,8 +483,10 @@ impl<S: Store> DbPcb<S> {
     fn step_derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (depth, base): (usize, usize),
-        (path, levels): (&[u8], &Levels),
+        depth: usize,
+        base: usize,
+        path: &[u8],
+        levels: &Levels,
     ) -> Result<bool> {
         let view = context.view;
         for level in (base..=depth).rev() {

@@ -108,7 +108,7 @@ impl<S: Store> DbPcb<S> {
         let (set, key) = database.locate(&path)?;
         if let Some(mode) = self.lock_mode().filter(|_| context.locks.are_shared()) {
             let root = self.search.stack.end(1) - (path.len() - key.len());
-            context.locks.enter(context.unit, self.number, (set, &key[..root]), mode)?;
+            context.locks.enter(context.unit, self.number, set, &key[..root], mode)?;
         }
         let mut value = std::mem::take(&mut self.search.seek);
         let mut found = context.unit.get(set, key, Read::Unlocked, &mut value)?;
@@ -117,8 +117,9 @@ impl<S: Store> DbPcb<S> {
             let stored_front = &path[..path.len() - key.len()];
             let candidate = Candidate { step, level, stored_front, keeps };
             let entry = Entry { key, value: &value };
-            let buffers = (&mut self.search.stack, &mut self.search.expanded);
-            found = matches!(candidate.weigh(context, buffers, entry)?, Weighed::Fits);
+            let (stack, expanded) = (&mut self.search.stack, &mut self.search.expanded);
+            let weighed = candidate.weigh(context, stack, expanded, entry)?;
+            found = matches!(weighed, Weighed::Fits);
         }
         self.search.seek = value;
         self.search.stack.key = path;

@@ -35,7 +35,8 @@ impl CompiledView {
 fn put_image(
     database: &Database,
     tree: &IndexTree,
-    entry: (&[u8], &[u8]),
+    key: &[u8],
+    value: &[u8],
     path: &[u8],
     to: &mut Vec<u8>,
 ) -> Result<()> {
@@ -43,7 +44,7 @@ fn put_image(
     if tree.index.symbolic {
         database.concatenate(path, &database.parse(path)?, &mut target);
     }
-    tree.image(database.schema.placement.collation(), entry, &target, to);
+    tree.image(database.schema.placement.collation(), key, value, &target, to);
     Ok(())
 }
 
@@ -60,13 +61,15 @@ impl<S: Store> DbPcb<S> {
         view: &CompiledView,
         tree: &IndexTree,
         step: &LevelPlan<'_, '_>,
-        (part, value, path): (&[u8], &[u8], &[u8]),
+        part: &[u8],
+        value: &[u8],
+        path: &[u8],
     ) -> Result<bool> {
         let node = view.node(step.node);
         let stack = &mut self.search.stack;
         stack.carried[0].set(path, &[]);
         stack.joined[0].clear();
-        put_image(view.database(node), tree, (part, value), path, &mut stack.data[0])?;
+        put_image(view.database(node), tree, part, value, path, &mut stack.data[0])?;
         if stack.limits[0].test {
             let (data, joined) = (&stack.data[0], &stack.joined[0]);
             let occurrence = Occurrence { view, node: step.node, data, joined, indexed: None };
@@ -95,7 +98,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(None);
         };
         let (levels, mut data) = (database.parse(&path)?, Vec::new());
-        put_image(database, tree, (key, &value), &path, &mut data)?;
+        put_image(database, tree, key, &value, &path, &mut data)?;
         Ok(Some(Current { path, levels, value, data, turned: None, joined: Vec::new() }))
     }
 
@@ -109,8 +112,8 @@ impl<S: Store> DbPcb<S> {
         let view = context.view;
         self.lock_for_change(context, &view.databases[0], &change.path)?;
         let user_data = change.new.get(tree.index.user_data()).unwrap_or(&[]);
-        let entry = (self.position.down_to(1), &change.value[..]);
-        tree.replace_user_data(context.unit, entry, user_data)
+        let (key, value) = (self.position.down_to(1), &change.value[..]);
+        tree.replace_user_data(context.unit, key, value, user_data)
     }
 
     /// Deletes the entry that is held, and leaves its source where it is.
@@ -123,6 +126,6 @@ impl<S: Store> DbPcb<S> {
         let view = context.view;
         self.lock_for_change(context, &view.databases[0], &self.stored_path(view, held))?;
         let shared = context.locks.are_shared();
-        tree.delete((context.store, &mut *context.unit), self.position.down_to(1), shared)
+        tree.delete(context.target(), self.position.down_to(1), shared)
     }
 }

@@ -42,7 +42,8 @@ impl Feedback {
         &mut self,
         view: &CompiledView,
         stack: &SearchStack,
-        (path, levels): (&[u8], &Levels),
+        path: &[u8],
+        levels: &Levels,
         depth: usize,
     ) {
         let depth = depth.min(levels.len());

@@ -22,7 +22,7 @@
 
 use hierarchy::entry::{gap, lock_gap};
 use hierarchy::schema::behind;
-use hierarchy::{Changed, Database, IndexTree, Levels, Result, Schema, TypeAt};
+use hierarchy::{Changed, Database, IndexTree, Levels, Result, Schema, SegmentPath, TypeAt};
 use store::{Cursor, LockMode, LockName, Position as Place, Read, SetId, Store, Unit};
 
 use crate::context::CallContext;
@@ -78,7 +78,7 @@ impl<S: Store> DbPcb<S> {
                 name_gap(&next, name);
                 Ok(())
             })?;
-            context.locks.change(context.unit, (set, &next))?;
+            context.locks.change(context.unit, set, &next)?;
             let cursor = self.search.cursors.get(context.store, set)?;
             root_behind::<S>(context.unit, cursor, &database.schema, root, &mut now)?;
             if now == next {
@@ -93,7 +93,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         database: &Database,
-        (path, levels): (&[u8], &Levels),
+        path: &[u8],
+        levels: &Levels,
         data: &[u8],
         logical_parent: &[u8],
     ) -> Result<Changed> {
@@ -110,8 +111,9 @@ impl<S: Store> DbPcb<S> {
             }
             false => None,
         };
-        let target = (context.store, &mut *context.unit);
-        let done = database.insert(target, (path, levels), data, logical_parent, &mut self.work)?;
+        let target = context.target();
+        let at = SegmentPath { path, levels };
+        let done = database.insert(target, at, data, logical_parent, &mut self.work)?;
         if let Some(name) = gap {
             context.unit.unlock(LockName { space: set.0, name: &name })?;
         }
@@ -127,7 +129,7 @@ impl<S: Store> DbPcb<S> {
         mode: Option<LockMode>,
     ) -> Result<bool> {
         match mode {
-            Some(mode) => context.locks.pass(context.unit, (set, key.unwrap_or(END)), mode),
+            Some(mode) => context.locks.pass(context.unit, set, key.unwrap_or(END), mode),
             None => Ok(false),
         }
     }
@@ -156,6 +158,6 @@ impl<S: Store> DbPcb<S> {
         name: &mut Vec<u8>,
     ) -> Result<bool> {
         gap(next, name);
-        context.locks.pass(context.unit, (tree.set, name), LockMode::Shared)
+        context.locks.pass(context.unit, tree.set, name, LockMode::Shared)
     }
 }

@@ -43,7 +43,8 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn get(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (get, hold): (Get, bool),
+        get: Get,
+        hold: bool,
         ssas: &[&[u8]],
         area: &mut [u8],
     ) -> Result<Answer> {
@@ -103,7 +104,7 @@ impl<S: Store> DbPcb<S> {
         let there = match view.is_plain {
             true => {
                 let node = self.node_at(&levels, levels.len());
-                self.load(context, (node, levels.len()), &path)?
+                self.load(context, node, levels.len(), &path)?
             }
             false => self.carry(context, &path, &levels)?,
         };
@@ -141,7 +142,7 @@ impl<S: Store> DbPcb<S> {
         self.search.stack.forget_best();
         self.search.stack.start(&[], &hierarchy::Levels::NONE);
         let plan = Plan::new(view, 0, &[]);
-        self.finish(context, (Get::Unique, &plan), area)
+        self.finish(context, Get::Unique, &plan, area)
     }
 
     /// A get with SSAs.
@@ -168,7 +169,7 @@ impl<S: Store> DbPcb<S> {
         if get == Get::Unique {
             self.imply(context, &mut plan)?;
         }
-        self.finish(context, (get, &plan), area)
+        self.finish(context, get, &plan, area)
     }
 
     /// Makes the parent's levels the base of a GNP. Answers a status if that does not fit.
@@ -234,9 +235,7 @@ impl<S: Store> DbPcb<S> {
             if matches!(step.need, crate::plan::Need::Any) && !step.wanted {
                 continue;
             }
-            if view.is_plain
-                && !self.load(context, (step.node, level), &path[..levels.end(level)])?
-            {
+            if view.is_plain && !self.load(context, step.node, level, &path[..levels.end(level)])? {
                 return Ok(level - 1);
             }
             let stored = match view.is_plain {
@@ -260,7 +259,8 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn load(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (node, level): (u16, usize),
+        node: u16,
+        level: usize,
         path: &[u8],
     ) -> Result<bool> {
         let view = context.view;
@@ -286,7 +286,8 @@ impl<S: Store> DbPcb<S> {
     fn finish(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (get, plan): (Get, &Plan<'_, '_>),
+        get: Get,
+        plan: &Plan<'_, '_>,
         area: &mut [u8],
     ) -> Result<Answer> {
         let view = context.view;
@@ -294,7 +295,7 @@ impl<S: Store> DbPcb<S> {
         self.search.was_held = false;
         let found = self.search(context, plan)?;
         if found != Found::Path {
-            return self.miss(context, (get, plan), found, area);
+            return self.miss(context, get, plan, found, area);
         }
         self.take_stack();
         self.position.settle();
@@ -312,7 +313,7 @@ impl<S: Store> DbPcb<S> {
             let node = step.node;
             let wanted = step.wanted || level == plan.target();
             if wanted && !view.node(node).options.has('K') {
-                filled = self.put_area(view, (node, level), area, filled);
+                filled = self.put_area(view, node, level, area, filled);
                 self.hold.segments.push(Held { level, node });
             }
             if let Some(class) = step.class {
@@ -326,7 +327,8 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn miss(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (get, plan): (Get, &Plan<'_, '_>),
+        get: Get,
+        plan: &Plan<'_, '_>,
         found: Found,
         area: &mut [u8],
     ) -> Result<Answer> {
@@ -370,7 +372,7 @@ impl<S: Store> DbPcb<S> {
             let step = plan.level(level);
             if step.wanted && level != plan.target() {
                 self.again(context, level)?;
-                filled = self.put_area(view, (step.node, level), area, filled);
+                filled = self.put_area(view, step.node, level, area, filled);
             }
         }
         let status = if found == Found::Rejected { Status::FM } else { Status::GE };
@@ -386,7 +388,7 @@ impl<S: Store> DbPcb<S> {
         match view.is_plain {
             true => {
                 let node = self.node_at(&levels, level);
-                self.load(context, (node, level), &path[..levels.end(level)])?
+                self.load(context, node, level, &path[..levels.end(level)])?
             }
             false => self.carry(context, &path[..levels.end(level)], &above)?,
         };

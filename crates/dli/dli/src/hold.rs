@@ -2,7 +2,7 @@
 
 use crate::ssa::{Calling, Code, Ssas};
 use definitions::Rule;
-use hierarchy::{Changed, Result, Stored};
+use hierarchy::{Changed, DataChange, Result, SegmentPath, Stored};
 use store::{Cursor, Read, Store, Unit};
 
 use crate::area;
@@ -61,9 +61,9 @@ impl<S: Store> DbPcb<S> {
                 Ok(lengths) => lengths,
                 Err(status) => return Ok(Answer::of(status)),
             };
-            let given = (&rest[..own], &rest[own..own + joined]);
+            let (first, second) = (&rest[..own], &rest[own..own + joined]);
             at += own + joined;
-            if let Err(status) = self.replacement(context, one, given, &mut changes)? {
+            if let Err(status) = self.replacement(context, one, first, second, &mut changes)? {
                 return Ok(Answer::of(status));
             }
         }
@@ -197,7 +197,7 @@ impl<S: Store> DbPcb<S> {
         let view = context.view;
         let Some(current) = self.current(context, held)? else { return Ok(0) };
         let mut room = vec![0; view.area_max];
-        Ok(view.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
+        Ok(view.put_area(held.node, current.shown(), &current.joined, &mut room, 0))
     }
 
     /// What one level of a REPL does: nothing if its bytes are unchanged (DLI-12.33).
@@ -205,7 +205,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         held: Held,
-        (own, joined): (&[u8], &[u8]),
+        own: &[u8],
+        joined: &[u8],
         changes: &mut Vec<Replacement>,
     ) -> Result<std::result::Result<(), Status>> {
         let view = context.view;
@@ -219,7 +220,7 @@ impl<S: Store> DbPcb<S> {
         // Of a segment whose key alone is seen the area has nothing.
         let own = if own.is_empty() { current.shown() } else { own };
         let blank = database.blank;
-        let is_changed = area::differs(segment, (current.shown(), &current.joined), own, blank)
+        let is_changed = area::differs(segment, current.shown(), &current.joined, own, blank)
             || (!joined.is_empty() && joined != current.joined);
         if !is_changed {
             return Ok(Ok(()));
@@ -228,7 +229,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(Err(Status::AM));
         }
         let mut new = Vec::new();
-        if let Err(status) = area::replaced(segment, (current.shown(), own), blank, &mut new) {
+        if let Err(status) = area::replaced(segment, current.shown(), own, blank, &mut new) {
             return Ok(Err(status));
         }
         if let Some(key) = segment.key {
@@ -248,7 +249,7 @@ impl<S: Store> DbPcb<S> {
             Err(status) => return Ok(Err(status)),
         };
         if !joined.is_empty() && joined != current.joined {
-            match self.destination_replacement(context, held, (&current.joined, joined))? {
+            match self.destination_replacement(context, held, &current.joined, joined)? {
                 Ok(change) => changes.extend(change),
                 Err(status) => return Ok(Err(status)),
             }
@@ -267,7 +268,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         held: Held,
-        (old, new): (&[u8], &[u8]),
+        old: &[u8],
+        new: &[u8],
     ) -> Result<std::result::Result<Option<Replacement>, Status>> {
         let view = context.view;
         let joined =
@@ -328,13 +330,13 @@ impl<S: Store> DbPcb<S> {
             let kind = database.schema.of(change.levels.type_at(change.levels.len()));
             let stored =
                 Stored::read(kind, &change.value).map_err(|what| database.damaged(what))?;
-            let place = (&change.path[..], &change.levels);
-            let data = (&change.old[..], &change.new[..]);
+            let at = SegmentPath { path: &change.path, levels: &change.levels };
+            let data = DataChange { old: &change.old, new: &change.new };
             let (set, key) = database.locate(&change.path)?;
             let cursor = self.search.cursors.get(context.store, set)?;
             let cursor = Some(cursor).filter(|cursor| cursor.key() == Some(key));
-            let target = (context.store, &mut *context.unit);
-            let done = database.replace(target, (place, cursor), &stored, data, &mut self.work)?;
+            let target = context.target();
+            let done = database.replace(target, at, cursor, &stored, data, &mut self.work)?;
             let is_sequence = change.is_own && matches!(node.chain, Chain::Index(_));
             if is_sequence && self.moves(view, change) {
                 self.parentage.cancel();
@@ -376,7 +378,7 @@ impl<S: Store> DbPcb<S> {
         let (set, key) = database.locate(path)?;
         let levels = database.parse(path)?;
         let root = levels.end(1) - (path.len() - key.len());
-        context.locks.change(context.unit, (set, &key[..root]))
+        context.locks.change(context.unit, set, &key[..root])
     }
 
     /// DLET.
@@ -450,7 +452,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(given.get(field.clone()) != current.shown().get(field));
         }
         let mut room = vec![0; view.area_max];
-        let len = view.put_area(held.node, (current.shown(), &current.joined), &mut room, 0);
+        let len = view.put_area(held.node, current.shown(), &current.joined, &mut room, 0);
         Ok(given.get(field.clone()) != room[..len].get(field))
     }
 
@@ -466,7 +468,7 @@ impl<S: Store> DbPcb<S> {
             }
         } else if database.schema.of(node.of).may_outlive() {
             let logically = matches!(node.chain, Chain::Relation { .. });
-            if !self.delete_by_rules(context, (database, &path), logically)? {
+            if !self.delete_by_rules(context, database, &path, logically)? {
                 return Ok(Answer::of(Status::DX));
             }
             self.hold.found = false;
@@ -474,8 +476,9 @@ impl<S: Store> DbPcb<S> {
             self.lock_gap_behind(context, database, &path)?;
             self.lock_for_change(context, database, &path)?;
             let levels = database.parse(&path)?;
-            let target = (context.store, &mut *context.unit);
-            let gone = database.delete(target, (&path, &levels), &mut self.work)?;
+            let target = context.target();
+            let at = SegmentPath { path: &path, levels: &levels };
+            let gone = database.delete(target, at, &mut self.work)?;
             self.hold.found = false;
             if gone == 0 {
                 return Ok(Answer::of(Status::DJ));

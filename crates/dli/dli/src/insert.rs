@@ -10,7 +10,7 @@ use crate::context::CallContext;
 use crate::cursors::seek_behind;
 use crate::get::{Answer, Get};
 use crate::pcb::DbPcb;
-use crate::plan::Plan;
+use crate::plan::{NewSegment, Plan};
 use crate::position::Side;
 use crate::refusal::Refusal;
 use crate::search::Found;
@@ -38,7 +38,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         ssas: &[&[u8]],
-        (area, online): (&[u8], bool),
+        area: &[u8],
+        online: bool,
     ) -> Result<Answer> {
         let view = context.view;
         self.hold.found = false;
@@ -115,7 +116,7 @@ impl<S: Store> DbPcb<S> {
         match self.search(context, &plan)? {
             Found::Path => Ok(None),
             _ if self.search.lost => Ok(Some(Answer::of(Status::GD))),
-            found => self.miss(context, (Get::Unique, &plan), found, &mut []).map(Some),
+            found => self.miss(context, Get::Unique, &plan, found, &mut []).map(Some),
         }
     }
 
@@ -143,7 +144,7 @@ impl<S: Store> DbPcb<S> {
                     context.unit.rollback_to(point)?;
                 }
                 if refusal.is_here {
-                    self.after_refusal(view, refusal.status, (ssa.segment, above));
+                    self.after_refusal(view, refusal.status, ssa.segment, above);
                 }
                 return Ok(Answer::of(refusal.status));
             }
@@ -157,7 +158,7 @@ impl<S: Store> DbPcb<S> {
 
     /// Position and feedback after an insert that was refused: after II the PCB shows the twin that
     /// is there, and the next GN returns it (DLI-12.8).
-    fn after_refusal(&mut self, view: &CompiledView, status: Status, (at, above): (u16, usize)) {
+    fn after_refusal(&mut self, view: &CompiledView, status: Status, at: u16, above: usize) {
         let twin = std::mem::take(&mut self.search.stack.best);
         self.search.stack.truncate(above);
         self.position.replace_path(&self.search.stack.key, self.search.stack.levels.0);
@@ -203,9 +204,9 @@ impl<S: Store> DbPcb<S> {
         let mut part = std::mem::take(&mut self.search.start);
         part.clear();
         let above = std::mem::take(&mut self.search.stack.key);
-        let asked = (node.of, &above[..], segment.single);
-        let placed = (place, here.as_deref());
-        let made = self.make_part(context, database, asked, &data, placed, &mut part);
+        let (of, single, here) = (node.of, segment.single, here.as_deref());
+        let new = NewSegment { database, of, above: &above, data: &data, place, here, single };
+        let made = self.make_part(context, &new, &mut part);
         self.search.stack.key = above;
         if let Ok(Status::OK) = made {
             self.search.stack.push(node, &part);
@@ -224,10 +225,10 @@ impl<S: Store> DbPcb<S> {
         if levels.len() == 1 && context.locks.are_shared() {
             let (set, key) = database.locate(&path)?;
             let mode = store::LockMode::Exclusive;
-            context.locks.enter(context.unit, self.number, (set, key), mode)?;
+            context.locks.enter(context.unit, self.number, set, key, mode)?;
         }
         self.lock_for_change(context, database, &path)?;
-        let done = self.store_new(context, database, (&path, &levels), &data, &[])?;
+        let done = self.store_new(context, database, &path, &levels, &data, &[])?;
         self.search.stack.best.clone_from(&path);
         self.search.stack.key = path;
         self.search.expanded = data;
@@ -243,12 +244,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn make_part(
         &mut self,
         context: &mut CallContext<'_, S>,
-        database: &hierarchy::Database,
-        (of, above, single): (TypeAt, &[u8], bool),
-        data: &[u8],
-        (place, here): (TwinPlace, Option<&[u8]>),
+        new: &NewSegment<'_>,
         part: &mut Vec<u8>,
     ) -> Result<Status> {
+        let NewSegment { database, of, above, data, place, here, single } = *new;
         let schema = &database.schema;
         let kind = schema.of(of);
         let key = kind
@@ -268,14 +267,14 @@ impl<S: Store> DbPcb<S> {
         if of != TypeAt::ROOT {
             twins.push(of.code());
         }
-        if single && self.find_twin(context, database, (of, &twins), part)? {
+        if single && self.find_twin(context, database, of, &twins, part)? {
             return Ok(Status::II);
         }
         if kind.has_position() {
             twins.extend_from_slice(part);
             let here = here.and_then(|here| here.strip_prefix(&part[..]));
             let mut position = Vec::new();
-            self.choose_position(context, database, &twins, (place, here), &mut position)?;
+            self.choose_position(context, database, &twins, place, here, &mut position)?;
             part.extend_from_slice(&position);
         }
         Ok(Status::OK)
@@ -286,7 +285,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         database: &hierarchy::Database,
-        (of, twins): (TypeAt, &[u8]),
+        of: TypeAt,
+        twins: &[u8],
         part: &mut Vec<u8>,
     ) -> Result<bool> {
         let (set, prefix) = database.locate(twins)?;
@@ -315,7 +315,8 @@ impl<S: Store> DbPcb<S> {
         context: &mut CallContext<'_, S>,
         database: &hierarchy::Database,
         twins: &[u8],
-        (place, here): (TwinPlace, Option<&[u8]>),
+        place: TwinPlace,
+        here: Option<&[u8]>,
         to: &mut Vec<u8>,
     ) -> Result<()> {
         let (set, prefix) = database.locate(twins)?;

@@ -35,7 +35,7 @@ pub(crate) fn join<S: Store>(
         let (set, key) = database.locate(&carried.joined)?;
         let levels = database.parse(&carried.joined)?;
         let root = levels.end(1) - (carried.joined.len() - key.len());
-        context.locks.join(context.unit, (set, &key[..root]), mode)?;
+        context.locks.join(context.unit, set, &key[..root], mode)?;
     }
     read(context.unit, database, &carried.joined, data).map(drop)
 }

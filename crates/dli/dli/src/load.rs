@@ -4,7 +4,7 @@
 
 use crate::ssa::{Calling, Code, Qualification, Ssa, Ssas};
 use definitions::TwinPlace;
-use hierarchy::{Changed, Result, TypeAt, twin};
+use hierarchy::{Changed, Result, SegmentPath, TypeAt, twin};
 use store::{Store, Unit};
 
 use crate::area;
@@ -192,8 +192,8 @@ impl<S: Store> DbPcb<S> {
                     std::cmp::Ordering::Equal => twin::behind(&last[part.len()..], &mut position),
                     // DLI-12.48: an earlier root of that key may be there.
                     _ if !in_order && kind.has_position() => {
-                        let place = (TwinPlace::Last, None);
-                        self.choose_position(context, database, &part, place, &mut position)?;
+                        let (place, to) = (TwinPlace::Last, &mut position);
+                        self.choose_position(context, database, &part, place, None, to)?;
                     }
                     _ => twin::only(&mut position),
                 }
@@ -206,14 +206,15 @@ impl<S: Store> DbPcb<S> {
         if kind.has_position() {
             part.extend_from_slice(&position);
         }
-        self.add_loaded(context, node, (&part, data))
+        self.add_loaded(context, node, &part, data)
     }
 
     fn add_loaded(
         &mut self,
         context: &mut CallContext<'_, S>,
         node: &Node,
-        (part, data): (&[u8], &[u8]),
+        part: &[u8],
+        data: &[u8],
     ) -> Result<Status> {
         let view = context.view;
         let database = view.database(node);
@@ -229,8 +230,9 @@ impl<S: Store> DbPcb<S> {
         let Some(parent) = crate::relate::loaded_parent(context, node, data)? else {
             return Ok(Status::IX);
         };
-        let target = (context.store, &mut *context.unit);
-        match database.insert(target, (&path, &levels), data, &parent, &mut self.work)? {
+        let target = context.target();
+        let at = SegmentPath { path: &path, levels: &levels };
+        match database.insert(target, at, data, &parent, &mut self.work)? {
             Changed::Exists => return Ok(Status::LB),
             Changed::IndexExists => return Ok(Status::NI),
             Changed::Done => {}

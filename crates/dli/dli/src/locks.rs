@@ -70,7 +70,8 @@ impl Locks {
         &mut self,
         unit: &mut U,
         pcb: usize,
-        (set, root): (SetId, &[u8]),
+        set: SetId,
+        root: &[u8],
         mode: LockMode,
     ) -> Result<Entered> {
         if !self.shared || self.current[pcb].as_ref().is_some_and(|record| record.is(set, root)) {
@@ -98,7 +99,8 @@ impl Locks {
     pub(crate) fn pass<U: Unit>(
         &mut self,
         unit: &mut U,
-        (set, key): (SetId, &[u8]),
+        set: SetId,
+        key: &[u8],
         mode: LockMode,
     ) -> Result<bool> {
         let name = LockName { space: set.0, name: key };
@@ -118,7 +120,8 @@ impl Locks {
     pub(crate) fn join<U: Unit>(
         &mut self,
         unit: &mut U,
-        (set, root): (SetId, &[u8]),
+        set: SetId,
+        root: &[u8],
         mode: LockMode,
     ) -> Result<bool> {
         let name = LockName { space: set.0, name: root };
@@ -145,11 +148,7 @@ impl Locks {
     }
 
     /// Locks a record for a change, to the sync point.
-    pub(crate) fn change<U: Unit>(
-        &mut self,
-        unit: &mut U,
-        (set, root): (SetId, &[u8]),
-    ) -> Result<()> {
+    pub(crate) fn change<U: Unit>(&mut self, unit: &mut U, set: SetId, root: &[u8]) -> Result<()> {
         if self.shared {
             let name = LockName { space: set.0, name: root };
             let _ = unit.lock(name, LockMode::Exclusive, Wait::Forever)?;

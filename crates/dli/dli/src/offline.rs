@@ -102,7 +102,8 @@ impl<S: Store> Session<S> {
     /// A call through a PCB of which some data may be offline: undone if it meets that.
     pub(crate) fn answer_or_undo(
         &mut self,
-        (pcb, function): (usize, Function),
+        pcb: usize,
+        function: Function,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Answer, Failure> {

@@ -102,13 +102,13 @@ impl<S: Store> DbPcb<S> {
 
     /// Shows a path in the PCB: level, segment name and concatenated key.
     pub(crate) fn show(&mut self, path: &[u8], levels: &Levels) {
-        self.feedback.show(&self.view, &self.search.stack, (path, levels), levels.len());
+        self.feedback.show(&self.view, &self.search.stack, path, levels, levels.len());
     }
 
     /// Shows the path of the position down to a level.
     pub(crate) fn show_path(&mut self, depth: usize) {
-        let path = (&self.position.path[..], &self.position.levels);
-        self.feedback.show(&self.view, &self.search.stack, path, depth);
+        let (path, levels) = (&self.position.path[..], &self.position.levels);
+        self.feedback.show(&self.view, &self.search.stack, path, levels, depth);
     }
 
     /// Takes the search stack as the new path.

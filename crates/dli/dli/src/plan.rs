@@ -7,6 +7,7 @@
 
 use crate::ssa::{Bounds, Code, Qualification, Ssa};
 use definitions::TwinPlace;
+use hierarchy::{Database, TypeAt};
 use smallvec::SmallVec;
 
 use crate::view::CompiledView;
@@ -206,6 +207,18 @@ fn asks_indexes(ssa: &Ssa<'_>) -> bool {
         }
         Qualification::None | Qualification::ConcatenatedKey(_) => false,
     }
+}
+
+/// A segment that is inserted, as its database knows it.
+pub(crate) struct NewSegment<'n> {
+    pub(crate) database: &'n Database,
+    pub(crate) of: TypeAt,
+    /// The path of its physical parent.
+    pub(crate) above: &'n [u8],
+    pub(crate) data: &'n [u8],
+    pub(crate) place: TwinPlace,
+    pub(crate) here: Option<&'n [u8]>,
+    pub(crate) single: bool,
 }
 
 /// Where a twin goes: the rule, or the command code that overrides it.

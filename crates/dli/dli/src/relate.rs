@@ -9,8 +9,10 @@
 //!    destination's.
 
 use crate::ssa::Ssa;
-use definitions::{Rule, TwinPlace};
-use hierarchy::{Changed, Database, Relation, Result, Stored, TypeAt, twin};
+use definitions::Rule;
+use hierarchy::{
+    Changed, DataChange, Database, Relation, Result, SegmentPath, Stored, TypeAt, twin,
+};
 use store::{Cursor, LockMode, Position as Place, Read, Store, Unit};
 
 use crate::area;
@@ -18,6 +20,7 @@ use crate::context::CallContext;
 use crate::cursors::seek_behind;
 use crate::join;
 use crate::pcb::DbPcb;
+use crate::plan::NewSegment;
 use crate::refusal::Refusal;
 use crate::status::Status;
 use crate::view::{Chain, CompiledView, Joined, Node};
@@ -53,14 +56,15 @@ pub(crate) fn given(
 /// The path of the segment with a concatenated key that is there; the first where keys are not
 /// unique.
 pub(crate) fn find_by_key<S: Store>(
-    (store, unit): (&S, &mut S::Unit),
+    store: &S,
+    unit: &mut S::Unit,
     database: &Database,
     of: TypeAt,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>> {
     let mut path = Vec::new();
     let found = database
-        .path_of_key(of, key, &mut path, |path| first_twin((store, &mut *unit), database, path))?;
+        .path_of_key(of, key, &mut path, |path| first_twin(store, &mut *unit, database, path))?;
     let found = found && database.is_there(unit, of, &path, &mut Vec::new())?;
     Ok(found.then_some(path))
 }
@@ -82,12 +86,13 @@ fn lock_record_of<S: Store>(
     }
     database.schema.put_key(TypeAt::ROOT, own, &mut path);
     let (set, name) = database.locate(&path)?;
-    context.locks.join(context.unit, (set, name), LockMode::Update).map(drop)
+    context.locks.join(context.unit, set, name, LockMode::Update).map(drop)
 }
 
 /// Appends the position of the first twin that is there behind a path without one.
 fn first_twin<S: Store>(
-    (store, unit): (&S, &mut S::Unit),
+    store: &S,
+    unit: &mut S::Unit,
     database: &Database,
     path: &mut Vec<u8>,
 ) -> Result<bool> {
@@ -125,7 +130,7 @@ pub(crate) fn loaded_parent<S: Store>(
     };
     let Some(parent) = view.named(relation.parent_dbd) else { return Ok(None) };
     let key = relation.parent_key(data);
-    find_by_key((context.store, context.unit), parent, relation.parent, key)
+    find_by_key(context.store, context.unit, parent, relation.parent, key)
 }
 
 /// A replaced segment as it is stored, made of what the program sees on its path; DA if that
@@ -165,18 +170,6 @@ pub(crate) fn stored_form(
     Ok(Ok(new))
 }
 
-/// A segment that is inserted, as its database knows it.
-struct New<'n> {
-    database: &'n Database,
-    of: TypeAt,
-    /// The path of its physical parent.
-    above: &'n [u8],
-    data: &'n [u8],
-    place: TwinPlace,
-    here: Option<&'n [u8]>,
-    single: bool,
-}
-
 impl<S: Store> DbPcb<S> {
     /// Inserts a segment of a derived view, or a logical child, below the search stack.
     pub(crate) fn insert_derived(
@@ -198,9 +191,9 @@ impl<S: Store> DbPcb<S> {
         area::from_program(segment, own, database.blank, &mut data);
         match (database.relation_of(node.of), node.chain) {
             (Some(relation), Chain::Relation { .. }) => {
-                self.insert_on_logical_path(context, (ssa, relation), &data, joined)
+                self.insert_on_logical_path(context, ssa, relation, &data, joined)
             }
-            (relation, _) => self.insert_on_physical_path(context, (ssa, relation), &data, joined),
+            (relation, _) => self.insert_on_physical_path(context, ssa, relation, &data, joined),
         }
     }
 
@@ -208,7 +201,8 @@ impl<S: Store> DbPcb<S> {
     fn insert_on_physical_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (ssa, relation): (&Ssa<'_>, Option<&Relation>),
+        ssa: &Ssa<'_>,
+        relation: Option<&Relation>,
         data: &[u8],
         joined: &[u8],
     ) -> Made<()> {
@@ -223,7 +217,7 @@ impl<S: Store> DbPcb<S> {
         let place = crate::plan::place_of(ssa, segment.rules.place);
         let here = self.twin_here(node);
         let (here, single) = (here.as_deref(), segment.single);
-        let new = New { database, of: node.of, above: &above, data, place, here, single };
+        let new = NewSegment { database, of: node.of, above: &above, data, place, here, single };
         let (path, part) = match self.make_path(context, &new)? {
             Ok(made) => made,
             Err((status, part)) => {
@@ -236,9 +230,8 @@ impl<S: Store> DbPcb<S> {
             let Some(parents) = view.named(relation.parent_dbd) else {
                 return Ok(Err(Refusal::elsewhere(Status::IX)));
             };
-            let target = (&**parents, relation.parent);
-            let key = relation.parent_key(data);
-            match self.destination(context, node.destination, target, key, joined)? {
+            let (to, of, key) = (node.destination, relation.parent, relation.parent_key(data));
+            match self.destination(context, to, parents, of, key, joined)? {
                 Ok(path) => parent = path,
                 Err(status) => return Ok(Err(Refusal::elsewhere(status))),
             }
@@ -246,14 +239,15 @@ impl<S: Store> DbPcb<S> {
         if let Err(refusal) = self.store_at(context, database, &path, data, &parent)? {
             return Ok(Err(refusal));
         }
-        self.arrive_at_new(context, (ssa.segment, node), &part)
+        self.arrive_at_new(context, ssa.segment, node, &part)
     }
 
     /// Inserts below the logical parent: the child goes below its physical parent (DLI-12.71).
     fn insert_on_logical_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (ssa, relation): (&Ssa<'_>, &Relation),
+        ssa: &Ssa<'_>,
+        relation: &Relation,
         data: &[u8],
         joined: &[u8],
     ) -> Made<()> {
@@ -274,13 +268,12 @@ impl<S: Store> DbPcb<S> {
         let physical = data.get(at..at + physical_len).unwrap_or(&[]);
         relation.exchange(data, physical_len, &key, &mut stored);
         let single = view.segment(ssa.segment).single;
-        if let Some(twin) = logical_twin(context, (relation, single), &parent, (&stored, physical))?
-        {
+        if let Some(twin) = logical_twin(context, relation, single, &parent, &stored, physical)? {
             self.note_twin(node, &twin);
             return Ok(Err(Refusal::here(Status::II)));
         }
-        let target = (&**database, above);
-        let above = match self.destination(context, node.destination, target, physical, joined)? {
+        let to = node.destination;
+        let above = match self.destination(context, to, database, above, physical, joined)? {
             Ok(path) => path,
             Err(status) => return Ok(Err(Refusal::elsewhere(status))),
         };
@@ -288,7 +281,7 @@ impl<S: Store> DbPcb<S> {
         let own = &schema.dbd.segments[node.of.index()];
         let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
         let (of, data) = (node.of, &stored[..]);
-        let new = New { database, of, above: &above, data, place, here: None, single };
+        let new = NewSegment { database, of, above: &above, data, place, here: None, single };
         let path = match self.make_path(context, &new)? {
             Ok((path, _)) => path,
             Err((status, _)) => return Ok(Err(Refusal::elsewhere(status))),
@@ -297,8 +290,8 @@ impl<S: Store> DbPcb<S> {
         if let Err(refusal) = self.store_at(context, database, &path, &stored, &parent)? {
             return Ok(Err(refusal));
         }
-        let part = self.logical_part(context, database, (node.of, &path), parent.len())?;
-        self.arrive_at_new(context, (ssa.segment, node), &part)
+        let part = self.logical_part(context, database, node.of, &path, parent.len())?;
+        self.arrive_at_new(context, ssa.segment, node, &part)
     }
 
     /// The path of a new segment and its own part of it; II, with that part, if the key is there.
@@ -306,12 +299,10 @@ impl<S: Store> DbPcb<S> {
     fn make_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        new: &New<'_>,
+        new: &NewSegment<'_>,
     ) -> Result<std::result::Result<(Vec<u8>, Vec<u8>), (Status, Vec<u8>)>> {
         let mut part = Vec::new();
-        let asked = (new.of, new.above, new.single);
-        let placed = (new.place, new.here);
-        let status = self.make_part(context, new.database, asked, new.data, placed, &mut part)?;
+        let status = self.make_part(context, new, &mut part)?;
         if status != Status::OK {
             return Ok(Err((status, part)));
         }
@@ -332,12 +323,13 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         joined: Option<Joined>,
-        (database, of): (&Database, TypeAt),
+        database: &Database,
+        of: TypeAt,
         key: &[u8],
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
         lock_record_of(context, database, key)?;
-        let mut there = find_by_key((context.store, context.unit), database, of, key)?;
+        let mut there = find_by_key(context.store, context.unit, database, of, key)?;
         if let Some(path) = &there
             && context.locks.are_shared()
         {
@@ -360,17 +352,18 @@ impl<S: Store> DbPcb<S> {
         let rule = database.schema.dbd.segments[of.index()].rules.insert;
         match there {
             Some(path) if rule == Rule::Virtual => {
-                self.replace_destination(context, (database, of), path, data)
+                self.replace_destination(context, database, of, path, data)
             }
             Some(path) => Ok(Ok(path)),
-            None => self.insert_destination(context, (database, of), above, data),
+            None => self.insert_destination(context, database, of, above, data),
         }
     }
 
     fn replace_destination(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (database, of): (&Database, TypeAt),
+        database: &Database,
+        of: TypeAt,
         path: Vec<u8>,
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
@@ -383,29 +376,31 @@ impl<S: Store> DbPcb<S> {
         let mut scratch = Vec::new();
         let old = stored.data(&mut scratch).map_err(|what| database.damaged(what))?;
         let levels = database.parse(&path)?;
-        let target = (context.store, &mut *context.unit);
-        let place = (&path[..], &levels);
-        let done = database.replace(target, (place, None), &stored, (old, data), &mut self.work)?;
+        let target = context.target();
+        let at = SegmentPath { path: &path, levels: &levels };
+        let change = DataChange { old, new: data };
+        let done = database.replace(target, at, None, &stored, change, &mut self.work)?;
         Ok(if done == Changed::Done { Ok(path) } else { Err(Status::NI) })
     }
 
     fn insert_destination(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (database, of): (&Database, TypeAt),
+        database: &Database,
+        of: TypeAt,
         above: &[u8],
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
         let mut parent = Vec::new();
         if let Some(up) = database.schema.of(of).parent {
-            match find_by_key((context.store, context.unit), database, up, above)? {
+            match find_by_key(context.store, context.unit, database, up, above)? {
                 Some(path) => parent = path,
                 None => return Ok(Err(Status::IX)),
             }
         }
         let own = &database.schema.dbd.segments[of.index()];
         let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
-        let new = New { database, of, above: &parent, data, place, here: None, single };
+        let new = NewSegment { database, of, above: &parent, data, place, here: None, single };
         let path = match self.make_path(context, &new)? {
             Ok((path, _)) => path,
             Err((status, _)) => return Ok(Err(status)),
@@ -425,7 +420,7 @@ impl<S: Store> DbPcb<S> {
     ) -> Made<()> {
         let levels = database.parse(path)?;
         self.lock_for_change(context, database, path)?;
-        let done = self.store_new(context, database, (path, &levels), data, logical_parent)?;
+        let done = self.store_new(context, database, path, &levels, data, logical_parent)?;
         Ok(match done {
             Changed::Done => Ok(()),
             Changed::Exists => Err(Refusal::elsewhere(Status::II)),
@@ -451,7 +446,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         database: &Database,
-        (of, path): (TypeAt, &[u8]),
+        of: TypeAt,
+        path: &[u8],
         above: usize,
     ) -> Result<Vec<u8>> {
         let (set, key) = database.locate(path)?;
@@ -469,7 +465,8 @@ impl<S: Store> DbPcb<S> {
     fn arrive_at_new(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (at, node): (u16, &Node),
+        at: u16,
+        node: &Node,
         part: &[u8],
     ) -> Made<()> {
         let view = context.view;
@@ -491,9 +488,11 @@ impl<S: Store> DbPcb<S> {
 /// or may be the only one.
 fn logical_twin<S: Store>(
     context: &mut CallContext<'_, S>,
-    (relation, single): (&Relation, bool),
+    relation: &Relation,
+    single: bool,
     parent: &[u8],
-    (stored, physical): (&[u8], &[u8]),
+    stored: &[u8],
+    physical: &[u8],
 ) -> Result<Option<Vec<u8>>> {
     if relation.unique {
         let mut entry = parent.to_vec();

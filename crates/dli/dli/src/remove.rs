@@ -22,11 +22,14 @@
 use std::sync::Arc;
 
 use definitions::DeleteRule;
-use hierarchy::{Database, HierarchyError, Result, Segment, Stored, TypeAt};
+use hierarchy::{Database, Deleted, HierarchyError, Result, Segment, Stored, TypeAt};
 use store::{Cursor, KeyRange, Read, Store, Unit};
 
 use crate::context::CallContext;
 use crate::pcb::DbPcb;
+
+/// Deleted on the logical path.
+const LOGICALLY: Deleted = Deleted { physically: false, logically: true };
 
 /// A logical child that was deleted on a path.
 struct Left {
@@ -70,7 +73,8 @@ fn read<U: Unit>(unit: &mut U, database: &Database, path: &[u8]) -> Result<Optio
 fn has_children<S: Store>(
     context: &mut CallContext<'_, S>,
     database: &Database,
-    (of, path): (TypeAt, &[u8]),
+    of: TypeAt,
+    path: &[u8],
     leaves: impl Fn(&[u8]) -> bool,
 ) -> Result<bool> {
     for relation in database.as_parent.iter().filter(|relation| relation.parent == of) {
@@ -90,7 +94,8 @@ fn has_children<S: Store>(
 fn logical_children<S: Store>(
     context: &mut CallContext<'_, S>,
     database: &Database,
-    (of, path): (TypeAt, &[u8]),
+    of: TypeAt,
+    path: &[u8],
 ) -> Result<Vec<(Arc<Database>, Segment)>> {
     let view = context.view;
     let mut all = Vec::new();
@@ -135,13 +140,14 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn delete_by_rules(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (database, path): (&Arc<Database>, &[u8]),
+        database: &Arc<Database>,
+        path: &[u8],
         logically: bool,
     ) -> Result<bool> {
         let mut left = Vec::new();
         let done = match logically {
-            true => self.delete_logically(context, (database, path), &mut left)?,
-            false => self.delete_physically(context, (database, path), &mut left)?,
+            true => self.delete_logically(context, database, path, &mut left)?,
+            false => self.delete_physically(context, database, path, &mut left)?,
         };
         while let Some(child) = left.pop() {
             self.follow_child(context, &child, &mut left)?;
@@ -153,20 +159,21 @@ impl<S: Store> DbPcb<S> {
     fn delete_logically(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (database, path): (&Arc<Database>, &[u8]),
+        database: &Arc<Database>,
+        path: &[u8],
         left: &mut Vec<Left>,
     ) -> Result<bool> {
         let Some(mut segment) = read(context.unit, database, path)? else { return Ok(true) };
         let one = stored(database, &segment)?;
         let (of, is_deleted) = (segment.of(), one.is_deleted);
         if rule(database, of) == DeleteRule::Virtual && !is_deleted {
-            return self.delete_physically(context, (database, path), left);
+            return self.delete_physically(context, database, path, left);
         }
         let logical_parent = one.logical_parent.to_vec();
         self.lock_for_change(context, database, path)?;
-        self.lock_logical_parent(context, (database, of), &logical_parent)?;
-        let target = (context.store, &mut *context.unit);
-        database.mark(target, &mut segment, (false, true), &mut self.work)?;
+        self.lock_logical_parent(context, database, of, &logical_parent)?;
+        let target = context.target();
+        database.mark(target, &mut segment, LOGICALLY, &mut self.work)?;
         database.keep(context.unit, &segment)?;
         if is_deleted {
             self.prune(context, database, path)?;
@@ -179,12 +186,13 @@ impl<S: Store> DbPcb<S> {
     fn delete_physically(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (database, path): (&Arc<Database>, &[u8]),
+        database: &Arc<Database>,
+        path: &[u8],
         left: &mut Vec<Left>,
     ) -> Result<bool> {
         self.lock_gap_behind(context, database, path)?;
         self.lock_for_change(context, database, path)?;
-        let mut all = database.with_dependents((context.store, &mut *context.unit), path)?;
+        let mut all = database.with_dependents(context.store, &mut *context.unit, path)?;
         if !self.may_go(context, database, &all)? {
             return Ok(false);
         }
@@ -200,14 +208,14 @@ impl<S: Store> DbPcb<S> {
             let stays = has_logical_path(database, of) && rule(database, of) != DeleteRule::Virtual;
             if is_child {
                 let (path, logical_parent) = (segment.path.clone(), one.logical_parent.to_vec());
-                self.lock_logical_parent(context, (database, of), &logical_parent)?;
+                self.lock_logical_parent(context, database, of, &logical_parent)?;
                 left.push(Left { database: Arc::clone(database), path, of, logical_parent });
             }
-            let gone = (true, is_child && !stays);
-            let target = (context.store, &mut *context.unit);
+            let gone = Deleted { physically: true, logically: is_child && !stays };
+            let target = context.target();
             database.mark(target, segment, gone, &mut self.work)?;
-            let here = (of, &all[at].path.clone()[..]);
-            self.orphan(context, (database, here), &mut all, &mut orphans)?;
+            let path = all[at].path.clone();
+            self.orphan(context, database, of, &path, &mut all, &mut orphans)?;
         }
         self.keep_what_stays(context, database, &all)?;
         for child in orphans {
@@ -222,23 +230,25 @@ impl<S: Store> DbPcb<S> {
     fn orphan(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (database, parent): (&Arc<Database>, (TypeAt, &[u8])),
+        database: &Arc<Database>,
+        of: TypeAt,
+        path: &[u8],
         all: &mut [Segment],
         orphans: &mut Vec<Left>,
     ) -> Result<()> {
-        for (children, mut child) in logical_children(context, database, parent)? {
+        for (children, mut child) in logical_children(context, database, of, path)? {
             let is_ours = children.name() == database.name();
             let among = all.binary_search_by(|one| one.path.cmp(&child.path));
-            let target = (context.store, &mut *context.unit);
+            let target = context.target();
             if let (true, Ok(at)) = (is_ours, among) {
-                children.mark(target, &mut all[at], (false, true), &mut self.work)?;
+                children.mark(target, &mut all[at], LOGICALLY, &mut self.work)?;
                 continue;
             }
             self.lock_for_change(context, &children, &child.path)?;
-            let target = (context.store, &mut *context.unit);
-            children.mark(target, &mut child, (false, true), &mut self.work)?;
+            let target = context.target();
+            children.mark(target, &mut child, LOGICALLY, &mut self.work)?;
             children.keep(context.unit, &child)?;
-            let (of, logical_parent) = (child.of(), parent.1.to_vec());
+            let (of, logical_parent) = (child.of(), path.to_vec());
             orphans.push(Left { database: children, path: child.path, of, logical_parent });
         }
         Ok(())
@@ -255,10 +265,9 @@ impl<S: Store> DbPcb<S> {
         let mut kept: Option<&Segment> = None;
         for segment in all.iter().rev() {
             let above_kept = kept.is_some_and(|kept| kept.path.starts_with(&segment.path));
-            let here = (segment.of(), &segment.path[..]);
             let stays = above_kept
                 || lives_logically(database, segment)?
-                || has_children(context, database, here, |_| false)?;
+                || has_children(context, database, segment.of(), &segment.path, |_| false)?;
             match stays {
                 true => {
                     database.keep(context.unit, segment)?;
@@ -274,7 +283,8 @@ impl<S: Store> DbPcb<S> {
     fn lock_logical_parent(
         &self,
         context: &mut CallContext<'_, S>,
-        (database, of): (&Database, TypeAt),
+        database: &Database,
+        of: TypeAt,
         parent: &[u8],
     ) -> Result<()> {
         let view = context.view;
@@ -302,7 +312,7 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             if lives_logically(database, segment)?
-                || has_children(context, database, (of, &segment.path), leaves)?
+                || has_children(context, database, of, &segment.path, leaves)?
             {
                 return Ok(false);
             }
@@ -325,13 +335,12 @@ impl<S: Store> DbPcb<S> {
             return Err(HierarchyError::NoDefinition(relation.parent_dbd));
         };
         if let Some(parent) = read(context.unit, parents, logical_parent)? {
-            let here = (relation.parent, &logical_parent[..]);
             if stored(parents, &parent)?.is_deleted {
                 self.prune(context, parents, logical_parent)?;
             } else if rule(parents, relation.parent) == DeleteRule::Virtual
-                && !has_children(context, parents, here, |_| false)?
+                && !has_children(context, parents, relation.parent, logical_parent, |_| false)?
             {
-                self.delete_physically(context, (parents, logical_parent), left)?;
+                self.delete_physically(context, parents, logical_parent, left)?;
             }
         }
         let levels = database.parse(path)?;
@@ -343,9 +352,9 @@ impl<S: Store> DbPcb<S> {
         let physical = &path[..levels.end(above)];
         let Some(parent) = read(context.unit, database, physical)? else { return Ok(()) };
         if !stored(database, &parent)?.is_deleted
-            && !has_logical_twins(context, database, (*of, physical))?
+            && !has_logical_twins(context, database, *of, physical)?
         {
-            self.delete_physically(context, (database, physical), left)?;
+            self.delete_physically(context, database, physical, left)?;
         }
         Ok(())
     }
@@ -364,7 +373,7 @@ impl<S: Store> DbPcb<S> {
             let Some(segment) = read(context.unit, database, path)? else { continue };
             let is_needed = !stored(database, &segment)?.is_deleted
                 || lives_logically(database, &segment)?
-                || has_children(context, database, (segment.of(), path), |_| false)?
+                || has_children(context, database, segment.of(), path, |_| false)?
                 || has_dependents(context, database, path)?;
             if is_needed {
                 break;
@@ -380,7 +389,8 @@ impl<S: Store> DbPcb<S> {
 fn has_logical_twins<S: Store>(
     context: &mut CallContext<'_, S>,
     database: &Database,
-    (of, parent): (TypeAt, &[u8]),
+    of: TypeAt,
+    parent: &[u8],
 ) -> Result<bool> {
     let mut prefix = parent.to_vec();
     prefix.push(of.code());

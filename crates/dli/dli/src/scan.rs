@@ -74,8 +74,7 @@ impl<S: Store> DbPcb<S> {
         while partition <= last
             && let Some(set) = view.databases[0].set_of(partition)?
         {
-            let tree = (partition, set);
-            match self.scan_tree(context, tree, begin, within_parent, area)? {
+            match self.scan_tree(context, partition, set, begin, within_parent, area)? {
                 Scanned::Found(filled) => return Ok(Some(filled)),
                 Scanned::Outside => return Ok(None),
                 Scanned::End => {}
@@ -131,7 +130,8 @@ impl<S: Store> DbPcb<S> {
     fn scan_tree(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (partition, set): (u16, SetId),
+        partition: u16,
+        set: SetId,
         begin: Begin,
         within_parent: bool,
         area: &mut [u8],
@@ -144,7 +144,7 @@ impl<S: Store> DbPcb<S> {
         let front = &number[..schema.partition_bytes()];
         let cursor = self.search.cursors.get(context.store, set)?;
         begin.place(cursor, &mut self.search.start);
-        while let Some(entry) = context.unit.next(cursor, Read::Unlocked)? {
+        while let Some(mut entry) = context.unit.next(cursor, Read::Unlocked)? {
             let parent = schema.in_tree(partition, &self.parentage.path);
             if within_parent && !parent.is_some_and(|parent| begins_with(entry.key, parent)) {
                 return Ok(Scanned::Outside);
@@ -158,11 +158,10 @@ impl<S: Store> DbPcb<S> {
             }
             let of = levels.type_at(levels.len());
             let node = view.node_of.get(of.index()).copied().flatten();
-            let mut entry = entry;
             if levels.len() == 1
                 && let Some(mode) = mode
             {
-                match context.locks.enter(context.unit, self.number, (set, entry.key), mode)? {
+                match context.locks.enter(context.unit, self.number, set, entry.key, mode)? {
                     Entered::Already => {}
                     // What was read before the lock was had may have changed.
                     Entered::AtOnce => {
@@ -191,7 +190,7 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             let data = stored.data(&mut self.search.expanded).map_err(damaged)?;
-            let filled = view.put_area(node, (data, &[]), area, 0);
+            let filled = view.put_area(node, data, &[], area, 0);
             self.position.turn_off(shared, front, entry.key);
             return Ok(Scanned::Found(filled));
         }

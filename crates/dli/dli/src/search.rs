@@ -170,7 +170,7 @@ impl<S: Store> DbPcb<S> {
                 let mut prefix = std::mem::take(&mut self.search.prefix);
                 let (set, partition) = self.below_parent(view, node, level, &mut prefix)?;
                 let tree = Tree { set, prefix: &prefix, partition };
-                let walked = self.twins(context, step, (level, start), &tree);
+                let walked = self.twins(context, step, level, start, &tree);
                 self.search.prefix = prefix;
                 walked.map(|walked| walked == Walked::Found)
             }
@@ -219,7 +219,7 @@ impl<S: Store> DbPcb<S> {
         let node = view.node(step.node);
         self.search.within = None;
         let mut start = match plan.from_point && !self.goes_back(plan, level) {
-            true => self.behind_point(view, plan, (node, level)),
+            true => self.behind_point(view, plan, node, level),
             false => Start::First,
         };
         let limits = &self.search.stack.limits[level - 1];
@@ -259,7 +259,8 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         view: &CompiledView,
         plan: &Plan<'_, '_>,
-        (node, level): (&Node, usize),
+        node: &Node,
+        level: usize,
     ) -> Start {
         let lowest = level == plan.target();
         let above = self.search.stack.end(level - 1);
@@ -363,7 +364,7 @@ impl<S: Store> DbPcb<S> {
             && let Some(set) = database.set_of(partition)?
         {
             let tree = Tree { set, prefix: &[], partition };
-            match self.twins(context, step, (1, start), &tree)? {
+            match self.twins(context, step, 1, start, &tree)? {
                 Walked::Found => return Ok(true),
                 Walked::Passed => return Ok(false),
                 Walked::End | Walked::Again => {}
@@ -378,11 +379,12 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         step: &LevelPlan<'_, '_>,
-        at: (usize, Start),
+        level: usize,
+        start: Start,
         tree: &Tree<'_>,
     ) -> Result<Walked> {
         loop {
-            let walked = self.walk(context, step, at, tree)?;
+            let walked = self.walk(context, step, level, start, tree)?;
             if walked != Walked::Again {
                 return Ok(walked);
             }
@@ -393,10 +395,11 @@ impl<S: Store> DbPcb<S> {
         &mut self,
         context: &mut CallContext<'_, S>,
         step: &LevelPlan<'_, '_>,
-        (level, start): (usize, Start),
+        level: usize,
+        start: Start,
         tree: &Tree<'_>,
     ) -> Result<Walked> {
-        let view = context.view;
+        let (view, prefix) = (context.view, tree.prefix);
         let node = view.node(step.node);
         let database = view.database(node);
         let number_bytes = tree.partition.to_be_bytes();
@@ -405,7 +408,6 @@ impl<S: Store> DbPcb<S> {
         let front = if node.chain == Chain::Root { stored_front } else { &[] };
         let mode = self.lock_mode().filter(|_| level == 1);
         let keeps = step.wanted || level == self.search.wanted_level;
-        let prefix = tree.prefix;
         let cursor = self.search.cursors.get(context.store, tree.set)?;
         seek(cursor, prefix, start, &self.search.start, &mut self.search.seek);
         while let Some(mut entry) = context.unit.next(cursor, Read::Unlocked)? {
@@ -426,8 +428,8 @@ impl<S: Store> DbPcb<S> {
                 return Ok(Walked::Passed);
             }
             if let Some(mode) = mode {
-                let root = (tree.set, entry.key);
-                match context.locks.enter(context.unit, self.number, root, mode)? {
+                let (set, root) = (tree.set, entry.key);
+                match context.locks.enter(context.unit, self.number, set, root, mode)? {
                     Entered::Already => {}
                     // What was read before the lock was had may have changed.
                     Entered::AtOnce => match context.unit.current(cursor, Read::Unlocked)? {
@@ -439,7 +441,7 @@ impl<S: Store> DbPcb<S> {
             }
             let expanded = &mut self.search.expanded;
             let candidate = Candidate { step, level, stored_front, keeps };
-            match candidate.weigh(context, (stack, expanded), entry)? {
+            match candidate.weigh(context, stack, expanded, entry)? {
                 Weighed::Fits => {}
                 Weighed::Fails => continue,
                 Weighed::Deleted => {
@@ -504,7 +506,8 @@ impl Candidate<'_, '_, '_> {
     pub(crate) fn weigh<S: Store>(
         &self,
         context: &mut CallContext<'_, S>,
-        (stack, expanded): (&mut SearchStack, &mut Vec<u8>),
+        stack: &mut SearchStack,
+        expanded: &mut Vec<u8>,
         entry: Entry<'_>,
     ) -> Result<Weighed> {
         let view = context.view;

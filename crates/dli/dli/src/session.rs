@@ -232,7 +232,7 @@ impl<S: Store> Session<S> {
     ) -> Result<Reply, Failure> {
         let answer = match self.slots.get(pcb) {
             Some(Slot::Database(_, view)) if view.beside_offline => {
-                self.answer_or_undo((pcb, function), area, ssas)?
+                self.answer_or_undo(pcb, function, area, ssas)?
             }
             _ => self.answer(pcb, function, area, ssas).map_err(Failure::of)?,
         };
@@ -274,7 +274,7 @@ impl<S: Store> Session<S> {
         };
         let Some(area) = area else { return Ok(Answer::of(Status::AB)) };
         match call {
-            DatabaseCall::Get(get, hold) => pcb.get(&mut context, (get, hold), ssas, area),
+            DatabaseCall::Get(get, hold) => pcb.get(&mut context, get, hold, ssas, area),
             DatabaseCall::Insert if view.resolved.options.is_load() => {
                 if !pcb.loading.begun {
                     if pcb.holds_something(&mut context)? {
@@ -284,7 +284,7 @@ impl<S: Store> Session<S> {
                 }
                 pcb.load_segments(&mut context, ssas, area)
             }
-            DatabaseCall::Insert => pcb.insert(&mut context, ssas, (area, online)),
+            DatabaseCall::Insert => pcb.insert(&mut context, ssas, area, online),
             DatabaseCall::Replace => pcb.replace(&mut context, ssas, area),
             DatabaseCall::Delete => pcb.delete(&mut context, ssas, area),
         }

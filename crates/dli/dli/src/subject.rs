@@ -166,7 +166,7 @@ fn entries<S: Store>(
         let data = stored.data(&mut expanded).map_err(|what| database.damaged(what))?;
         concatenated.clear();
         database.concatenate(&here, &levels, &mut concatenated);
-        let source = Source::new(&stored, data, (&here, &concatenated), database.blank);
+        let source = Source::new(&stored, data, &here, &concatenated, database.blank);
         if tree.make(Collation::Binary, &source, &mut made) {
             list.push(made.key[tree.search()].to_vec());
         }

@@ -322,7 +322,7 @@ impl Builder<'_> {
                 let above = &view.segments[usize::from(parent)];
                 let found = chain_below(segment, above, stored != segment.home, definitions);
                 let found = found.ok_or(ViewError::NoPath(segment.name))?;
-                self.relation_chain(found, (segment, stored), above)?
+                self.relation_chain(found, segment, stored, above)?
             }
         };
         let parent = segment.parent.map(|at| &nodes[usize::from(at)]);
@@ -381,7 +381,8 @@ impl Builder<'_> {
     fn relation_chain(
         &mut self,
         chain: Chain,
-        (segment, stored): (&ViewSegment, Home),
+        segment: &ViewSegment,
+        stored: Home,
         above: &ViewSegment,
     ) -> Result<Chain, ViewError> {
         let Chain::Relation { of_destination, .. } = chain else { return Ok(chain) };

@@ -19,7 +19,6 @@
 //! 2. A line is written when the call's comparisons are known: with the next call, or at the end
 //!    of the run, however that ends.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use base::Coded;
@@ -114,21 +113,12 @@ fn line_of(call: &Call, feedback: &Feedback, data: &[u8]) -> Line {
         level: feedback.level,
         segment: trimmed(&feedback.segment),
         kfb_len: feedback.key.len(),
-        key: digits(&feedback.key),
-        data: digits(data),
+        key: base::hex::lower(&feedback.key),
+        data: base::hex::lower(data),
         compared: Vec::new(),
     }
 }
 
 fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
-}
-
-fn digits(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
 }

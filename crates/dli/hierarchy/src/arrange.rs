@@ -263,13 +263,13 @@ impl<'d, S: Store> Arranger<'d, S> {
         if trees.peek().is_some() && !stored.is_deleted {
             self.concatenated.clear();
             database.concatenate(&self.path, &self.levels, &mut self.concatenated);
-            let keys = (&self.path[..], &self.concatenated[..]);
-            let source = Source::new(stored, data, keys, database.blank);
+            let joined = &self.concatenated[..];
+            let source = Source::new(stored, data, &self.path, joined, database.blank);
             let collation = database.schema.placement.collation();
             for tree in trees {
                 if tree.make(collation, &source, &mut self.entry) {
                     let slot = derived.slot(tree.set)?;
-                    derived.add(slot, (&self.entry.key, &self.entry.value), number);
+                    derived.add(slot, &self.entry.key, &self.entry.value, number);
                 }
             }
         }
@@ -277,7 +277,7 @@ impl<'d, S: Store> Arranger<'d, S> {
             && let Some((set, key)) = database.relation_entry(of, &self.path, stored, data)?
         {
             let slot = derived.slot(set)?;
-            derived.add(slot, (&key, &self.path), number);
+            derived.add(slot, &key, &self.path, number);
         }
         Ok(())
     }

@@ -112,11 +112,11 @@ impl Database {
             let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
             concatenated.clear();
             self.concatenate(seen.path, seen.levels, &mut concatenated);
-            let source = Source::new(&stored, data, (seen.path, &concatenated), self.blank);
+            let source = Source::new(&stored, data, seen.path, &concatenated, self.blank);
             for tree in trees {
                 if tree.make(collation, &source, &mut entry) {
                     let slot = filler.slot(tree.set)?;
-                    filler.add(slot, (&entry.key, &entry.value), 0);
+                    filler.add(slot, &entry.key, &entry.value, 0);
                 }
             }
             match filler.is_full() {

@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::index::{IndexEntry, Source};
 use crate::order::{self, Orders};
 use crate::schema::{Levels, TypeAt};
-use crate::value::{self, Stored};
+use crate::target::{DataChange, SegmentPath, Target};
+use crate::value::{self, Deleted, Stored};
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +66,13 @@ pub struct Work {
     new: IndexEntry,
 }
 
-/// A version of a segment: how it is stored, and its data.
-type Version<'v> = (&'v Stored<'v>, &'v [u8]);
+/// A version of a segment.
+#[derive(Clone, Copy)]
+struct Version<'v> {
+    /// How it is stored.
+    stored: &'v Stored<'v>,
+    data: &'v [u8],
+}
 
 impl Work {
     /// For changes that others may make at the same time, too, or not.
@@ -94,13 +100,14 @@ impl Database {
     /// If the store refuses.
     pub fn insert<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
-        (path, levels): (&[u8], &Levels),
+        target: Target<'_, S>,
+        at: SegmentPath<'_>,
         data: &[u8],
         logical_parent: &[u8],
         work: &mut Work,
     ) -> Result<Changed> {
-        let of = levels.type_at(levels.len());
+        let (Target { store, unit }, SegmentPath { path, levels }) = (target, at);
+        let of = at.of();
         let kind = self.schema.of(of);
         let (set, key) = self.locate(path)?;
         let identity = if kind.has_identity { store.draw(self.identities(), 1)? } else { 0 };
@@ -114,7 +121,7 @@ impl Database {
         }
         if self.is_source(of) {
             self.concatenated(path, levels, work);
-            let source = Source::new(&stored, data, (path, &work.concatenated), self.blank);
+            let source = Source::new(&stored, data, path, &work.concatenated, self.blank);
             let mut keeper = Keeper { store, unit: &mut *unit, shared: work.shared };
             for tree in self.indexes.iter().filter(|tree| tree.source == of) {
                 if tree.make(self.schema.placement.collation(), &source, &mut work.new)
@@ -138,13 +145,15 @@ impl Database {
     /// If the store refuses.
     pub fn replace<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
-        ((path, levels), cursor): ((&[u8], &Levels), Option<&mut S::Cursor>),
+        target: Target<'_, S>,
+        at: SegmentPath<'_>,
+        cursor: Option<&mut S::Cursor>,
         stored: &Stored<'_>,
-        (old, new): (&[u8], &[u8]),
+        change: DataChange<'_>,
         work: &mut Work,
     ) -> Result<Changed> {
-        let of = levels.type_at(levels.len());
+        let (Target { store, unit }, SegmentPath { path, levels }) = (target, at);
+        let (of, DataChange { old, new }) = (at.of(), change);
         let kind = self.schema.of(of);
         let (set, key) = self.locate(path)?;
         let write = |unit: &mut S::Unit, value: &[u8]| match cursor {
@@ -158,12 +167,13 @@ impl Database {
         }
         self.concatenated(path, levels, work);
         let mut orders = std::mem::take(&mut work.orders);
-        self.renew_orders(store, (of, path), stored, (old, new), work, &mut orders)?;
+        self.renew_orders(store, at, stored, change, work, &mut orders)?;
         let replaced = Stored { orders: Orders::of_bytes(&orders), ..stored.with(new) };
         replaced.write(kind, &mut work.value);
         let _ = write(unit, &work.value)?;
-        let data = ((stored, old), (&replaced, new));
-        let changed = self.move_entries((store, unit), (of, path), data, work);
+        let was = Version { stored, data: old };
+        let is = Version { stored: &replaced, data: new };
+        let changed = self.move_entries(Target { store, unit }, at, was, is, work);
         work.orders = orders;
         changed
     }
@@ -172,22 +182,23 @@ impl Database {
     fn renew_orders<S: Store>(
         &self,
         store: &S,
-        (of, path): (TypeAt, &[u8]),
+        at: SegmentPath<'_>,
         stored: &Stored<'_>,
-        (old, new): (&[u8], &[u8]),
+        change: DataChange<'_>,
         work: &mut Work,
         orders: &mut Vec<u8>,
     ) -> Result<()> {
+        let (of, path, DataChange { old, new }) = (at.of(), at.path, change);
         orders.clear();
         orders.extend_from_slice(stored.orders.bytes());
         let collation = self.schema.placement.collation();
         let trees = self.indexes.iter().filter(|tree| tree.source == of && !tree.index.unique);
         for tree in trees {
-            let keys = (path, &work.concatenated[..]);
-            let had =
-                tree.make(collation, &Source::new(stored, old, keys, self.blank), &mut work.old);
-            let has =
-                tree.make(collation, &Source::new(stored, new, keys, self.blank), &mut work.new);
+            let joined = &work.concatenated[..];
+            let before = Source::new(stored, old, path, joined, self.blank);
+            let after = Source::new(stored, new, path, joined, self.blank);
+            let had = tree.make(collation, &before, &mut work.old);
+            let has = tree.make(collation, &after, &mut work.new);
             if has && !(had && work.old.key == work.new.key) {
                 order::renew(orders, tree.index.dbd, store.draw(self.identities(), 1)?);
             }
@@ -198,17 +209,21 @@ impl Database {
     /// Brings the entries of a source in line with its new data.
     fn move_entries<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
-        (of, path): (TypeAt, &[u8]),
-        ((was, old), (is, new)): (Version<'_>, Version<'_>),
+        target: Target<'_, S>,
+        at: SegmentPath<'_>,
+        was: Version<'_>,
+        is: Version<'_>,
         work: &mut Work,
     ) -> Result<Changed> {
+        let (Target { store, unit }, of) = (target, at.of());
         let collation = self.schema.placement.collation();
         let mut keeper = Keeper { store, unit, shared: work.shared };
         for tree in self.indexes.iter().filter(|tree| tree.source == of) {
-            let keys = (path, &work.concatenated[..]);
-            let had = tree.make(collation, &Source::new(was, old, keys, self.blank), &mut work.old);
-            let has = tree.make(collation, &Source::new(is, new, keys, self.blank), &mut work.new);
+            let (path, joined) = (at.path, &work.concatenated[..]);
+            let before = Source::new(was.stored, was.data, path, joined, self.blank);
+            let after = Source::new(is.stored, is.data, path, joined, self.blank);
+            let had = tree.make(collation, &before, &mut work.old);
+            let has = tree.make(collation, &after, &mut work.new);
             if had == has && work.old == work.new {
                 continue;
             }
@@ -233,18 +248,18 @@ impl Database {
     /// If the store refuses, or a stored segment cannot be read.
     pub fn delete<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
-        (path, levels): (&[u8], &Levels),
+        target: Target<'_, S>,
+        at: SegmentPath<'_>,
         work: &mut Work,
     ) -> Result<u64> {
-        let of = levels.type_at(levels.len());
+        let (Target { store, unit }, path, of) = (target, at.path, at.of());
         let (set, key) = self.locate(path)?;
         if !self.schema.of(of).has_children && !self.is_linked(of) {
             return Ok(u64::from(unit.delete(set, key)?.is_done()));
         }
         let mut end = Vec::new();
         if self.is_linked(of) {
-            self.unlink((store, unit), set, path, work)?;
+            self.unlink(store, unit, set, path, work)?;
         }
         Ok(unit.delete_range(set, KeyRange::prefix(key, &mut end))?)
     }
@@ -252,7 +267,8 @@ impl Database {
     /// Removes the index entries of everything that begins with `path`.
     fn unlink<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
+        store: &S,
+        unit: &mut S::Unit,
         set: SetId,
         path: &[u8],
         work: &mut Work,
@@ -269,7 +285,9 @@ impl Database {
             value.clear();
             value.extend_from_slice(entry.value);
             let levels = self.parse(&here)?;
-            self.leave((store, &mut *unit), (&here, &levels), &value, work)?;
+            let target = Target { store, unit: &mut *unit };
+            let at = SegmentPath { path: &here, levels: &levels };
+            self.leave(target, at, &value, work)?;
             work.old_value = value;
         }
         Ok(())
@@ -278,12 +296,12 @@ impl Database {
     /// Removes the index entries of one stored segment, of which its value is known.
     fn leave<S: Store>(
         &self,
-        target: (&S, &mut S::Unit),
-        place: (&[u8], &Levels),
+        target: Target<'_, S>,
+        at: SegmentPath<'_>,
         value: &[u8],
         work: &mut Work,
     ) -> Result<()> {
-        let of = place.1.type_at(place.1.len());
+        let of = at.of();
         if !self.is_source(of) {
             return Ok(());
         }
@@ -291,7 +309,7 @@ impl Database {
         let stored = Stored::read(kind, value).map_err(|what| self.damaged(what))?;
         let mut expanded = std::mem::take(&mut work.expanded);
         let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
-        self.leave_indexes(target, place, &stored, data, work)?;
+        self.leave_indexes(target, at, &stored, data, work)?;
         work.expanded = expanded;
         Ok(())
     }
@@ -299,18 +317,19 @@ impl Database {
     /// Removes the index entries of one stored segment.
     fn leave_indexes<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
-        (path, levels): (&[u8], &Levels),
+        target: Target<'_, S>,
+        at: SegmentPath<'_>,
         stored: &Stored<'_>,
         data: &[u8],
         work: &mut Work,
     ) -> Result<()> {
-        let of = levels.type_at(levels.len());
+        let (Target { store, unit }, SegmentPath { path, levels }) = (target, at);
+        let of = at.of();
         if !self.is_source(of) {
             return Ok(());
         }
         self.concatenated(path, levels, work);
-        let source = Source::new(stored, data, (path, &work.concatenated), self.blank);
+        let source = Source::new(stored, data, path, &work.concatenated, self.blank);
         let mut keeper = Keeper { store, unit, shared: work.shared };
         for tree in self.indexes.iter().filter(|tree| tree.source == of) {
             if tree.make(self.schema.placement.collation(), &source, &mut work.old) {
@@ -348,7 +367,8 @@ impl Database {
     /// If the store refuses, or a key is no path.
     pub fn with_dependents<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
+        store: &S,
+        unit: &mut S::Unit,
         path: &[u8],
     ) -> Result<Vec<Segment>> {
         let (set, key) = self.locate(path)?;
@@ -371,11 +391,13 @@ impl Database {
     /// If the store refuses, or the segment cannot be read.
     pub fn mark<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
+        target: Target<'_, S>,
         segment: &mut Segment,
-        (physically, logically): (bool, bool),
+        deleted: Deleted,
         work: &mut Work,
     ) -> Result<()> {
+        let Target { store, unit } = target;
+        let Deleted { physically, logically } = deleted;
         let Segment { path, levels, value } = segment;
         let of = levels.type_at(levels.len());
         let kind = self.schema.of(of);
@@ -384,7 +406,8 @@ impl Database {
         let stored = Stored::read(kind, value).map_err(damaged)?;
         let data = stored.data(&mut expanded).map_err(damaged)?;
         if physically && !stored.is_deleted {
-            self.leave_indexes((store, &mut *unit), (path, levels), &stored, data, work)?;
+            let target = Target { store, unit: &mut *unit };
+            self.leave_indexes(target, SegmentPath { path, levels }, &stored, data, work)?;
         }
         let before = self.relation_entry(of, path, &stored, data)?;
         let marked = Stored {
@@ -411,7 +434,8 @@ impl Database {
     /// Gives a logical child another identity: it stands elsewhere among equal logical twins then.
     pub(crate) fn renumber<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
+        store: &S,
+        unit: &mut S::Unit,
         segment: &mut Segment,
         identity: u64,
         work: &mut Work,
@@ -431,8 +455,10 @@ impl Database {
         }
         if self.is_source(of) && !stored.is_deleted {
             self.concatenated(path, levels, work);
-            let versions = ((&stored, data), (&renumbered, data));
-            let _ = self.move_entries((store, &mut *unit), (of, path), versions, work)?;
+            let was = Version { stored: &stored, data };
+            let is = Version { stored: &renumbered, data };
+            let target = Target { store, unit: &mut *unit };
+            let _ = self.move_entries(target, SegmentPath { path, levels }, was, is, work)?;
         }
         renumbered.write(self.schema.of(of), &mut work.value);
         value.clone_from(&work.value);

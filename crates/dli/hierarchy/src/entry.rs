@@ -20,6 +20,7 @@ use store::{Cursor, LockMode, LockName, Position, Read, SetId, Store, Unit, Wait
 
 use crate::error::Result;
 use crate::index::{IndexEntry, IndexTree};
+use crate::target::Target;
 
 /// Writes the name of the gap in front of an entry, or of that at the end.
 pub fn gap(next: Option<&[u8]>, to: &mut Vec<u8>) {
@@ -149,10 +150,11 @@ impl IndexTree {
     /// If the store refuses.
     pub fn delete<S: Store>(
         &self,
-        (store, unit): (&S, &mut S::Unit),
+        target: Target<'_, S>,
         key: &[u8],
         shared: bool,
     ) -> Result<bool> {
+        let Target { store, unit } = target;
         Keeper { store, unit, shared }.remove(self, key)
     }
 
@@ -163,7 +165,8 @@ impl IndexTree {
     pub fn replace_user_data<U: Unit>(
         &self,
         unit: &mut U,
-        (key, value): (&[u8], &[u8]),
+        key: &[u8],
+        value: &[u8],
         user_data: &[u8],
     ) -> Result<()> {
         let own = value.len() - self.user_data(value).len();

@@ -135,7 +135,7 @@ impl<'s, S: Store> Filler<'s, S> {
     }
 
     /// Adds an entry; without writing anything, however full it is.
-    pub(crate) fn add(&mut self, slot: usize, (key, value): (&[u8], &[u8]), number: u64) {
+    pub(crate) fn add(&mut self, slot: usize, key: &[u8], value: &[u8], number: u64) {
         let mut head = [0; 8];
         let len = key.len().min(8);
         head[..len].copy_from_slice(&key[..len]);
@@ -287,7 +287,7 @@ mod tests {
             let mut expected: BTreeMap<usize, Entries> = BTreeMap::new();
             for (number, ((at, key), value)) in given.iter().enumerate() {
                 let slot = filler.slot(sets[*at]).unwrap();
-                filler.add(slot, (key, &[*value]), number as u64);
+                filler.add(slot, key, &[*value], number as u64);
                 if filler.is_full() {
                     filler.flush().unwrap();
                 }
@@ -296,7 +296,7 @@ mod tests {
             if let Some(twice) = twice.filter(|_| !given.is_empty()) {
                 let ((at, key), _) = &given[twice.index(given.len())];
                 let slot = filler.slot(sets[*at]).unwrap();
-                filler.add(slot, (key, b"again"), 99);
+                filler.add(slot, key, b"again", 99);
                 let stop = filler.flush().unwrap_err();
                 let Stop::Clash(clash) = stop else { panic!("{stop:?}") };
                 prop_assert_eq!((clash.slot, &clash.key, clash.number), (slot, key, 99));

@@ -87,7 +87,8 @@ impl<'s> Source<'s> {
     pub fn new(
         stored: &Stored<'s>,
         data: &'s [u8],
-        (path, concatenated): (&'s [u8], &'s [u8]),
+        path: &'s [u8],
+        concatenated: &'s [u8],
         blank: u8,
     ) -> Source<'s> {
         let (identity, orders) = (stored.identity, stored.orders);
@@ -213,7 +214,8 @@ impl IndexTree {
     pub fn image(
         &self,
         collation: Collation,
-        (key, value): (&[u8], &[u8]),
+        key: &[u8],
+        value: &[u8],
         target: &[u8],
         to: &mut Vec<u8>,
     ) {

@@ -159,7 +159,7 @@ impl Database {
             // One that was deleted on its physical path lives on for its children.
             let (set, parent) = parents.locate(&known)?;
             if !unit.get(set, parent, Read::Unlocked, &mut value)? {
-                return Err(self.no_parent(relation, parents, (&child, &known)));
+                return Err(self.no_parent(relation, parents, &child, &known));
             }
         }
         unit.commit()?;
@@ -170,7 +170,8 @@ impl Database {
         &self,
         relation: &Relation,
         parents: &Database,
-        (child, parent): (&[u8], &[u8]),
+        child: &[u8],
+        parent: &[u8],
     ) -> HierarchyError {
         let kind = parents.schema.of(relation.parent);
         let (of, key) = (parents.name(), parents.shown_key(parent));
@@ -253,7 +254,7 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
                 continue;
             }
             let (_, key) = self.database.schema.split(&self.arranger.path);
-            self.filler.add(slot, (key, &self.arranger.value), self.number);
+            self.filler.add(slot, key, &self.arranger.value, self.number);
             self.held = false;
             if self.filler.is_full() {
                 self.flush()?;
@@ -284,7 +285,7 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
             let key = [parent, &self.number.to_be_bytes()].concat();
             let set = self.database.make_waiting_set(self.store, relation)?;
             let slot = self.filler.slot(set)?;
-            self.filler.add(slot, (&key, data), self.number);
+            self.filler.add(slot, &key, data, self.number);
         }
     }
 

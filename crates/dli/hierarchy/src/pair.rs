@@ -41,6 +41,7 @@ use crate::record::is_empty_set;
 use crate::relation::Relation;
 use crate::schema::TypeAt;
 use crate::shown::shown;
+use crate::target::Target;
 use crate::value::{Deleted, Stored};
 
 /// Changes of a comparison that are committed together.
@@ -430,7 +431,8 @@ impl<'c, S: Store> Comparison<'c, S> {
         Err(self.mismatch(
             self.parents,
             self.shown,
-            (number, &self.parents.shown_key(parent)),
+            number,
+            &self.parents.shown_key(parent),
             data,
             why,
         ))
@@ -444,11 +446,12 @@ impl<'c, S: Store> Comparison<'c, S> {
             let (database, shown) = (parents.name(), parents.schema.of(self.shown).name);
             let why = format!("it did not come with {database}, as {shown}");
             let key = self.children.shown_key(path);
-            return Err(self.mismatch(self.children, self.relation.child, (None, &key), data, why));
+            return Err(self.mismatch(self.children, self.relation.child, None, &key, data, why));
         }
         let mut segment = self.segment(path)?;
-        let target = (self.store, &mut self.unit);
-        self.children.mark(target, &mut segment, (false, true), &mut self.work)?;
+        let target = Target { store: self.store, unit: &mut self.unit };
+        let deleted = Deleted { physically: false, logically: true };
+        self.children.mark(target, &mut segment, deleted, &mut self.work)?;
         self.children.keep(&mut self.unit, &segment)?;
         self.alone += 1;
         self.changed()
@@ -462,8 +465,8 @@ impl<'c, S: Store> Comparison<'c, S> {
         for (at, (_, path)) in (0_u64..).zip(matched) {
             let identity = first + if is_last { at } else { u64::from(count) - 1 - at };
             let mut segment = self.segment(path)?;
-            let target = (self.store, &mut self.unit);
-            self.children.renumber(target, &mut segment, identity, &mut self.work)?;
+            let (store, unit) = (self.store, &mut self.unit);
+            self.children.renumber(store, unit, &mut segment, identity, &mut self.work)?;
             self.changed()?;
         }
         Ok(())
@@ -483,7 +486,8 @@ impl<'c, S: Store> Comparison<'c, S> {
         &self,
         database: &Database,
         of: TypeAt,
-        (number, above): (Option<u64>, &str),
+        number: Option<u64>,
+        above: &str,
         data: &[u8],
         why: String,
     ) -> HierarchyError {

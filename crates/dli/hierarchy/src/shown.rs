@@ -13,7 +13,6 @@ use placement::Encoding;
 /// ```
 #[must_use]
 pub fn shown(bytes: &[u8], encoding: Encoding) -> String {
-    use std::fmt::Write as _;
     let mut text = String::with_capacity(3 * bytes.len() + 8);
     let page = encoding.page();
     let is_printable = |byte: &u8| matches!(page.character(*byte), ' '..='~');
@@ -23,9 +22,7 @@ pub fn shown(bytes: &[u8], encoding: Encoding) -> String {
         text.push_str("' ");
     }
     text.push_str("x'");
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
+    text.push_str(&base::hex::lower(bytes));
     text.push('\'');
     text
 }

@@ -8,8 +8,8 @@
 //! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading, `N` in a numbering or `B` to be built (indexes), then the layout as text |
 //! | that, and the name of a partition | version 1, then `O`: it is offline |
 //!
-//! The set has the forms of the past, too ([`crate::form`]), and when data was replaced
-//! ([`crate::replaced`]).
+//! The set has the forms of the past, too ([`crate::form`]), when data was replaced
+//! ([`crate::replaced`]), and with which map it was converted ([`crate::converted`]).
 //!
 //! Between `N` and the layout, which is the one that the numbering makes, stands how far it is
 //! ([`crate::number`]): one byte, so many segment codes, two bytes (big endian), a path of that
@@ -31,6 +31,7 @@
 use definitions::DbdName;
 use store::{Read, Store, Unit, UnitOptions};
 
+use crate::converted;
 use crate::database::Database;
 use crate::error::{HierarchyError, Result};
 use crate::form;
@@ -160,7 +161,8 @@ pub fn begin_load<S: Store>(store: &S, database: &Database) -> Result<()> {
         });
     }
     record(store, database, State::Loading)?;
-    replaced::note(store, database.name(), 0)
+    replaced::note(store, database.name(), 0)?;
+    converted::note(store, database.name(), None)
 }
 
 /// Ends a load: everything is there.
@@ -193,6 +195,7 @@ pub(crate) fn record_empty<S: Store>(store: &S, database: &Database) -> Result<(
         emptied.schema.types[at].has_identity = database.needs_identity(TypeAt(at as u8));
     }
     replaced::note(store, database.name(), 0)?;
+    converted::note(store, database.name(), None)?;
     record(store, &emptied, State::Ready)
 }
 

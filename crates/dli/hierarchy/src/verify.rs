@@ -210,7 +210,7 @@ impl<'v, S: Store> Verifier<'v, S> {
                 Found::Foreign(key) => {
                     let key = shown(key, database.schema.placement.encoding());
                     let what = "a stored key is no path of a segment".to_owned();
-                    self.wrong(None, key, (what, reload(self.database.name())));
+                    self.wrong(None, key, what, reload(self.database.name()));
                     return Ok(());
                 }
             };
@@ -286,7 +286,7 @@ impl<'v, S: Store> Verifier<'v, S> {
         let Scratch { concatenated, value, entry, .. } = &mut self.scratch;
         concatenated.clear();
         database.concatenate(seen.path, seen.levels, concatenated);
-        let source = Source::new(stored, data, (seen.path, concatenated), database.blank);
+        let source = Source::new(stored, data, seen.path, concatenated, database.blank);
         let mut lacking = Vec::new();
         for (at, tree) in self.trees.iter().enumerate().filter(|(_, one)| one.source == seen.of) {
             if !tree.make(database.schema.placement.collation(), &source, entry) {
@@ -397,7 +397,7 @@ impl<'v, S: Store> Verifier<'v, S> {
         }
         concatenated.clear();
         database.concatenate(path, &levels, concatenated);
-        let source = Source::new(&stored, data, (path, concatenated), database.blank);
+        let source = Source::new(&stored, data, path, concatenated, database.blank);
         Ok(tree.make(database.schema.placement.collation(), &source, entry) && entry.key == key)
     }
 
@@ -451,15 +451,10 @@ impl<'v, S: Store> Verifier<'v, S> {
     fn wrong_with(&mut self, seen: &Seen<'_>, what: String, remedy: String) {
         let segment = self.database.schema.of(seen.of).name;
         let key = self.database.shown_key(seen.path);
-        self.wrong(Some(segment), key, (what, remedy));
+        self.wrong(Some(segment), key, what, remedy);
     }
 
-    fn wrong(
-        &mut self,
-        segment: Option<SegmentName>,
-        key: String,
-        (what, remedy): (String, String),
-    ) {
+    fn wrong(&mut self, segment: Option<SegmentName>, key: String, what: String, remedy: String) {
         if !self.all {
             return;
         }

@@ -53,7 +53,7 @@ pub struct Diagnostic {
 /// Gathers diagnostics.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    said: Vec<Diagnostic>,
+    list: Vec<Diagnostic>,
     known: BTreeSet<(&'static str, Place, String)>,
     once: BTreeSet<(&'static str, SourceId)>,
 }
@@ -103,23 +103,23 @@ impl Log {
         message: String,
         help: &str,
     ) {
-        if self.said.len() > MOST || !self.known.insert((code, place, message.clone())) {
+        if self.list.len() > MOST || !self.known.insert((code, place, message.clone())) {
             return;
         }
         let help = (!help.is_empty()).then(|| help.to_owned());
-        if self.said.len() < MOST {
-            self.said.push(Diagnostic { severity, code, place, message, help });
+        if self.list.len() < MOST {
+            self.list.push(Diagnostic { severity, code, place, message, help });
             return;
         }
         let help = Some("Correct what is listed and read the source again.".to_owned());
         let message = format!("there is more to say than these {MOST} messages; it is left out");
         let severity = Severity::Error;
-        self.said.push(Diagnostic { severity, code: code::MORE, place, message, help });
+        self.list.push(Diagnostic { severity, code: code::MORE, place, message, help });
     }
 
     /// All of them, in the order in which they came up.
     pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.said
+        self.list
     }
 }
 
@@ -148,8 +148,8 @@ mod tests {
         for card in 0..2 * MOST as u32 {
             log.warn(code::LABEL, at(card), "a", "");
         }
-        let said = log.into_diagnostics();
-        assert_eq!(said.len(), MOST + 1);
-        assert_eq!(said.last().map(|last| last.code), Some(code::MORE));
+        let list = log.into_diagnostics();
+        assert_eq!(list.len(), MOST + 1);
+        assert_eq!(list.last().map(|last| last.code), Some(code::MORE));
     }
 }

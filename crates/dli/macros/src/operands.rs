@@ -65,7 +65,8 @@ fn keyword(cells: &[Cell]) -> Option<usize> {
 /// were replaced.
 pub(crate) fn operand(
     op: &str,
-    (cells, part): (&[Cell], &Part),
+    cells: &[Cell],
+    part: &Part,
     value: &[Cell],
     origin: &Origin,
     log: &mut Log,
@@ -250,7 +251,7 @@ mod tests {
         let cells = cells(text);
         let mut log = Log::default();
         let read = |part: &Part| {
-            operand("SEGM", (&cells, part), &cells[part.value.clone()], &ORIGIN, &mut log)
+            operand("SEGM", &cells, part, &cells[part.value.clone()], &ORIGIN, &mut log)
         };
         let operands = split(&cells).iter().map(read).collect();
         (operands, log.into_diagnostics())

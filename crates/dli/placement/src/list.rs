@@ -138,10 +138,7 @@ impl RootList {
     pub(crate) fn identity(&self, form: Form) -> String {
         let count = self.keys.len().checked_div(self.width).unwrap_or(0);
         let digest = match form {
-            Form::Digest => {
-                let digest = digest(&SHA256, &self.keys);
-                digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-            }
+            Form::Digest => base::hex::lower(digest(&SHA256, &self.keys).as_ref()),
             Form::Hash => format!("{:016x}", hash(&self.keys)),
         };
         format!("list of {count} keys {digest}, others {}", self.unlisted.name())

@@ -34,19 +34,13 @@ fn hexadecimal(digits: &str) -> Result<Vec<u8>, String> {
     if !digits.len().is_multiple_of(2) {
         return Err(format!("it has {} hexadecimal digits, two for each byte", digits.len()));
     }
-    let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
-    let byte = |pair: &[u8]| match pair {
-        [high, low] => Some((value(*high)? << 4) | value(*low)?),
-        _ => None,
-    };
-    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
-    bytes.ok_or_else(|| format!("\"{digits}\" has other characters than 0 to 9 and A to F"))
+    base::hex::read(digits)
+        .ok_or_else(|| format!("\"{digits}\" has other characters than 0 to 9 and A to F"))
 }
 
 /// Bytes as `x'..'`.
 pub(crate) fn shown(bytes: &[u8]) -> String {
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-    format!("x'{digits}'")
+    format!("x'{}'", base::hex::upper(bytes))
 }
 
 #[cfg(test)]

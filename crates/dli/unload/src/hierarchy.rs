@@ -187,6 +187,5 @@ fn check(segment: &SegmentType, before: &[SegmentType]) -> Result<(), String> {
 
 /// Bytes for a message.
 pub(crate) fn show(bytes: &[u8]) -> String {
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("x'{digits}'")
+    format!("x'{}'", base::hex::lower(bytes))
 }

@@ -18,13 +18,13 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::budget::Member;
-use crate::clerk::Clerk;
 use crate::engine::{Engine, IDLE_MS};
 use crate::frame::{self, AMQP, AMQP_HEADER, SASL, SASL_HEADER};
 use crate::sasl::{self, Claim, Mechanism};
 use crate::shared::{HANDSHAKE, Here, Shared};
 use crate::trouble::trouble_of;
 use crate::work::{Event, Job, Room, Trouble};
+use crate::worker::Worker;
 
 /// How long a client may take nothing of what is sent.
 const SEND: Duration = Duration::from_secs(120);
@@ -171,16 +171,16 @@ fn offered<S: Store>(shared: &Shared<S>, peer: &Peer) -> Vec<Mechanism> {
 }
 
 /// Does the jobs of a conversation until there are no more.
-fn work<S: Store>(mut clerk: Clerk<S>, mut jobs: Receiver<Job>) {
+fn work<S: Store>(mut worker: Worker<S>, mut jobs: Receiver<Job>) {
     while let Some(job) = jobs.blocking_recv() {
-        clerk.take(job);
+        worker.take(job);
         // What has come together is committed together.
         while let Ok(job) = jobs.try_recv() {
-            clerk.take(job);
+            worker.take(job);
         }
-        clerk.flush();
+        worker.flush();
     }
-    clerk.end();
+    worker.end();
 }
 
 async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
@@ -207,8 +207,8 @@ async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
         events,
         member: member.clone(),
         incoming: Arc::new(Semaphore::new(INCOMING_KIB as usize)),
-        heard: now,
-        said: now,
+        last_received: now,
+        last_sent: now,
     };
     let Some(member) = member else {
         shared.counters.refused.fetch_add(1, Ordering::Relaxed);
@@ -218,21 +218,21 @@ async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
         });
         return turns.say().await;
     };
-    let begin = move || Clerk::new(&manager, &commons, (options, member), tell);
+    let begin = move || Worker::new(&manager, &commons, (options, member), tell);
     let begun = tokio::task::spawn_blocking(begin).await;
-    let clerk = match begun {
-        Ok(Ok(clerk)) => clerk,
+    let worker = match begun {
+        Ok(Ok(worker)) => worker,
         Ok(Err(failed)) => {
             turns.engine.fail(&trouble_of(failed, "the connection"));
             return turns.say().await;
         }
         Err(_) => return Ok(()),
     };
-    let clerk = tokio::task::spawn_blocking(move || work(clerk, to_do));
+    let worker = tokio::task::spawn_blocking(move || work(worker, to_do));
     let done = turns.go_on(shared).await;
     // What the client had is free again before it is told that the conversation has ended.
     turns.jobs = None;
-    let _ = clerk.await;
+    let _ = worker.await;
     turns.engine.leave();
     if turns.engine.closed {
         turns.say().await?;
@@ -252,8 +252,8 @@ struct Turns<R, W> {
     member: Option<Arc<Member>>,
     incoming: Arc<Semaphore>,
     /// When the client was heard last, and when something was said.
-    heard: Instant,
-    said: Instant,
+    last_received: Instant,
+    last_sent: Instant,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
@@ -268,14 +268,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
                 return Ok(());
             }
             self.say().await?;
-            let sign = self.said + idle(&self.engine) / 2;
-            let silent = self.heard + SILENCE;
+            let sign = self.last_sent + idle(&self.engine) / 2;
+            let silent = self.last_received + SILENCE;
             tokio::select! {
                 read = self.reader.read_buf(&mut self.bytes) => {
                     if read? == 0 {
                         return Ok(());
                     }
-                    self.heard = Instant::now();
+                    self.last_received = Instant::now();
                 }
                 Some(event) = self.events.recv() => self.events(event, shared),
                 () = sleep_until(sign) => frame::put_empty(&mut self.engine.out),
@@ -350,7 +350,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
         }
         timeout(SEND, self.writer.write_all(&self.engine.out)).await??;
         self.engine.out.clear();
-        self.said = Instant::now();
+        self.last_sent = Instant::now();
         timeout(SEND, self.writer.flush()).await?
     }
 

@@ -5,7 +5,7 @@
 //! | values and frames | `value`, `frame` |
 //! | sessions, links, credit, transfers, dispositions, transactions | `engine`, `session`, `link` |
 //! | where links lead | `terminus` |
-//! | what the queue manager does for them, and in which threads | `clerk`, `taker`, `desk`, `work` |
+//! | what the queue manager does for them, and in which threads | `worker`, `taker`, `context`, `work` |
 //! | subscriptions that outlive their links, or have several | `subscriptions` |
 //! | messages as the queue manager has them | `message` |
 //! | who may come in | [`Authenticator`], `sasl` |
@@ -18,10 +18,9 @@
 
 mod budget;
 mod calls;
-mod clerk;
 mod clients;
+mod context;
 mod conversation;
-mod desk;
 mod ending;
 mod engine;
 mod error;
@@ -38,6 +37,7 @@ mod terminus;
 mod trouble;
 mod value;
 mod work;
+mod worker;
 
 /// What a conversation answers to these bytes, behind its greeting, where the queue manager takes
 /// every message and has none: for the fuzzer, and to see what a peer is told.

@@ -7,7 +7,7 @@
 //! | reply-to `Q` or `Q@QM` | ReplyToQ, ReplyToQMgr; others: a property |
 //! | group-id `ID:` and 48 digits, group-sequence | GroupId, MsgSeqNumber; others: properties |
 //! | application-properties | message properties; what those cannot say, beside them in `amqp_properties` |
-//! | message-annotations, absolute-expiry-time | properties `amqp_...` |
+//! | message-annotations, absolute-expiry-time | properties `amqp_...`; without a ttl that time is the expiry, too |
 //! | a string | format MQSTR |
 //! | data | no format |
 //! | any other body | its bytes as they are, with a property that says so |
@@ -18,7 +18,7 @@
 use std::collections::BTreeSet;
 
 use base::hex;
-use queue_manager::descriptor::value::{format, msg_flags, msg_type};
+use queue_manager::descriptor::value::{EXPIRY_UNLIMITED, format, msg_flags, msg_type};
 use queue_manager::descriptor::{Identifier, NO_IDENTIFIER};
 use queue_manager::properties::{Properties, PropertyValue};
 use queue_manager::{MessageDescriptor, ObjectName};
@@ -39,10 +39,11 @@ const KEPT: [(usize, &str); 7] = [
     (3, "amqp_subject"),
     (6, "amqp_content_type"),
     (7, "amqp_content_encoding"),
-    (8, "amqp_absolute_expiry_time"),
+    (8, EXPIRES_AT),
     (9, "amqp_creation_time"),
     (12, "amqp_reply_to_group_id"),
 ];
+const EXPIRES_AT: &str = "amqp_absolute_expiry_time";
 const MESSAGE_ID: &str = "amqp_message_id";
 const CORRELATION_ID: &str = "amqp_correlation_id";
 const REPLY_TO: &str = "amqp_reply_to";
@@ -258,6 +259,18 @@ fn properties(parts: &mut Parts, fields: &[Value]) {
     }
 }
 
+/// Has a message expire when it says, if its header does not limit its life; one whose time is
+/// over expires at once.
+pub(crate) fn limit(parts: &mut Parts, now_ms: u64) {
+    let moment = parts.properties.iter().find(|(name, _)| name == EXPIRES_AT);
+    let Some((_, PropertyValue::Int64(at))) = moment else { return };
+    if parts.descriptor.expiry == EXPIRY_UNLIMITED {
+        let left_ms = u64::try_from(*at).unwrap_or(0).saturating_sub(now_ms);
+        let tenths = left_ms.div_ceil(100).max(1);
+        parts.descriptor.expiry = i32::try_from(tenths).unwrap_or(EXPIRY_UNLIMITED);
+    }
+}
+
 /// Keeps a map as it is.
 fn keep_map(parts: &mut Parts, name: &str, pairs: Vec<(Value, Value)>) {
     if !pairs.is_empty() {
@@ -438,7 +451,7 @@ fn property_fields<'p>(
         id(CORRELATION_ID, &descriptor.correl_id),
         symbol("amqp_content_type"),
         symbol("amqp_content_encoding"),
-        moment("amqp_absolute_expiry_time").unwrap_or(Value::Null),
+        moment(EXPIRES_AT).unwrap_or(Value::Null),
         created,
         group,
         sequence,
@@ -519,6 +532,28 @@ mod tests {
         assert_eq!(again.descriptor.msg_id, descriptor.msg_id);
         assert_eq!(again.properties, parts.properties);
         assert_eq!(again.data, parts.data);
+    }
+
+    #[test]
+    fn a_moment_limits_a_life_that_nothing_else_does() {
+        let read_with = |header: Vec<Value>, moment| {
+            let mut fields = vec![Value::Null; 9];
+            fields[8] = Value::Timestamp(moment);
+            let bytes = [
+                section(0x70, Value::List(header)),
+                section(0x73, Value::List(fields)),
+                section(0x77, Value::Text("hello".into())),
+            ];
+            let mut parts = read(&bytes.concat()).expect("it is a message");
+            limit(&mut parts, 10_000);
+            parts.descriptor.expiry
+        };
+        let unlimited = || vec![Value::Bool(true)];
+        assert_eq!(read_with(unlimited(), 11_001), 11);
+        assert_eq!([read_with(unlimited(), 9_000), read_with(unlimited(), -1)], [1, 1]);
+        assert_eq!(read_with(unlimited(), i64::MAX), EXPIRY_UNLIMITED);
+        let header = vec![Value::Bool(true), Value::Null, Value::Uint(200)];
+        assert_eq!(read_with(header, 11_001), 2, "the ttl counts");
     }
 
     #[test]

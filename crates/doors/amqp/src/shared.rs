@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::budget::Budgets;
 use crate::clients::Clients;
-use crate::desk::Commons;
+use crate::context::Commons;
 use crate::sasl::Authenticator;
 
 /// How long a client may take for its handshake.

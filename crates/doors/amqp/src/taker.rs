@@ -13,7 +13,7 @@ use queue_manager::{Answer, Connection, Failed, ObjectName, Reason};
 use store::Store;
 
 use crate::calls::got;
-use crate::desk::{Delivery, Desk, Gate, Seat, is_topic, shown};
+use crate::context::{Context, Delivery, Gate, Seat, is_topic, shown};
 use crate::message::{Parts, write_sections};
 use crate::subscriptions::Wanted;
 use crate::trouble::trouble_of;
@@ -35,7 +35,7 @@ pub(crate) struct Taking {
 
 /// Takes messages for a link.
 pub(crate) struct Taker<S: Store> {
-    desk: Arc<Desk<S>>,
+    context: Arc<Context<S>>,
     gate: Arc<Gate>,
     taking: Taking,
     connection: Connection<S>,
@@ -83,22 +83,22 @@ pub(crate) enum From<'a> {
 impl<S: Store> Taker<S> {
     /// Opens what the link takes from.
     pub(crate) fn open(
-        desk: &Arc<Desk<S>>,
+        context: &Arc<Context<S>>,
         gate: &Arc<Gate>,
         taking: Taking,
         from: &From<'_>,
     ) -> Result<Taker<S>, Trouble> {
-        let seat = desk.commons.seat(&desk.member)?;
+        let seat = context.commons.seat(&context.member)?;
         let name = match from {
             From::Queue(what, _) => shown(what),
             From::Subscription(queue) => format!("queue {queue}"),
             From::Topic(wanted) => format!("topic {}", wanted.topic),
         };
         let wrong = |failed| trouble_of(failed, &name);
-        let mut connection = desk.connect().map_err(wrong)?;
+        let mut connection = context.connect().map_err(wrong)?;
         let queue = open_queue(&mut connection, &taking, from).map_err(wrong)?;
         Ok(Taker {
-            desk: Arc::clone(desk),
+            context: Arc::clone(context),
             gate: Arc::clone(gate),
             taking,
             connection,
@@ -129,14 +129,14 @@ impl<S: Store> Taker<S> {
         loop {
             match self.wait() {
                 Turn::End => return,
-                Turn::Dry(limit) => self.desk.tell(Event::Dry(self.taking.key, limit)),
+                Turn::Dry(limit) => self.context.tell(Event::Dry(self.taking.key, limit)),
                 Turn::Take { drain } => match self.take(drain) {
                     Ok(true) => {}
                     Ok(false) => self.found_nothing(),
                     Err(failed) => {
                         if !self.gate.permission.lock().closed {
                             let trouble = trouble_of(failed, &self.name);
-                            self.desk.tell(Event::Broken(self.taking.key, trouble));
+                            self.context.tell(Event::Broken(self.taking.key, trouble));
                         }
                         return;
                     }
@@ -154,7 +154,7 @@ impl<S: Store> Taker<S> {
             permission.sent = permission.limit;
             let limit = permission.limit;
             drop(permission);
-            self.desk.tell(Event::Dry(self.taking.key, limit));
+            self.context.tell(Event::Dry(self.taking.key, limit));
         }
     }
 
@@ -208,9 +208,9 @@ impl<S: Store> Taker<S> {
             self.connection.take_claimed(claim, false, false)?;
             return Ok(self.send(None, *found));
         }
-        let token = self.desk.token();
+        let token = self.context.token();
         let delivery = Delivery { claim, gate: Arc::clone(&self.gate) };
-        self.desk.deliveries.lock().insert(token, delivery);
+        self.context.deliveries.lock().insert(token, delivery);
         Ok(self.send(Some(token), *found))
     }
 
@@ -243,7 +243,7 @@ impl<S: Store> Taker<S> {
             Found::Message(found) if found.bytes > SHORT_BYTES => found.bytes,
             other => return Ok(other),
         };
-        let Some(room) = self.desk.room(bytes) else { return Ok(Found::Gone) };
+        let Some(room) = self.context.room(bytes) else { return Ok(Found::Gone) };
         let again = get::BROWSE_MSG_UNDER_CURSOR | (how & get::LOCK);
         let found = self.read((again, MESSAGE_BYTES_MAX), true)?;
         Ok(match found {
@@ -267,13 +267,13 @@ impl<S: Store> Taker<S> {
     /// Sends a message as soon as there is room for it; `true`.
     fn send(&self, token: Option<u64>, whole: Whole) -> bool {
         let Whole { parts, room, .. } = whole;
-        let tag = token.unwrap_or_else(|| self.desk.token());
-        let message = write_sections(&parts, self.desk.manager.name());
+        let tag = token.unwrap_or_else(|| self.context.token());
+        let message = write_sections(&parts, self.context.manager.name());
         drop(parts);
         // None: the conversation ends, and what was claimed goes back with it.
-        let Some(room) = room.or_else(|| self.desk.room(message.len())) else { return true };
+        let Some(room) = room.or_else(|| self.context.room(message.len())) else { return true };
         let key = self.taking.key;
-        self.desk.tell(Event::Message { key, token, tag, message, room });
+        self.context.tell(Event::Message { key, token, tag, message, room });
         true
     }
 }

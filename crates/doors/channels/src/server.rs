@@ -50,7 +50,7 @@ pub struct ChannelServer<S: Store> {
 }
 
 /// What commands reach.
-struct Desk<S: Store>(Arc<Shared<S>>);
+struct CommandHandler<S: Store>(Arc<Shared<S>>);
 
 impl<S: Store> ChannelServer<S> {
     /// Listens, serves trigger messages, and has commands find it.
@@ -92,11 +92,11 @@ impl<S: Store> ChannelServer<S> {
         let mut state = shared.state.lock();
         shared.spawn(&mut state, "channel-initiator", initiate).map_err(Error::Threads)?;
         drop(state);
-        let desk: Arc<dyn Initiator> = Arc::new(Desk(Arc::clone(&shared)));
-        shared.channels.attach(Some(Arc::clone(&desk)));
+        let handler: Arc<dyn Initiator> = Arc::new(CommandHandler(Arc::clone(&shared)));
+        shared.channels.attach(Some(Arc::clone(&handler)));
         for listener in manager.list(Kind::Listener, "*") {
             let begins = listener.is("CONTROL", "QMGR") || listener.is("CONTROL", "STARTONLY");
-            if begins && let Err(error) = desk.listen(&listener.name) {
+            if begins && let Err(error) = handler.listen(&listener.name) {
                 shared.notice(format!("listener {}: {error}", listener.name));
             }
         }
@@ -149,7 +149,7 @@ impl<S: Store> Drop for ChannelServer<S> {
     }
 }
 
-impl<S: Store> Initiator for Desk<S> {
+impl<S: Store> Initiator for CommandHandler<S> {
     fn start(&self, channel: &str) -> Result<(), ChannelError> {
         start(&self.0, channel)
     }

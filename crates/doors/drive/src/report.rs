@@ -78,7 +78,7 @@ pub(crate) struct Seen {
 }
 
 /// How many wrong replies are told of.
-const TOLD: usize = 10;
+const LISTED: usize = 10;
 
 fn histogram() -> Histogram<u64> {
     // Two digits: it stays small. It grows as longer times come.
@@ -122,7 +122,7 @@ impl Seen {
 
     pub(crate) fn wrong(&mut self, what: String) {
         self.wrong += 1;
-        if self.wrong_first.len() < TOLD {
+        if self.wrong_first.len() < LISTED {
             self.wrong_first.push(what);
         }
     }
@@ -135,7 +135,7 @@ impl Seen {
             let _ = own.add(other);
         }
         self.wrong += other.wrong;
-        let room = TOLD - self.wrong_first.len().min(TOLD);
+        let room = LISTED - self.wrong_first.len().min(LISTED);
         self.wrong_first.extend(other.wrong_first.into_iter().take(room));
         for (status, count) in other.refused {
             *self.refused.entry(status).or_default() += count;

@@ -31,7 +31,7 @@ pub trait Pages: Send + Sync + 'static {
 }
 
 /// What every request needs.
-struct Desk {
+struct PageState {
     pages: Arc<dyn Pages>,
     /// Who gathers a page at present.
     gathers: Semaphore,
@@ -43,17 +43,17 @@ pub fn pages(pages: Arc<dyn Pages>) -> Router {
         .route("/metrics", get(metrics))
         .route("/status", get(status))
         .route("/health", get(health))
-        .with_state(Arc::new(Desk { pages, gathers: Semaphore::new(1) }))
+        .with_state(Arc::new(PageState { pages, gathers: Semaphore::new(1) }))
 }
 
 /// Has a page gathered on a thread that may wait, one at a time, within its time.
 async fn gathered<T: Send + 'static>(
-    desk: Arc<Desk>,
+    state: Arc<PageState>,
     gather: impl FnOnce(&dyn Pages) -> T + Send + 'static,
 ) -> Result<T, StatusCode> {
     let work = async {
-        let turn = desk.gathers.acquire().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
-        let pages = Arc::clone(&desk.pages);
+        let turn = state.gathers.acquire().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+        let pages = Arc::clone(&state.pages);
         let page = tokio::task::spawn_blocking(move || gather(&*pages)).await;
         drop(turn);
         page.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
@@ -62,8 +62,8 @@ async fn gathered<T: Send + 'static>(
     tokio::time::timeout(limit, work).await.unwrap_or(Err(StatusCode::SERVICE_UNAVAILABLE))
 }
 
-async fn metrics(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
-    let text = gathered(desk, |pages| {
+async fn metrics(State(state): State<Arc<PageState>>) -> Result<Response, StatusCode> {
+    let text = gathered(state, |pages| {
         let mut metrics = Metrics::default();
         pages.metrics(&mut metrics);
         metrics.into_text()
@@ -72,9 +72,9 @@ async fn metrics(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> 
     Ok((kind, text.await?).into_response())
 }
 
-async fn status(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
+async fn status(State(state): State<Arc<PageState>>) -> Result<Response, StatusCode> {
     let kind = [(header::CONTENT_TYPE, "application/json")];
-    Ok(match gathered(desk, Pages::status).await? {
+    Ok(match gathered(state, Pages::status).await? {
         Ok(status) => (kind, status.to_string()).into_response(),
         Err(why) => {
             let body = serde_json::json!({ "error": why }).to_string();
@@ -83,8 +83,8 @@ async fn status(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
     })
 }
 
-async fn health(State(desk): State<Arc<Desk>>) -> Result<Response, StatusCode> {
-    match gathered(desk, Pages::is_well).await? {
+async fn health(State(state): State<Arc<PageState>>) -> Result<Response, StatusCode> {
+    match gathered(state, Pages::is_well).await? {
         true => Ok("well\n".into_response()),
         false => Err(StatusCode::SERVICE_UNAVAILABLE),
     }

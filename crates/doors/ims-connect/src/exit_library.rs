@@ -62,7 +62,12 @@ impl LibraryExit {
         let wrong = |what: String| Error::Exit { path: path.display().to_string(), what };
         // SAFETY: whoever configures the system has named the library for this; what its own
         // beginning does is part of the system from then on.
-        let library = unsafe { Library::new(path) }.map_err(|error| wrong(error.to_string()))?;
+        let library = unsafe { Library::new(path) };
+        // What the loader said, such as the symbol that is missing, is the error's source.
+        let library = library.map_err(|error| {
+            let said = std::error::Error::source(&error).map(ToString::to_string);
+            wrong(said.unwrap_or_else(|| error.to_string()))
+        })?;
         // Its functions stay where they are.
         let library = ManuallyDrop::new(library);
         // SAFETY: these functions have the types that the interface's header gives them.

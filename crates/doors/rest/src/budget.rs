@@ -70,14 +70,14 @@ impl Budget {
         most: usize,
     ) -> Result<Received, Problem> {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        let said: usize = length.and_then(|text| text.parse().ok()).unwrap_or(0);
-        if said > most {
+        let given: usize = length.and_then(|text| text.parse().ok()).unwrap_or(0);
+        if given > most {
             let _ = timeout(LINGER, pass_over(body)).await;
             return Err(too_long(most));
         }
-        let share = self.take(said)?;
+        let share = self.take(given)?;
         let mut body = body;
-        let read = timeout(WHOLE, self.read(&mut body, (said, most), share)).await;
+        let read = timeout(WHOLE, self.read(&mut body, (given, most), share)).await;
         let read = read.unwrap_or_else(|_| Err(too_slow()));
         if read.is_err() {
             let _ = timeout(LINGER, pass_over(body)).await;
@@ -88,11 +88,11 @@ impl Budget {
     async fn read(
         &self,
         body: &mut Body,
-        (said, most): (usize, usize),
+        (given, most): (usize, usize),
         mut share: Share,
     ) -> Result<Received, Problem> {
-        let mut bytes = Vec::with_capacity(said);
-        let mut held = said;
+        let mut bytes = Vec::with_capacity(given);
+        let mut held = given;
         loop {
             let frame = timeout(PART, body.frame()).await.map_err(|_| too_slow())?;
             let Some(frame) = frame else { break };

@@ -15,6 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_door::Peer;
+use queue_manager::event::{Commander, Origin};
 use queue_manager::{MESSAGE_BYTES_MAX, QueueManager};
 use seam::clock::Clock;
 use seam::entropy::Entropy;
@@ -26,7 +27,7 @@ use zeroize::Zeroizing;
 use crate::admin::{self, channel, command, queue, subscription};
 use crate::budget::{Budget, Received, sent};
 use crate::error::{Problem, id, json_response};
-use crate::messaging::{self, Around, Presence, Purpose, Somebody};
+use crate::messaging::{self, Around, CancelOnDrop, CancelToken, Purpose};
 use crate::openapi;
 use crate::request::{Ask, Query};
 use crate::resources::{Call, Lead, Resource, Role, lead};
@@ -110,8 +111,8 @@ struct Inner<S: Store> {
     received: AtomicU64,
     sent: AtomicU64,
     /// Whether the door is still open.
-    open: Somebody,
-    closes: Presence,
+    open: CancelToken,
+    closes: CancelOnDrop,
 }
 
 impl<S: Store> Door<S> {
@@ -126,7 +127,7 @@ impl<S: Store> Door<S> {
     ) -> io::Result<Door<S>> {
         let tokens = Tokens::new(Arc::clone(&options.clock), Arc::clone(&options.entropy))?;
         let clock = Arc::clone(&options.clock);
-        let open = Somebody::default();
+        let open = CancelToken::default();
         Ok(Door(Arc::new(Inner {
             managers,
             gate: Gate::new(authenticator, tokens, clock, options.clear_passwords),
@@ -136,7 +137,7 @@ impl<S: Store> Door<S> {
             opened_ms: options.clock.utc_us() / 1_000,
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
-            closes: Presence(open.clone()),
+            closes: CancelOnDrop(open.clone()),
             open,
             options,
         })))
@@ -159,7 +160,7 @@ impl<S: Store> Door<S> {
 
     /// Ends every wait: the system stops.
     pub fn stop(&self) {
-        self.0.closes.0.leave();
+        self.0.closes.0.cancel();
     }
 }
 
@@ -262,11 +263,11 @@ impl<S: Store> Inner<S> {
             Purpose::Look => std::time::Duration::ZERO,
         };
         let inner = Arc::clone(&self);
-        let found = self.run(!wait.is_zero(), move |manager, somebody| {
+        let found = self.run(!wait.is_zero(), move |manager, cancel| {
             let around = Around {
                 clock: &*inner.options.clock,
                 budget: &inner.budget,
-                somebody,
+                cancel,
                 door: inner.open.clone(),
             };
             messaging::find(manager, &ask, (purpose, &wanted, wait), &around)
@@ -294,16 +295,23 @@ impl<S: Store> Inner<S> {
             Call::Command => Some(command::read(&body)?),
             _ => None,
         };
-        self.run(false, move |manager, somebody| match (call, command) {
-            (_, Some(command)) => Ok(command::run(manager, &command)),
-            (Call::List, _) => messaging::list(manager, &ask, &messaging::wanted(&ask)?, &somebody),
-            (Call::Queues, _) => queue::show(manager, &ask),
-            (Call::DefineQueue, _) => queue::define(manager, &ask, &body),
-            (Call::AlterQueue, _) => queue::alter(manager, &ask, &body),
-            (Call::DeleteQueue, _) => queue::delete(manager, &ask),
-            (Call::Channels, _) => channel::show(manager, &ask),
-            (Call::Subscriptions, _) => subscription::show(manager, &ask),
-            _ => admin::managers(manager, &ask, opened_ms),
+        let user = ask.user.name.clone();
+        let who = Commander { user, origin: Origin::Rest, application: "REST".into() };
+        self.run(false, move |manager, cancel| {
+            let commanded = manager.commanded_by(who);
+            match (call, command) {
+                (_, Some(command)) => Ok(command::run(&commanded, &command)),
+                (Call::List, _) => {
+                    messaging::list(manager, &ask, &messaging::wanted(&ask)?, &cancel)
+                }
+                (Call::Queues, _) => queue::show(manager, &ask),
+                (Call::DefineQueue, _) => queue::define(&commanded, &ask, &body),
+                (Call::AlterQueue, _) => queue::alter(&commanded, &ask, &body),
+                (Call::DeleteQueue, _) => queue::delete(&commanded, &ask),
+                (Call::Channels, _) => channel::show(manager, &ask),
+                (Call::Subscriptions, _) => subscription::show(manager, &ask),
+                _ => admin::managers(manager, &ask, opened_ms),
+            }
         })
         .await
     }
@@ -336,7 +344,7 @@ impl<S: Store> Inner<S> {
     async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         waits: bool,
-        work: impl FnOnce(&QueueManager<S>, Somebody) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&QueueManager<S>, CancelToken) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let busy = |_| Problem::busy("Too many requests are being answered at this moment.");
         let waiting = match waits {
@@ -344,14 +352,14 @@ impl<S: Store> Inner<S> {
             false => None,
         };
         let turn = Arc::clone(&self.calls).try_acquire_owned().map_err(busy)?;
-        let somebody = Somebody::default();
+        let cancel = CancelToken::default();
         // Dropped with this future, when the client has gone.
-        let _presence = Presence(somebody.clone());
+        let _on_drop = CancelOnDrop(cancel.clone());
         let managers = Arc::clone(&self.managers);
         let done = tokio::task::spawn_blocking(move || {
             let _turns = (turn, waiting);
             let manager = managers.manager().map_err(|why| Problem::no_connection(&why))?;
-            work(&manager, somebody)
+            work(&manager, cancel)
         });
         done.await.unwrap_or_else(|_| Err(internal()))
     }

@@ -190,24 +190,24 @@ pub(crate) fn wait(ask: &Ask) -> Answer<Duration> {
 
 /// Whether there is still somebody to answer.
 #[derive(Clone, Default)]
-pub(crate) struct Somebody(Arc<AtomicBool>);
+pub(crate) struct CancelToken(Arc<AtomicBool>);
 
-impl Somebody {
-    pub(crate) fn is_there(&self) -> bool {
+impl CancelToken {
+    pub(crate) fn is_live(&self) -> bool {
         !self.0.load(Ordering::Acquire)
     }
 
-    pub(crate) fn leave(&self) {
+    pub(crate) fn cancel(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
 
 /// Notes, when it is dropped, that there is nobody any more.
-pub(crate) struct Presence(pub(crate) Somebody);
+pub(crate) struct CancelOnDrop(pub(crate) CancelToken);
 
-impl Drop for Presence {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.leave();
+        self.0.cancel();
     }
 }
 
@@ -215,8 +215,8 @@ impl Drop for Presence {
 pub(crate) struct Around<'a> {
     pub(crate) clock: &'a dyn Clock,
     pub(crate) budget: &'a Budget,
-    pub(crate) somebody: Somebody,
-    pub(crate) door: Somebody,
+    pub(crate) cancel: CancelToken,
+    pub(crate) door: CancelToken,
 }
 
 /// A message that was found.
@@ -236,15 +236,15 @@ pub(crate) struct Shown {
 }
 
 /// A queue that is open for a request.
-struct Desk<'a, S: Store> {
+struct OpenQueue<'a, S: Store> {
     connection: Connection<S>,
     queue: Handle,
     properties: MessageHandle,
     name: &'a str,
 }
 
-impl<'a, S: Store> Desk<'a, S> {
-    fn open(manager: &QueueManager<S>, ask: &'a Ask, purpose: Purpose) -> Answer<Desk<'a, S>> {
+impl<'a, S: Store> OpenQueue<'a, S> {
+    fn open(manager: &QueueManager<S>, ask: &'a Ask, purpose: Purpose) -> Answer<OpenQueue<'a, S>> {
         let name = ask.name("queueName");
         queue_manager::ObjectName::new(name).ok_or_else(|| Problem::no_object("queue", name))?;
         let mut connection = connect(manager, ask)?;
@@ -256,7 +256,7 @@ impl<'a, S: Store> Desk<'a, S> {
         let mut what = ObjectDescriptor::queue(name);
         let (queue, _) = connection.open(&mut what, how).map_err(failed)?;
         let properties = connection.create_message_handle().map_err(failed)?;
-        Ok(Desk { connection, queue, properties, name })
+        Ok(OpenQueue { connection, queue, properties, name })
     }
 
     /// One call.
@@ -382,16 +382,16 @@ pub(crate) fn find<S: Store>(
     around: &Around<'_>,
 ) -> Answer<Option<Shown>> {
     let deadline = around.clock.monotonic().saturating_add(wait);
-    let mut desk = Desk::open(manager, ask, purpose)?;
+    let mut opened = OpenQueue::open(manager, ask, purpose)?;
     let lock = if purpose == Purpose::Take { get::LOCK } else { 0 };
     loop {
-        if !around.door.is_there() {
+        if !around.door.is_live() {
             return Err(Problem::stopping());
         }
         let left = deadline.saturating_sub(around.clock.monotonic());
         let slice = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).min(LOOK_MS);
-        let found = desk.look((get::BROWSE_FIRST, lock), wanted, slice)?;
-        if !around.somebody.is_there() {
+        let found = opened.look((get::BROWSE_FIRST, lock), wanted, slice)?;
+        if !around.cancel.is_live() {
             return Ok(None);
         }
         let Some(found) = found else {
@@ -402,18 +402,18 @@ pub(crate) fn find<S: Store>(
         };
         // There is room for it before it is read.
         let share = around.budget.take(found.length)?;
-        let Some(found) = desk.read(lock)? else { continue };
+        let Some(found) = opened.read(lock)? else { continue };
         // What it would be answered with: a message that cannot be answered is not taken.
         let answer = text_of(found)?;
         if purpose == Purpose::Look {
             return Ok(Some(shown(answer, share, ask.version)));
         }
-        let Some(taken) = desk.take()? else { continue };
-        if !around.somebody.is_there() {
-            let _ = desk.connection.back();
+        let Some(taken) = opened.take()? else { continue };
+        if !around.cancel.is_live() {
+            let _ = opened.connection.back();
             return Ok(None);
         }
-        desk.connection.commit().map_err(|failed| Problem::call(failed, desk.name))?;
+        opened.connection.commit().map_err(|failed| Problem::call(failed, opened.name))?;
         let text = (taken.descriptor, taken.properties, answer.2);
         return Ok(Some(shown(text, share, ask.version)));
     }
@@ -424,14 +424,14 @@ pub(crate) fn list<S: Store>(
     manager: &QueueManager<S>,
     ask: &Ask,
     wanted: &Wanted,
-    somebody: &Somebody,
+    cancel: &CancelToken,
 ) -> Answer<Response> {
     let limit = ask.query.number("limit", (1, LIST_MAX))?.unwrap_or(LIST_USUAL);
     let mut messages: Vec<Value> = Vec::new();
-    let mut desk = Desk::open(manager, ask, Purpose::Look)?;
+    let mut opened = OpenQueue::open(manager, ask, Purpose::Look)?;
     let mut how = get::BROWSE_FIRST;
-    while (messages.len() as u64) < limit && somebody.is_there() {
-        let found = match desk.look((how, 0), wanted, 0) {
+    while (messages.len() as u64) < limit && cancel.is_live() {
+        let found = match opened.look((how, 0), wanted, 0) {
             Ok(Some(found)) => found,
             Ok(None) => break,
             Err(problem) if problem.is_inhibited() => break,

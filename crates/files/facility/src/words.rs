@@ -240,19 +240,19 @@ fn one(
         Means::Keystore if is_token(all) => is_for(clear == Clear::Generate, words, "token", word),
         Means::Keystore if clear.looks_for_keys(all) => file(words, "keystore", files.path(word))?,
         Means::KeystoreType => keystore_type(setting, clear, all)?,
-        Means::Cipher if clear == Clear::Encrypt => said(words, "cipher", &cipher(setting)?),
+        Means::Cipher if clear == Clear::Encrypt => put_value(words, "cipher", &cipher(setting)?),
         // Under a passphrase alone it is this cipher that counts.
         Means::S2kCipher if stretches && all.find(Means::Cipher).is_none() => {
-            said(words, "cipher", &cipher(setting)?)
+            put_value(words, "cipher", &cipher(setting)?)
         }
-        Means::Digest if clear.signs(all) => said(words, "digest", &digest(setting)?),
-        Means::CompressName if writes => said(words, "compress", compression(setting)?),
+        Means::Digest if clear.signs(all) => put_value(words, "digest", &digest(setting)?),
+        Means::CompressName if writes => put_value(words, "compress", compression(setting)?),
         Means::Level if writes => {
             let level = level(setting)?;
             if level == 0 && all.find(Means::CompressName).is_none() {
                 put(words, "compress", "none");
             }
-            said(words, "level", &level.to_string())
+            put_value(words, "level", &level.to_string())
         }
         Means::S2kDigest if stretches => s2k_digest(setting)?,
         Means::S2kMode if stretches => s2k_mode(setting)?,
@@ -268,7 +268,7 @@ fn one(
         }
         Means::Async(stage) if clear.is_of_files() => {
             let switch = if setting.is_on() { "on" } else { "off" };
-            said(words, &format!("async-{stage}"), switch)
+            put_value(words, &format!("async-{stage}"), switch)
         }
         Means::UserName | Means::UserEmail | Means::UserComment => clear == Clear::Generate,
         Means::FilePassphrase | Means::KeyPassphrase | Means::KeystorePassphrase => {
@@ -292,7 +292,7 @@ fn file(words: &mut Vec<OsString>, name: &str, path: Result<OsString>) -> Result
     Ok(true)
 }
 
-fn said(words: &mut Vec<OsString>, name: &str, value: &str) -> bool {
+fn put_value(words: &mut Vec<OsString>, name: &str, value: &str) -> bool {
     put(words, name, value);
     true
 }

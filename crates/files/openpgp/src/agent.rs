@@ -204,7 +204,7 @@ mod tests {
     /// An agent that says what it was told to say.
     struct Script {
         says: &'static [u8],
-        heard: Vec<u8>,
+        received: Vec<u8>,
     }
 
     impl Read for Script {
@@ -215,7 +215,7 @@ mod tests {
 
     impl Write for Script {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.heard.extend_from_slice(bytes);
+            self.received.extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -232,16 +232,16 @@ mod tests {
     };
 
     fn asked(says: &'static [u8]) -> (Result<Zeroizing<Vec<u8>>>, String) {
-        let script = Script { says, heard: Vec::new() };
+        let script = Script { says, received: Vec::new() };
         let options = [("ttyname", "/dev/tty".to_owned())];
         let mut agent = Agent::begin(script, &options).unwrap();
         let answer = agent.ask(&QUESTION);
-        (answer, String::from_utf8(agent.stream.heard).unwrap())
+        (answer, String::from_utf8(agent.stream.received).unwrap())
     }
 
     #[test]
     fn a_passphrase_comes_in_parts_between_lines_that_mean_nothing() {
-        let (answer, heard) = asked(
+        let (answer, received) = asked(
             b"OK Pleased to meet you\nERR 1 unknown option\n\
               S PROGRESS x\n# note\nINQUIRE PINENTRY_LAUNCHED 1\nD 100%25 of\nD  it%0A\nOK\n",
         );
@@ -249,7 +249,7 @@ mod tests {
         let asks = "OPTION ttyname=/dev/tty\n\
                     GET_PASSPHRASE --data -- holdfast-AB12 X Passphrase%3A \
                     The+key+of+Ada+%3Cada%40example.org%3E\nEND\n";
-        assert_eq!(heard, asks);
+        assert_eq!(received, asks);
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         for says in [&b"OK\nOK\nhello\n"[..], b"OK\nOK\n", b"OK\nOK\nD half"] {
             assert!(asked(says).0.is_err());
         }
-        let script = Script { says: &[b'x'; 5000], heard: Vec::new() };
+        let script = Script { says: &[b'x'; 5000], received: Vec::new() };
         assert!(Agent::begin(script, &[]).is_err());
     }
 }

@@ -56,7 +56,7 @@ const ALIASES: &str = "aliases";
 pub struct Store {
     files: Files,
     tell: Option<Tell>,
-    told: Mutex<BTreeSet<String>>,
+    reported: Mutex<BTreeSet<String>>,
 }
 
 /// Who hears of files that are passed over.
@@ -101,7 +101,7 @@ impl Store {
     /// The ring in this folder, which is made when something is first put into it.
     #[must_use]
     pub fn open(seam: &Seam, folder: &Path) -> Store {
-        Store { files: Files::new(seam, folder), tell: None, told: Mutex::default() }
+        Store { files: Files::new(seam, folder), tell: None, reported: Mutex::default() }
     }
 
     /// The same ring, which tells of damaged files that it passes over (6).
@@ -117,7 +117,7 @@ impl Store {
             match one {
                 Ok(one) => sound.push(one),
                 Err(error @ Error::RingFile(_)) => {
-                    if self.told.lock().insert(error.to_string()) {
+                    if self.reported.lock().insert(error.to_string()) {
                         self.tell.iter().for_each(|tell| tell(&error));
                     }
                 }

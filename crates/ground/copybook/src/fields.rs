@@ -143,10 +143,7 @@ impl Fields {
             }
             Form::Single => Some(f32::from_le_bytes(bytes.try_into().ok()?).to_string()),
             Form::Double => Some(f64::from_le_bytes(bytes.try_into().ok()?).to_string()),
-            Form::Bytes => {
-                let hex = bytes.iter().map(|byte| format!("{byte:02x}"));
-                Some(format!("\\x{}", hex.collect::<String>()))
-            }
+            Form::Bytes => Some(format!("\\x{}", base::hex::lower(bytes))),
         }
     }
 

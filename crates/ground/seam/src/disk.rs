@@ -262,6 +262,12 @@ pub trait Disk: Send + Sync {
     }
 }
 
+/// The error for a file that should be there and is not, in words for people.
+#[must_use]
+pub fn missing_file() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "the file is not there")
+}
+
 /// Whether the file that a name leads to is not the one that is open: it was removed or replaced,
 /// or the folder that it stands in was unmounted. Where that cannot be told, it is not.
 #[must_use]

@@ -26,14 +26,17 @@ pub mod made;
 pub mod mem;
 pub mod ordered;
 pub mod owner;
+mod panic_text;
 pub mod plant;
 pub mod process;
+mod rare;
 pub mod real;
 pub mod reserve;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod socket;
 pub mod spared;
+pub mod standard;
 pub mod stop;
 pub mod sync;
 pub mod thread;
@@ -41,6 +44,8 @@ mod uring;
 pub mod user;
 
 use std::sync::Arc;
+
+pub use rare::rarely;
 
 /// The outside as one value, handed down from whoever opens a system.
 #[derive(Clone)]
@@ -62,20 +67,5 @@ impl Seam {
             clock: Arc::new(clock::RealClock::new()),
             entropy: Arc::new(entropy::OsEntropy),
         }
-    }
-}
-
-/// Whether to take a rare branch this time: always `false`, but drawn from the seed in simulation,
-/// and counted there. Stands where unlikely circumstances decide (a queue that is full, a batch of
-/// one, a wait that ends early), so that a simulated run meets them often enough.
-#[inline(always)]
-#[must_use]
-pub fn rarely(name: &'static str) -> bool {
-    #[cfg(feature = "sim")]
-    return sim::rarely(name);
-    #[cfg(not(feature = "sim"))]
-    {
-        let _ = name;
-        false
     }
 }

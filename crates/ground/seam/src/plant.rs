@@ -103,6 +103,10 @@ pub enum Plant {
     WadsNotRead,
     /// That the write-ahead data set holds what the log lacks is not recorded.
     WadsUnrecorded,
+    /// A write-ahead data set without an entry of its last beginning is taken for an empty one.
+    WadsOverwritten,
+    /// The write-ahead data set is made anew before it is recorded that the log lacks nothing.
+    WadsOverLate,
     /// An archive that a recovery still needs is deleted.
     NeededArchiveDeleted,
     /// The files of an archive go before the registry knows.
@@ -223,6 +227,8 @@ impl Plant {
         Plant::WadsRenewedEarly,
         Plant::WadsNotRead,
         Plant::WadsUnrecorded,
+        Plant::WadsOverwritten,
+        Plant::WadsOverLate,
         Plant::NeededArchiveDeleted,
         Plant::DeletedUnrecorded,
         Plant::CopyUnsynced,

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::panic_text::text_of;
+
 /// A running thread.
 pub struct JoinHandle(Inner);
 
@@ -66,15 +68,6 @@ pub fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
         }
         text_of(&*panic).to_owned()
     })
-}
-
-/// What a panic said.
-pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without text")
 }
 
 /// Lets others run. In simulation this is a scheduling point, otherwise a hint.

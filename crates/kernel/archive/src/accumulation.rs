@@ -46,11 +46,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::bytes::{Reader, get_u32, get_u64, put_u16, put_u32, put_u64};
+use base::bytes::{Reader, get_u32, get_u64, put_u32, put_u64};
 use base::{DataSetId, KeyGeneration, Lsn, SystemId, UowId};
 use seal::{Format, Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, File, Open};
-use wal::{Flaw, KeyBook, Purpose, RECORD_BYTES_MAX, RECORD_HEADER, Record};
+use wal::{
+    Flaw, KeyBook, Purpose, RECORD_BYTES_MAX, RECORD_HEADER, Record, read_front, write_front,
+};
 use zstd::bulk::Decompressor;
 
 use crate::header::HEADER_BYTES;
@@ -137,9 +139,7 @@ impl AccumulationInfo {
 
     pub(crate) fn encode(&self, system: SystemId, key: &WorkingKey, out: &mut [u8]) {
         out.fill(0);
-        out[..4].copy_from_slice(&MAGIC);
-        put_u16(out, 4, VERSION);
-        out[6] = self.format as u8;
+        write_front(out, MAGIC, VERSION, self.format);
         out[8..24].copy_from_slice(&system.0);
         put_u32(out, 24, self.generation.0);
         put_u32(out, 28, self.sets.len() as u32);
@@ -161,15 +161,8 @@ impl AccumulationInfo {
         book: &mut KeyBook,
     ) -> Result<AccumulationInfo, Flaw> {
         let mut reader = Reader::new(bytes);
-        let mut parse = || -> Option<Result<(AccumulationInfo, SystemId), Flaw>> {
-            if reader.array()? != MAGIC {
-                return None;
-            }
-            let version = reader.u16()?;
-            if version != VERSION {
-                return Some(Err(Flaw::Version(version)));
-            }
-            let format = Format::from_byte(reader.u8()?)?;
+        let format = read_front(&mut reader, MAGIC, VERSION..=VERSION)?;
+        let mut parse = || -> Option<(AccumulationInfo, SystemId)> {
             let _zero = reader.u8()?;
             let system = SystemId(reader.array()?);
             let generation = KeyGeneration(reader.u32()?);
@@ -193,9 +186,9 @@ impl AccumulationInfo {
                 records,
                 salt,
             };
-            Some(Ok((info, system)))
+            Some((info, system))
         };
-        let (info, system) = parse().unwrap_or(Err(Flaw::NoHeader))?;
+        let (info, system) = parse().ok_or(Flaw::NoHeader)?;
         if system != env.system {
             return Err(Flaw::Foreign(system));
         }

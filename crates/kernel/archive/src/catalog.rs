@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{BLOCK, Create, Disk, File, Open, is_same_place};
+use seam::disk::{BLOCK, Create, Disk, File, Open, is_same_place, missing_file};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
@@ -285,7 +285,7 @@ impl ArchiveCatalog {
             for path in self.missing(copy) {
                 let known = faults.iter().any(|fault| fault.path == path);
                 if !known {
-                    let gone = io::ErrorKind::NotFound.into();
+                    let gone = missing_file();
                     let why = ArchiveError::io("find", &path, gone);
                     faults.push(CopyFault { from: copy.info.from, path, why });
                 }
@@ -432,7 +432,7 @@ impl ArchiveCatalog {
                 Ok(true) => ArchiveFile::open(&self.env, &path).err(),
                 _ => None,
             };
-            let gone = || ArchiveError::io("find", &path, io::ErrorKind::NotFound.into());
+            let gone = || ArchiveError::io("find", &path, missing_file());
             faults.push(CopyFault { from, why: why.unwrap_or_else(gone), path });
         }
         if !faults.is_empty() {

@@ -39,10 +39,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::bytes::{Reader, put_u16, put_u32, put_u64};
+use base::bytes::{Reader, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use seal::{Format, Salt, Tag, WorkingKey};
-use wal::{Flaw, KeyBook, Purpose};
+use wal::{Flaw, KeyBook, Purpose, read_front, write_front};
 
 use crate::ArchiveEnv;
 
@@ -118,9 +118,7 @@ impl ArchiveInfo {
     /// Writes the header, sealed, to the front of `out`.
     pub(crate) fn encode(&self, system: SystemId, key: &WorkingKey, out: &mut [u8]) {
         out[..HEAD_BYTES].fill(0);
-        out[..4].copy_from_slice(&MAGIC);
-        put_u16(out, 4, VERSION);
-        out[6] = self.format as u8;
+        write_front(out, MAGIC, VERSION, self.format);
         out[7] = if self.compressed { COMPRESSED } else { 0 };
         out[8..24].copy_from_slice(&system.0);
         put_u32(out, 24, self.generation.0);
@@ -154,7 +152,9 @@ impl ArchiveInfo {
         env: &ArchiveEnv,
         book: &mut KeyBook,
     ) -> Result<ArchiveInfo, Flaw> {
-        let (info, system, tag) = parse(bytes).unwrap_or(Err(Flaw::NoHeader))?;
+        let mut reader = Reader::new(bytes);
+        let format = read_front(&mut reader, MAGIC, 1..=VERSION)?;
+        let (info, system, tag) = parse(reader, format).ok_or(Flaw::NoHeader)?;
         if system != env.system {
             return Err(Flaw::Foreign(system));
         }
@@ -174,18 +174,10 @@ pub(crate) fn key_of(book: &mut KeyBook, info: &ArchiveInfo) -> Result<Arc<Worki
     key.map_err(|error| Flaw::Key(error.to_string()))
 }
 
-type Parsed = Result<(ArchiveInfo, SystemId, Tag), Flaw>;
+type Parsed = (ArchiveInfo, SystemId, Tag);
 
-fn parse(bytes: &[u8]) -> Option<Parsed> {
-    let mut reader = Reader::new(bytes);
-    if reader.array()? != MAGIC {
-        return None;
-    }
-    let version = reader.u16()?;
-    if !(1..=VERSION).contains(&version) {
-        return Some(Err(Flaw::Version(version)));
-    }
-    let format = Format::from_byte(reader.u8()?)?;
+/// What follows the front of a header.
+fn parse(mut reader: Reader<'_>, format: Format) -> Option<Parsed> {
     let flags = reader.u8()?;
     let system = SystemId(reader.array()?);
     let generation = KeyGeneration(reader.u32()?);
@@ -223,7 +215,7 @@ fn parse(bytes: &[u8]) -> Option<Parsed> {
         record_bytes,
         salt,
     };
-    Some(Ok((info, system, tag)))
+    Some((info, system, tag))
 }
 
 /// The name of the archive that begins with a group.

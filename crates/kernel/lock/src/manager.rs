@@ -398,7 +398,7 @@ impl LockManager {
     pub(crate) fn try_grant(&self, shard: &mut Latched<'_>, ask: Ask) -> Option<u32> {
         let request = shard.table.try_grant(ask)?;
         if ask.held != NONE && shard.table.is_waited_for(ask.held) {
-            self.owners.slot(ask.owner).blocks_somebody();
+            self.owners.slot(ask.owner).blocks_others();
         }
         Some(request)
     }

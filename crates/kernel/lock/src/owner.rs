@@ -127,7 +127,7 @@ impl Slot {
 
     /// Notes that somebody may wait for this owner from now on.
     #[inline]
-    pub(crate) fn blocks_somebody(&self) {
+    pub(crate) fn blocks_others(&self) {
         if !self.blocks.load(Relaxed) {
             self.blocks.store(true, Relaxed);
         }

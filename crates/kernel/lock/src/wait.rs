@@ -99,13 +99,13 @@ impl LockManager {
         }
         let request = shard.table.enqueue(ask);
         shard.table.blockers(request, |other| {
-            self.owners.slot(other).blocks_somebody();
+            self.owners.slot(other).blocks_others();
             true
         });
         if ask.held != NONE {
             // It stands before new requests that came earlier, and once it is granted perhaps
             // before conversions that did not have to wait for it until then.
-            owner.slot().blocks_somebody();
+            owner.slot().blocks_others();
         }
         {
             let mut parking = owner.slot().parking();

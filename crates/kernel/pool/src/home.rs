@@ -27,12 +27,12 @@ use base::{CiNumber, DataSetId, Lsn};
 use seam::plant::{Plant, planted};
 use seam::sync::{Mutex, MutexGuard};
 
+use crate::PoolError;
 use crate::frame::Frame;
 use crate::frame_id::FrameId;
 use crate::key::Key;
 use crate::pool::{Asker, Pool, State};
 use crate::resize::{LOOK, PATIENCE};
-use crate::{Backing, PoolError};
 
 /// The pool of a data set.
 pub struct Home {
@@ -184,45 +184,14 @@ impl Home {
         Ok(moved)
     }
 
-    fn finish(&self, set: DataSetId, moved: &mut Moved) -> Result<(), PoolError> {
-        let Some(old) = self.leaving() else { return Ok(()) };
-        old.evacuate(set, self.pool(), moved)?;
-        self.leaving.store(ptr::null_mut(), Release);
-        self.changes.fetch_add(1, AcqRel);
-        Ok(())
-    }
-}
-
-/// What became of the wish for a frame.
-pub(crate) enum Claim<'p> {
-    /// A frame to fill: pinned, loading, in the table.
-    Empty(&'p Frame),
-    /// The interval is in memory: pinned, here or where the data set was before.
-    There(&'p Frame),
-    /// Somebody else was faster.
-    Raced,
-    /// The data set has another home.
-    Elsewhere(&'p Pool),
-}
-
-/// Whether an interval may enter a pool.
-pub(crate) enum Entry<'p> {
-    Open,
-    /// It may be in this pool, as far as is known from before so many changes.
-    After(&'p Pool, u64),
-    Elsewhere(&'p Pool),
-}
-
-impl Pool {
-    /// Whether an interval of the data set may enter this pool; under the pool's mutex. `seen` is
-    /// the change since which it was seen not to be in the old one.
-    pub(crate) fn entry<'p>(&self, set: &'p dyn Backing, seen: Option<u64>) -> Entry<'p> {
-        let Some(home) = set.home() else { return Entry::Open };
-        let changes = home.changes.load(Acquire);
-        if !home.is_in(self) {
-            return Entry::Elsewhere(home.pool());
+    /// Whether an interval of the data set may enter a pool; under the pool's mutex. `seen` is the
+    /// change since which it was seen not to be in the old one.
+    pub(crate) fn entry(&self, pool: &Pool, seen: Option<u64>) -> Entry<'_> {
+        let changes = self.changes.load(Acquire);
+        if !self.is_in(pool) {
+            return Entry::Elsewhere(self.pool());
         }
-        match home.leaving() {
+        match self.leaving() {
             Some(old) if seen != Some(changes) && !planted(Plant::OldPoolNotAsked) => {
                 Entry::After(old, changes)
             }
@@ -230,35 +199,34 @@ impl Pool {
         }
     }
 
-    /// Finds an interval in the pool that its data set is leaving: brings it here, or, if somebody
-    /// has it there or there is no room here, pins it there. `None`: it is not there (any more), or
-    /// the data set is not on its way from there to here any more.
+    /// Finds an interval in the pool that its data set is leaving: brings it to this pool, or, if
+    /// somebody has it there or there is no room in this one, pins it there. `None`: it is not
+    /// there (any more), or the data set is not on its way from there any more.
     pub(crate) fn fetch_over<'p>(
-        &'p self,
-        set: &dyn Backing,
+        &self,
+        pool: &'p Pool,
         old: &'p Pool,
         key: Key,
         asker: Asker,
     ) -> Result<Option<&'p Frame>, PoolError> {
         loop {
-            let (mut mine, mut theirs) = self.lock_both(old);
+            let (mut mine, mut theirs) = pool.lock_both(old);
             // It may have moved on since it was asked, even back to `old`: what is there is at home
-            // then, and nobody would look for it here.
-            let goes = set.home().is_some_and(|home| home.goes(old, self));
-            if !goes && !planted(Plant::CarriedTooLate) {
+            // then, and nobody would look for it in the new pool.
+            if !self.goes(old, pool) && !planted(Plant::CarriedTooLate) {
                 return Ok(None);
             }
             let Some(frame) = old.table.probe(&old.frames, key) else { return Ok(None) };
             if frame.is_loading() {
                 drop(mine);
-                self.stop.check()?;
+                pool.stop.check()?;
                 old.counters.waits.one();
                 old.changed.wait(&mut theirs);
                 continue;
             }
             if frame.try_claim() {
-                if let Some(room) = self.take_frame(&mut mine, asker) {
-                    old.carry(frame, self, room);
+                if let Some(room) = pool.take_frame(&mut mine, asker) {
+                    old.carry(frame, pool, room);
                     room.end_claim(1);
                     old.release(&mut theirs, frame);
                     return Ok(Some(room));
@@ -271,6 +239,24 @@ impl Pool {
         }
     }
 
+    fn finish(&self, set: DataSetId, moved: &mut Moved) -> Result<(), PoolError> {
+        let Some(old) = self.leaving() else { return Ok(()) };
+        old.evacuate(set, self.pool(), moved)?;
+        self.leaving.store(ptr::null_mut(), Release);
+        self.changes.fetch_add(1, AcqRel);
+        Ok(())
+    }
+}
+
+/// Whether an interval may enter a pool.
+pub(crate) enum Entry<'p> {
+    Open,
+    /// It may be in this pool, as far as is known from before so many changes.
+    After(&'p Pool, u64),
+    Elsewhere(&'p Pool),
+}
+
+impl Pool {
     /// Both mutexes, always in the same order.
     fn lock_both<'p>(&'p self, other: &'p Pool) -> (MutexGuard<'p, State>, MutexGuard<'p, State>) {
         if self.index < other.index {

@@ -23,6 +23,7 @@ pub mod backing;
 pub mod dirty;
 pub mod double_write;
 mod error;
+mod fetch;
 pub mod frame;
 mod frame_id;
 mod home;

@@ -1,4 +1,4 @@
-//! A pool: finding, reading, making and evicting intervals.
+//! A pool: its frames, finding what is in them, taking them from what is not wanted any more.
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::sync::Arc;
@@ -13,14 +13,13 @@ use base::{CiNumber, DataSetId, Lsn};
 use seam::stop::StopSwitch;
 use seam::sync::{Condvar, Mutex};
 
+use crate::PoolError;
 use crate::dirty::DirtyQueue;
 use crate::frame::{ExclusiveCi, Frame, Frames, Pinned, SharedCi};
 use crate::frame_id::{FrameHint, FrameId};
-use crate::home::{Claim, Entry};
 use crate::key::Key;
 use crate::lookup_hints::{LookupHints, PARTS, Spot};
 use crate::table::Table;
-use crate::{Backing, PoolError, latches};
 
 /// How a pool is made.
 #[derive(Clone, Debug)]
@@ -198,86 +197,6 @@ impl Pool {
         self.frames.most()
     }
 
-    /// An interval to read.
-    ///
-    /// # Errors
-    /// See [`PoolError`].
-    #[inline]
-    pub fn shared<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        ci: CiNumber,
-    ) -> Result<SharedCi<'p>, PoolError> {
-        Ok(self.pin(set, ci)?.shared())
-    }
-
-    /// An interval to change.
-    ///
-    /// # Errors
-    /// See [`PoolError`].
-    #[inline]
-    pub fn exclusive<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        ci: CiNumber,
-    ) -> Result<ExclusiveCi<'p>, PoolError> {
-        Ok(self.pin(set, ci)?.exclusive())
-    }
-
-    /// An interval that stays in memory and is latched later.
-    ///
-    /// # Errors
-    /// See [`PoolError`].
-    #[inline]
-    pub fn pin<'p>(&'p self, set: &'p dyn Backing, ci: CiNumber) -> Result<Pinned<'p>, PoolError> {
-        let frame = self.pinned(set, ci, Asker::Program)?;
-        Ok(Pinned::new(frame, &self.dirty, false))
-    }
-
-    /// An interval that is about to be formatted: whatever it held is of no interest, so it is not
-    /// read. Its bytes are zero when it is latched exclusively.
-    ///
-    /// # Errors
-    /// [`PoolError::NoFrames`], [`PoolError::Stopped`].
-    pub fn pin_fresh<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        ci: CiNumber,
-    ) -> Result<Pinned<'p>, PoolError> {
-        let key = Key::new(set.id(), ci);
-        let mut pool = self;
-        loop {
-            let frame = match pool.resident(key)? {
-                Some(frame) => frame,
-                None => match pool.claim_for(set, key, Asker::Program)? {
-                    Claim::Empty(frame) => {
-                        pool.loaded(frame, true);
-                        frame
-                    }
-                    Claim::There(frame) => frame,
-                    Claim::Raced => continue,
-                    Claim::Elsewhere(home) => {
-                        pool = home;
-                        continue;
-                    }
-                },
-            };
-            return Ok(Pinned::new(frame, &self.dirty, true));
-        }
-    }
-
-    /// As [`Pool::pin_fresh`], latched.
-    ///
-    /// # Errors
-    /// As for [`Pool::pin_fresh`].
-    pub fn fresh<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        ci: CiNumber,
-    ) -> Result<ExclusiveCi<'p>, PoolError> {
-        Ok(self.pin_fresh(set, ci)?.exclusive())
-    }
-
     /// The interval, if it is still where it was and has not changed since.
     #[inline]
     #[must_use]
@@ -453,29 +372,6 @@ impl Pool {
         self.frames.iter().map(|frame| u64::from(frame.pins())).sum()
     }
 
-    /// Pins an interval for the page writer (a map page): takes a reserved frame if need be.
-    ///
-    /// # Errors
-    /// See [`PoolError`]; [`PoolError::NoFrames`] if even the reserve is used up.
-    pub fn exclusive_for_writer<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        ci: CiNumber,
-    ) -> Result<ExclusiveCi<'p>, PoolError> {
-        let frame = self.pinned(set, ci, Asker::Writer)?;
-        frame.latch().lock_exclusive();
-        Ok(ExclusiveCi::new(frame, &self.dirty))
-    }
-
-    /// Pins an interval without a latch until [`Home::unhold`](crate::Home::unhold). For the page
-    /// writer.
-    ///
-    /// # Errors
-    /// As for [`Pool::exclusive_for_writer`].
-    pub fn hold_for_writer(&self, set: &dyn Backing, ci: CiNumber) -> Result<(), PoolError> {
-        self.pinned(set, ci, Asker::Writer).map(|_| ())
-    }
-
     /// Gives back a pin of [`Pool::hold_for_writer`]; whether the interval is in this pool.
     pub(crate) fn unhold(&self, set: DataSetId, ci: CiNumber) -> bool {
         let _state = self.state.lock();
@@ -483,60 +379,8 @@ impl Pool {
         frame.inspect(|frame| frame.unpin()).is_some()
     }
 
-    #[inline]
-    fn pinned<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        ci: CiNumber,
-        asker: Asker,
-    ) -> Result<&'p Frame, PoolError> {
-        let key = Key::new(set.id(), ci);
-        if let Some(frame) = self.table.probe(&self.frames, key)
-            && frame.try_pin()
-        {
-            if frame.holds(key) {
-                frame.touch();
-                self.counters.hits.one(seam::thread::slot());
-                return Ok(frame);
-            }
-            frame.unpin();
-        }
-        self.pinned_slowly(set, key, asker)
-    }
-
-    #[cold]
-    fn pinned_slowly<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        key: Key,
-        asker: Asker,
-    ) -> Result<&'p Frame, PoolError> {
-        let mut pool = self;
-        loop {
-            if let Some(frame) = pool.resident(key)? {
-                pool.counters.hits.one(seam::thread::slot());
-                return Ok(frame);
-            }
-            match pool.claim_for(set, key, asker)? {
-                Claim::Empty(frame) => {
-                    let read = pool.fill(set, frame);
-                    pool.loaded(frame, read.is_ok());
-                    read?;
-                    pool.counters.reads.one();
-                    return Ok(frame);
-                }
-                Claim::There(frame) => {
-                    pool.counters.hits.one(seam::thread::slot());
-                    return Ok(frame);
-                }
-                Claim::Raced => {}
-                Claim::Elsewhere(home) => pool = home,
-            }
-        }
-    }
-
     /// The frame that holds the interval, pinned, after its load is over; `None` if there is none.
-    fn resident(&self, key: Key) -> Result<Option<&Frame>, PoolError> {
+    pub(crate) fn resident(&self, key: Key) -> Result<Option<&Frame>, PoolError> {
         let mut state = self.state.lock();
         loop {
             let Some(frame) = self.table.probe(&self.frames, key) else { return Ok(None) };
@@ -549,52 +393,6 @@ impl Pool {
             assert!(frame.try_pin(), "claims begin and end under the pool's mutex");
             frame.touch();
             return Ok(Some(frame));
-        }
-    }
-
-    /// A frame for an interval that is not in this pool.
-    fn claim_for<'p>(
-        &'p self,
-        set: &'p dyn Backing,
-        key: Key,
-        asker: Asker,
-    ) -> Result<Claim<'p>, PoolError> {
-        latches::assert_none_held("a wait for a frame");
-        let (mut rounds, mut seen) = (0, None);
-        let mut state = self.state.lock();
-        loop {
-            if self.table.probe(&self.frames, key).is_some() {
-                return Ok(Claim::Raced);
-            }
-            match self.entry(set, seen) {
-                Entry::Open => {}
-                Entry::Elsewhere(home) => return Ok(Claim::Elsewhere(home)),
-                Entry::After(old, changes) => {
-                    drop(state);
-                    if let Some(frame) = self.fetch_over(set, old, key, asker)? {
-                        return Ok(Claim::There(frame));
-                    }
-                    seen = Some(changes);
-                    state = self.state.lock();
-                    continue;
-                }
-            }
-            if let Some(frame) = self.take_frame(&mut state, asker) {
-                frame.set_loading(true);
-                self.table.insert(frame, key);
-                frame.end_claim(1);
-                frame.touch();
-                return Ok(Claim::Empty(frame));
-            }
-            self.stop.check()?;
-            rounds += 1;
-            if asker == Asker::Writer || rounds > FRAME_WAIT_ROUNDS {
-                let pool = self.config.name.clone();
-                return Err(PoolError::NoFrames { pool, frames: state.frames });
-            }
-            self.press();
-            self.counters.waits.one();
-            self.changed.wait_for(&mut state, FRAME_WAIT);
         }
     }
 
@@ -645,26 +443,6 @@ impl Pool {
         None
     }
 
-    /// Reads one interval into the frame claimed for it, and opens it.
-    #[allow(unsafe_code)]
-    fn fill(&self, set: &dyn Backing, frame: &Frame) -> Result<(), PoolError> {
-        // SAFETY: this thread claimed the frame and set it loading.
-        let unit = unsafe { frame.unit_of_loader() };
-        set.read_raw(frame.key().ci(), unit)?;
-        set.open(frame.key().ci(), unit)
-    }
-
-    /// Ends a load. A frame whose load failed is free again; whoever waited tries for itself.
-    fn loaded(&self, frame: &Frame, good: bool) {
-        let mut state = self.state.lock();
-        match good {
-            true => frame.set_loading(false),
-            false => self.give_up(&mut state, frame),
-        }
-        drop(state);
-        self.changed.notify_all();
-    }
-
     /// A load failed: the frame is free again.
     pub(crate) fn give_up(&self, state: &mut State, frame: &Frame) {
         self.table.remove(&self.frames, frame);
@@ -688,6 +466,5 @@ impl Pool {
     }
 }
 
-/// How long one wait for a frame lasts, and how many of them mean that there is none.
+/// How long one wait for a frame lasts.
 pub(crate) const FRAME_WAIT: Duration = Duration::from_millis(20);
-const FRAME_WAIT_ROUNDS: u32 = 500;

@@ -23,7 +23,7 @@ use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::UowError;
-use crate::control::{ControlKeys, Numbered, decode};
+use crate::control_block::{ControlKeys, Numbered, decode};
 
 /// Which anchor a system has.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,43 +7,15 @@
 //! 2. What a checkpoint says of units of work and data sets is as of its `begin`: their tables are
 //!    read behind it, and a record that changes them is appended while they are held.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use base::stats::Counter;
-use base::{DataSetId, Lsn};
 use seam::plant::{Plant, planted};
-use seam::sync::Mutex;
 
 use crate::checkpoint::Checkpoint;
 use crate::{Kernel, UowError};
-
-/// The checkpoints of an open system.
-#[derive(Default)]
-pub(crate) struct Checkpoints {
-    /// Held for (1), and by whoever ends a data set, so that nobody looks at its maps meanwhile.
-    pub(crate) work: Mutex<()>,
-    /// Where the log stood at the last one, and when that was.
-    last: Mutex<(Lsn, Duration)>,
-    /// Data sets with a free end, and when that was seen.
-    tails: Mutex<BTreeMap<DataSetId, Lsn>>,
-    pub(crate) taken: Counter,
-}
 
 /// With more than this part of the log free, it is kept for data sets that wait for a recovery.
 const KEPT_ROOM: u64 = 4;
 /// One sees a free end, with the next one the redo point passes that look, the third one cuts.
 const CHECKPOINTS_TO_CUT: u32 = 3;
-/// A shorter free end is kept for what comes next.
-const TAIL_MIN: u32 = 64;
-
-impl Checkpoints {
-    /// Where the log stood at the last one, and when that was.
-    pub(crate) fn last(&self) -> (Lsn, Duration) {
-        *self.last.lock()
-    }
-}
-
 impl Kernel {
     /// The state of the kernel at this moment: where a recovery from an image copy that is begun
     /// now goes on in the log. Nothing is written.
@@ -51,7 +23,7 @@ impl Kernel {
     /// # Errors
     /// If the kernel has stopped.
     pub fn moment(&self) -> Result<Checkpoint, UowError> {
-        let _work = self.checkpoints.work.lock();
+        let _work = self.upkeep.checkpoints.work.lock();
         self.stop.check()?;
         Ok(self.gather_checkpoint())
     }
@@ -62,19 +34,19 @@ impl Kernel {
         {
             let sets = self.sets.lock();
             let _tops = self.journal.tops.lock();
-            (checkpoint.transit, checkpoint.begin) = self.transit.list(|| self.log.next_lsn());
+            (checkpoint.transit, checkpoint.begin) = self.work.transit.list(|| self.log.next_lsn());
             checkpoint.next_set = sets.next.max(1);
             let all = sets.all();
             checkpoint.sets =
                 all.iter().map(|set| (set.top(), (*set.definition()).clone())).collect();
             (checkpoint.building, checkpoint.offline) = (sets.building(), sets.offline());
         }
-        checkpoint.active = self.active.list();
-        checkpoint.anchored = self.active.anchored_of(&checkpoint.active);
-        checkpoint.frees = self.frees.list();
-        checkpoint.next_uow = self.units.next_number();
-        checkpoint.last_batch = self.writer.last_batch();
-        let oldest = self.dirty.oldest().filter(|_| !planted(Plant::CheckpointTooNew));
+        checkpoint.active = self.work.active.list();
+        checkpoint.anchored = self.work.active.anchored_of(&checkpoint.active);
+        checkpoint.frees = self.work.frees.list();
+        checkpoint.next_uow = self.work.units.next_number();
+        checkpoint.last_batch = self.buffers.writer.last_batch();
+        let oldest = self.buffers.dirty.oldest().filter(|_| !planted(Plant::CheckpointTooNew));
         checkpoint.redo = oldest.map_or(checkpoint.begin, |oldest| oldest.min(checkpoint.begin));
         checkpoint
     }
@@ -84,14 +56,14 @@ impl Kernel {
     /// # Errors
     /// If the log or the control file cannot be written.
     pub fn checkpoint_now(&self, orderly: bool) -> Result<(), UowError> {
-        let _work = self.checkpoints.work.lock();
+        let _work = self.upkeep.checkpoints.work.lock();
         self.stop.check()?;
         let checkpoint = self.gather_checkpoint();
         self.log_checkpoint(&checkpoint, orderly)?;
-        self.checkpoints.taken.one();
+        self.upkeep.checkpoints.taken.one();
         let now = self.parts.seam.clock.monotonic();
-        *self.checkpoints.last.lock() = (self.log.next_lsn(), now);
-        self.cut_tails(checkpoint.redo)
+        self.upkeep.checkpoints.took(self.log.next_lsn(), now);
+        self.upkeep.checkpoints.cut_tails(&self.all_sets(), &self.log, checkpoint.redo)
     }
 
     /// Gives devices back at once what is free at the ends of data sets, which checkpoints do by
@@ -108,28 +80,6 @@ impl Kernel {
         Ok(())
     }
 
-    /// Cuts the files of data sets whose end is no longer used. What was free at the end of a data
-    /// set when an earlier checkpoint looked, and was not used since, no restart can ask for any
-    /// more once the redo point has passed that look.
-    fn cut_tails(&self, redo: Lsn) -> Result<(), UowError> {
-        let mut tails = self.checkpoints.tails.lock();
-        for set in self.all_sets() {
-            match tails.get(&set.id()) {
-                Some(looked) if *looked > redo => continue,
-                Some(_) => {
-                    tails.remove(&set.id());
-                    set.cut()?;
-                }
-                None => {}
-            }
-            let used = set.watch_peak()?;
-            if set.intervals() > used + used / 8 + TAIL_MIN {
-                tails.insert(set.id(), self.log.next_lsn());
-            }
-        }
-        Ok(())
-    }
-
     fn log_checkpoint(&self, checkpoint: &Checkpoint, orderly: bool) -> Result<(), UowError> {
         let (first, end) = checkpoint.log(&self.log)?;
         let mut needed_from = checkpoint.needed_from();
@@ -137,6 +87,14 @@ impl Kernel {
         // that is kept from where it was needed when the set went offline, while there is room.
         let has_room = self.log.room() >= self.log.capacity_bytes() / KEPT_ROOM;
         let keeps = !checkpoint.offline.is_empty() && has_room;
+        // Nobody appends any more, so what has landed is all that there will be.
+        let ended = match orderly {
+            true => {
+                self.log.land(self.log.next_lsn())?;
+                Some(self.log.last_group())
+            }
+            false => None,
+        };
         let updated = self.control.update(|block| {
             if keeps {
                 needed_from = needed_from.min(block.needed_from);
@@ -147,6 +105,7 @@ impl Kernel {
             // crash cuts off, and the log would then seem to have been cut.
             block.proven = end;
             block.orderly = orderly && checkpoint.active.is_empty();
+            block.ended = ended.filter(|_| block.orderly);
         });
         // The last word of an orderly stop stands in both slots, so that neither can be lost
         // unseen.

@@ -1,30 +1,7 @@
 //! The control file: where restart begins, and what must not be forgotten about the log's copies.
 //!
-//! Two slots of 4 KiB that are written in turn, each durably, so that one is always whole (K21):
-//!
-//! | offset | bytes | field |
-//! |---|---|---|
-//! | 0 | 8 | `HFCONTRL` |
-//! | 8 | 2 | layout version, 2 |
-//! | 10 | 6 | zero |
-//! | 16 | 16 | system |
-//! | 32 | 4 | key generation of the system's key |
-//! | 36 | 4 | zero |
-//! | 40 | 16 | salt of this open |
-//! | 56 | 8 | sequence number, which is also the nonce's counter |
-//! | 64 | 16 | tag |
-//! | 80 | 8 | checkpoint's LSN, sealed from here |
-//! | 88 | 8 | oldest LSN that restart reads |
-//! | 96 | 8 | an LSN that the log has reached durably (K6) |
-//! | 104 | 1 | stale copy of the log: 0 or 1; 255 for none (K9) |
-//! | 105 | 1 | 1 if the system was stopped in order |
-//! | 106 | 1 | 1 if the write-ahead data set may hold what the log lacks (K11) |
-//! | 107 | 5 | zero |
-//! | 112 | 8 | group from which that copy is stale |
-//! | 120 | 8 | UTC in microseconds |
-//! | 128 | 3,968 | what the system's bytes must prove (`protection`), zeros behind it |
-//!
-//! Version 1 ended at 128: it bound nothing, which counts as [`Protection::SEALED`].
+//! Two slots of 4 KiB that are written in turn, each durably, so that one is always whole (K21);
+//! `control_block` has their layout.
 //!
 //! A release with another layout writes both slots before it does anything else, so a slot of an
 //! unknown version beside a sound one is damage, and the sound one serves (K20).
@@ -32,69 +9,28 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::bytes::{Reader, get_u64, put_u16, put_u32, put_u64};
-use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
-use seal::{KeyProvider, Salt, Tag, WorkingKey};
+use base::{GroupNumber, Lsn};
+use seal::{Format, Salt};
 use seam::Seam;
 use seam::disk::{BLOCK, Create, File, Open, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
-use wal::LogEvents;
+use wal::{Beginning, LogEvents, PlainSpan};
 
 use crate::UowError;
 use crate::anchor::{Anchor, AnchorPlan};
+use crate::control_block::{BlockSealer, Fault, Numbered, decode, has_room};
+pub use crate::control_block::{ControlBlock, ControlKeys};
+pub(crate) use crate::protection::CONTROL;
 use crate::protection::Protection;
-
-/// What the control file says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ControlBlock {
-    /// Where the first part of the newest checkpoint stands.
-    pub checkpoint: Lsn,
-    /// The oldest LSN that restart reads.
-    pub needed_from: Lsn,
-    /// The log reached this far.
-    pub proven: Lsn,
-    /// The log copy that misses groups, and from which one on.
-    pub stale: Option<(u8, GroupNumber)>,
-    /// Whether the system was stopped in order.
-    pub orderly: bool,
-    /// Whether the write-ahead data set may hold what the log lacks.
-    pub ahead: bool,
-    /// When it was written, UTC in microseconds.
-    pub utc_us: u64,
-}
-
-/// What it takes to seal the control file.
-#[derive(Clone)]
-pub struct ControlKeys {
-    /// Where keys come from.
-    pub keys: Arc<dyn KeyProvider>,
-    /// The label of the system's own key.
-    pub label: String,
-    /// The system.
-    pub system: SystemId,
-}
-
-/// A control block as a slot has it.
-#[derive(Clone, Debug)]
-pub(crate) struct Numbered {
-    /// Counts the blocks that a system has written.
-    pub(crate) sequence: u64,
-    /// Two blocks with one number have the same tag, or one of them stems from another history.
-    pub(crate) tag: Tag,
-    pub(crate) block: ControlBlock,
-    pub(crate) protection: Protection,
-}
 
 /// The control file, open.
 pub struct ControlFile {
     seam: Seam,
     path: PathBuf,
     keys: ControlKeys,
-    generation: KeyGeneration,
-    salt: Salt,
-    working: WorkingKey,
+    sealer: BlockSealer,
     /// The blocks that it had when it was opened.
     found: Vec<Numbered>,
     anchor: Option<Anchor>,
@@ -108,17 +44,6 @@ struct State {
     protection: Protection,
     buffer: AlignedBuf,
 }
-
-const MAGIC: &[u8; 8] = b"HFCONTRL";
-const VERSION: u16 = 2;
-/// Blocks of this version bind nothing.
-const UNBOUND_VERSION: u16 = 1;
-const TAG_AT: usize = 64;
-const SEALED_AT: usize = 80;
-/// Where what is sealed ended in version 1, and what is bound begins since.
-const BOUND_AT: usize = 128;
-const SEALED_END: usize = BLOCK;
-const NO_COPY: u8 = 255;
 
 impl ControlFile {
     /// Makes the control file of a new system, whose bytes must prove what `protection` says.
@@ -141,7 +66,8 @@ impl ControlFile {
             proven: Lsn::NONE,
             stale: None,
             orderly: false,
-            ahead: false,
+            ended: None,
+            ahead: None,
             utc_us: seam.clock.utc_us(),
         };
         let first = (0, block, Protection::SEALED);
@@ -204,15 +130,12 @@ impl ControlFile {
         seam.entropy
             .fill(&mut salt.0)
             .map_err(|error| bad(path, error.to_string(), "Entropy is needed."))?;
-        let generation = keys.keys.current(&keys.label)?;
-        let working = working_key(keys, generation, &salt)?;
+        let sealer = BlockSealer::new(keys, salt)?;
         Ok(ControlFile {
             seam: seam.clone(),
             path: path.to_owned(),
             keys: keys.clone(),
-            generation,
-            salt,
-            working,
+            sealer,
             found,
             anchor: None,
             state: Mutex::new(State {
@@ -278,7 +201,7 @@ impl ControlFile {
     pub(crate) fn bind(&self, protection: &Protection) -> Result<(), UowError> {
         let edition = self.protection().edition + 1;
         let protection = &Protection { edition, ..protection.clone() };
-        if protection.encode(SEALED_END - BOUND_AT).is_none() {
+        if !has_room(protection) {
             let why = "it has no room for all databases whose form is an exception, and for all \
                        that doors open";
             return Err(bad(&self.path, why.into(), TOO_MANY_NAMES));
@@ -298,22 +221,8 @@ impl ControlFile {
         change(&mut state.block);
         state.block.utc_us = self.seam.clock.utc_us();
         state.sequence += 1;
-        let buffer = &mut state.buffer;
-        buffer.fill(0);
-        buffer[..8].copy_from_slice(MAGIC);
-        put_u16(buffer, 8, VERSION);
-        buffer[16..32].copy_from_slice(&self.keys.system.0);
-        put_u32(buffer, 32, self.generation.0);
-        buffer[40..56].copy_from_slice(&self.salt.0);
-        put_u64(buffer, 56, state.sequence);
-        encode(&state.block, &mut buffer[SEALED_AT..BOUND_AT]);
-        // `bind` has seen that it fits.
-        let bound = state.protection.encode(SEALED_END - BOUND_AT).unwrap_or_default();
-        buffer[BOUND_AT..BOUND_AT + bound.len()].copy_from_slice(&bound);
-        let (clear, sealed) = buffer.split_at_mut(SEALED_AT);
-        let sealed = &mut sealed[..SEALED_END - SEALED_AT];
-        let tag = self.working.seal(state.sequence, &clear[..TAG_AT], sealed);
-        clear[TAG_AT..].copy_from_slice(&tag.0);
+        let sequenced = (state.sequence, &state.block);
+        self.sealer.seal(sequenced, &state.protection, &mut state.buffer);
         let at = (state.sequence % 2) * BLOCK as u64;
         state
             .file
@@ -324,6 +233,50 @@ impl ControlFile {
         }
         Ok(())
     }
+}
+
+/// What the control file of a system in `home` says; nothing is compared or changed.
+///
+/// # Errors
+/// If the control file cannot be read.
+pub fn bound(seam: &Seam, home: &Path, keys: &ControlKeys) -> Result<Protection, UowError> {
+    Ok(ControlFile::open(seam, &home.join(CONTROL), keys)?.0.protection())
+}
+
+/// Binds what a configuration asks for where that is less than what is bound, for an operator who
+/// holds the keys. The system is stopped and locked. Returns what was bound before, and is now.
+///
+/// # Errors
+/// If the control file cannot be read or written, or has no room for so many names.
+pub fn accept(
+    seam: &Seam,
+    home: &Path,
+    keys: &ControlKeys,
+    asked: &Protection,
+) -> Result<(Protection, Protection), UowError> {
+    let (control, block) = ControlFile::open(seam, &home.join(CONTROL), keys)?;
+    let before = control.protection();
+    let lowered = before.lowered_to(asked, block.proven);
+    if lowered != before {
+        control.bind(&lowered)?;
+    }
+    Ok((before, control.protection()))
+}
+
+/// Binds that the log, which was plain, is sealed from `end` on. The system is stopped and locked.
+///
+/// # Errors
+/// As for [`accept`].
+pub fn seal_log_from(
+    seam: &Seam,
+    home: &Path,
+    keys: &ControlKeys,
+    end: Lsn,
+) -> Result<(), UowError> {
+    let (control, _) = ControlFile::open(seam, &home.join(CONTROL), keys)?;
+    let bound = control.protection();
+    let plain = PlainSpan { until: end, ..bound.plain };
+    control.bind(&Protection { log: Format::Sealed, plain, ..bound })
 }
 
 /// What a refusal of the log means to whoever came with what the control file at `path` says.
@@ -355,92 +308,9 @@ impl LogEvents for ControlFile {
         back.map_err(|error| error.to_string())
     }
 
-    fn ahead(&self, holds: bool) -> Result<(), String> {
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
         self.update(|block| block.ahead = holds).map_err(|error| error.to_string())
     }
-}
-
-fn encode(block: &ControlBlock, out: &mut [u8]) {
-    put_u64(out, 0, block.checkpoint.0);
-    put_u64(out, 8, block.needed_from.0);
-    put_u64(out, 16, block.proven.0);
-    out[24] = block.stale.map_or(NO_COPY, |(copy, _)| copy);
-    out[25] = u8::from(block.orderly);
-    out[26] = u8::from(block.ahead);
-    put_u64(out, 32, block.stale.map_or(0, |(_, group)| group.0));
-    put_u64(out, 40, block.utc_us);
-}
-
-/// What is wrong with a slot.
-pub(crate) enum Fault {
-    Version(u16),
-    Damaged(String),
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Fault::Version(version) => {
-                write!(f, "it has layout version {version}, this release knows {VERSION}")
-            }
-            Fault::Damaged(why) => f.write_str(why),
-        }
-    }
-}
-
-/// Opens the seal of a slot, in place.
-pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fault> {
-    let damaged = |why: &str| Fault::Damaged(why.to_owned());
-    let mut reader = Reader::new(slot);
-    if reader.array() != Some(*MAGIC) {
-        return Err(damaged("it does not begin as a control block"));
-    }
-    let version = reader.u16().unwrap_or(0);
-    if version > VERSION {
-        return Err(Fault::Version(version));
-    }
-    let _zero = reader.array::<6>();
-    if reader.array() != Some(keys.system.0) {
-        return Err(damaged("it belongs to another system"));
-    }
-    let generation = KeyGeneration(reader.u32().unwrap_or(0));
-    let _zero = reader.u32();
-    let salt = Salt(reader.array().unwrap_or_default());
-    let sequence = reader.u64().unwrap_or(0);
-    let mut tag = Tag([0; 16]);
-    tag.0.copy_from_slice(&slot[TAG_AT..SEALED_AT]);
-    let working = working_key(keys, generation, &salt).map_err(|e| damaged(&e.to_string()))?;
-    let (clear, sealed) = slot.split_at_mut(SEALED_AT);
-    let end = if version == UNBOUND_VERSION { BOUND_AT } else { SEALED_END };
-    let sealed = &mut sealed[..end - SEALED_AT];
-    working
-        .open(sequence, &clear[..TAG_AT], sealed, &tag)
-        .map_err(|_| damaged("it does not prove itself"))?;
-    let stale = (sealed[24] != NO_COPY).then(|| (sealed[24], GroupNumber(get_u64(sealed, 32))));
-    let block = ControlBlock {
-        checkpoint: Lsn(get_u64(sealed, 0)),
-        needed_from: Lsn(get_u64(sealed, 8)),
-        proven: Lsn(get_u64(sealed, 16)),
-        stale,
-        orderly: sealed[25] == 1,
-        ahead: sealed[26] == 1,
-        utc_us: get_u64(sealed, 40),
-    };
-    let protection = match version {
-        UNBOUND_VERSION => Protection::SEALED,
-        _ => Protection::decode(&sealed[BOUND_AT - SEALED_AT..])
-            .ok_or_else(|| damaged("what it binds makes no sense"))?,
-    };
-    Ok(Numbered { sequence, tag, block, protection })
-}
-
-fn working_key(
-    keys: &ControlKeys,
-    generation: KeyGeneration,
-    salt: &Salt,
-) -> Result<WorkingKey, seal::SealError> {
-    let key = keys.keys.key(&keys.label, generation)?;
-    Ok(WorkingKey::derive(&key, salt, &[b"control file".as_slice(), &keys.system.0].concat()))
 }
 
 fn bad(path: &Path, why: String, remedy: &'static str) -> UowError {

@@ -15,7 +15,6 @@
 //! 4. A conversion ends when nothing in the old form is left in the double-write area either.
 //! 5. Chunks, beginnings and ends of conversions, and ends of data sets exclude each other.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,33 +23,13 @@ use pool::double_write::{BATCH_BYTES_MAX, BATCH_INTERVALS_MAX};
 use pool::{Pinned, PoolError};
 use seal::{Form, Format};
 use seam::plant::{Plant, planted};
-use seam::sync::{Condvar, Mutex, MutexGuard};
-use seam::thread::JoinHandle;
+use seam::sync::MutexGuard;
 use space::header::{fits_header_interval, write_header_interval};
 use space::{Conversion, DataSet, Definition, Header};
 
+use crate::converter::{Troubles, Turn};
 use crate::record::{CatalogRecord, KernelRecord};
 use crate::{Kernel, UowError};
-
-/// The thread that converts, and what it has met.
-#[derive(Default)]
-pub(crate) struct Converter {
-    /// Held during a chunk (5).
-    pub(crate) work: Mutex<()>,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    ended: bool,
-    running: bool,
-    thread: Option<JoinHandle>,
-    /// Why a data set cannot be converted any further. It waits until somebody resumes it.
-    troubles: BTreeMap<DataSetId, String>,
-    /// When the next chunk may begin, by the limits on the rate.
-    due: Duration,
-}
 
 /// How far the conversion of a data set is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +123,7 @@ impl Kernel {
         to: Form,
         bytes_per_second: u64,
     ) -> Result<(), UowError> {
-        let _work = self.converter.work.lock();
+        let _work = self.upkeep.converter.work.lock();
         if to.format == Format::Sealed {
             // Before the log says that it is going to be used.
             self.parts.keys.key(&set.definition().label, to.generation)?;
@@ -165,7 +144,7 @@ impl Kernel {
             self.permit(definition)
         })?;
         // What was sealed before still goes to disk in the old form, behind the cursor perhaps.
-        self.writer.settle();
+        self.buffers.writer.settle();
         self.log.wait_durable(end)?;
         self.wake_converter(Some(set.id()))
     }
@@ -180,7 +159,7 @@ impl Kernel {
         paused: bool,
         bytes_per_second: Option<u64>,
     ) -> Result<(), UowError> {
-        let _work = self.converter.work.lock();
+        let _work = self.upkeep.converter.work.lock();
         let end = self.redefine_set(set, |definition| {
             let Some(conversion) = &mut definition.conversion else {
                 return Err(UowError::NotConverting { name: set.name().to_owned() });
@@ -202,7 +181,7 @@ impl Kernel {
         let under_way = sets.iter().filter_map(|set| {
             let definition = set.definition();
             let conversion = definition.conversion?;
-            let trouble = self.converter.state.lock().troubles.get(&set.id()).cloned();
+            let trouble = self.upkeep.converter.trouble_of(set.id());
             Some(ConversionStatus {
                 set: set.id(),
                 name: set.name().to_owned(),
@@ -226,68 +205,34 @@ impl Kernel {
         self: &Arc<Self>,
         retry: Option<DataSetId>,
     ) -> Result<(), UowError> {
-        let mut state = self.converter.state.lock();
-        if let Some(set) = retry {
-            state.troubles.remove(&set);
-        }
-        let next = self.next_to_convert(&state);
-        state.due = match retry {
-            Some(_) => Duration::ZERO,
-            // The rate holds over a restart, too.
-            None => next.as_ref().map_or(Duration::ZERO, |set| self.first_due(set)),
-        };
-        if state.ended || state.running || next.is_none() {
-            self.converter.changed.notify_all();
-            return Ok(());
-        }
-        let before = state.thread.take();
-        state.running = true;
         let weak = Arc::downgrade(self);
-        let started = seam::thread::spawn("converter", move || {
-            while let Some(kernel) = weak.upgrade() {
-                if !kernel.convert_on() {
-                    return;
-                }
-            }
-        });
-        match started {
-            Ok(thread) => state.thread = Some(thread),
-            Err(error) => {
-                state.running = false;
-                return Err(error.into());
-            }
-        }
-        drop(state);
-        if let Some(thread) = before {
-            thread.join();
-        }
-        Ok(())
+        let woken = self.upkeep.converter.wake(
+            retry,
+            |troubles| self.next_to_convert(troubles),
+            |set| self.first_due(set),
+            move || weak.upgrade().is_some_and(|kernel| kernel.convert_on()),
+        );
+        Ok(woken?)
     }
 
     /// The data set that is converted next.
-    fn next_to_convert(&self, state: &State) -> Option<Arc<DataSet>> {
+    fn next_to_convert(&self, troubles: &Troubles) -> Option<Arc<DataSet>> {
         let wants = |set: &Arc<DataSet>| {
             let conversion = set.definition().conversion;
-            conversion.is_some_and(|c| !c.paused) && !state.troubles.contains_key(&set.id())
+            conversion.is_some_and(|c| !c.paused) && !troubles.contains_key(&set.id())
         };
         self.all_sets().into_iter().find(wants)
     }
 
     /// One round of the thread; `false` when it shall end.
     fn convert_on(&self) -> bool {
-        let mut state = self.converter.state.lock();
-        let now = self.parts.seam.clock.monotonic();
-        if !state.ended && state.due > now {
-            let wait = (state.due - now).min(WAIT_MAX);
-            self.converter.changed.wait_for(&mut state, wait);
-            return true;
-        }
-        let set = self.next_to_convert(&state).filter(|_| !state.ended && !self.stop.is_set());
-        let Some(set) = set else {
-            state.running = false;
-            return false;
+        let next =
+            |troubles: &Troubles| self.next_to_convert(troubles).filter(|_| !self.stop.is_set());
+        let set = match self.upkeep.converter.turn(&*self.parts.seam.clock, next) {
+            Turn::Waited => return true,
+            Turn::End => return false,
+            Turn::Chunk(set) => set,
         };
-        drop(state);
         let begun = self.parts.seam.clock.monotonic();
         match self.convert_chunk(&set) {
             Ok(Step::Went(bytes)) => self.pace(&set, begun, bytes),
@@ -295,7 +240,7 @@ impl Kernel {
             Err(error) if error.is_stopped() => {}
             Err(UowError::Pool(PoolError::NoFrames { .. })) => self.seam().clock.sleep(PAUSE),
             Err(error) => {
-                self.converter.state.lock().troubles.insert(set.id(), error.to_string());
+                self.upkeep.converter.give_up(set.id(), error.to_string());
             }
         }
         true
@@ -312,7 +257,7 @@ impl Kernel {
         let time = time_for(set, bytes);
         if time > Duration::ZERO {
             // What a slow disk has cost is not made up for later.
-            self.converter.state.lock().due = begun + time;
+            self.upkeep.converter.wait_until(begun + time);
         }
     }
 
@@ -322,7 +267,7 @@ impl Kernel {
             self.ask_for_log_room();
             return Ok(Step::Went(0));
         }
-        let work = self.converter.work.lock();
+        let work = self.upkeep.converter.work.lock();
         let definition = set.definition();
         let Some(conversion) = definition.conversion.filter(|c| !c.paused) else {
             return Ok(Step::Over);
@@ -396,7 +341,7 @@ impl Kernel {
         }
         let mut left = &pins[..];
         while !left.is_empty() {
-            let written = self.writer.write_again(left)?;
+            let written = self.buffers.writer.write_again(left)?;
             if written == 0 {
                 self.seam().clock.sleep(PAUSE);
             }
@@ -434,7 +379,7 @@ impl Kernel {
         match set.pin(ci) {
             Ok(pin) => Ok(Interval::Rewrite(pin)),
             // Given out and not written since: what stands on disk need not make sense.
-            Err(PoolError::Damaged { .. }) if self.transit.has((set.id(), ci)) => {
+            Err(PoolError::Damaged { .. }) if self.work.transit.has((set.id(), ci)) => {
                 Ok(Interval::NotNow)
             }
             Err(error) => Err(error.into()),
@@ -475,7 +420,7 @@ impl Kernel {
         done.drop_permit();
         self.renew_header(set, &done)?;
         if !planted(Plant::SlotsNotCleared) {
-            self.writer.clear_area()?;
+            self.buffers.writer.clear_area()?;
         }
         let end = self.redefine_set(set, |definition| {
             definition.conversion = None;
@@ -496,7 +441,7 @@ impl Kernel {
         write_header_interval(page.bytes_mut(), self.parts.system, definition);
         drop(page);
         let pin = set.pin(CiNumber(0))?;
-        while self.writer.write_again(std::slice::from_ref(&pin))? == 0 {
+        while self.buffers.writer.write_again(std::slice::from_ref(&pin))? == 0 {
             self.seam().clock.sleep(PAUSE);
         }
         Ok(())
@@ -509,23 +454,6 @@ fn time_for(set: &DataSet, bytes: u64) -> Duration {
     let us = (u128::from(bytes) * 1_000_000).checked_div(u128::from(rate)).unwrap_or(0);
     Duration::from_micros(us as u64)
 }
-
-impl Converter {
-    /// Ends the thread; conversions go on when the system is opened again.
-    pub(crate) fn end(&self) {
-        let mut state = self.state.lock();
-        state.ended = true;
-        let thread = state.thread.take();
-        drop(state);
-        self.changed.notify_all();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-    }
-}
-
-/// The longest wait in one go: somebody may want the thread to end.
-const WAIT_MAX: Duration = Duration::from_millis(50);
 
 /// A form, for people.
 #[must_use]

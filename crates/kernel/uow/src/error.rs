@@ -462,3 +462,9 @@ const FORGED_LOG: &str = "Somebody may have forged the log, or put back one of a
 /// What to do before a data set can be sealed.
 const SEAL_LOG_FIRST: &str = "Have the log sealed first: `[log] format = \"sealed\"` in \
                               holdfast.toml, and a start. Or leave the data set plain.";
+
+impl From<std::io::Error> for UowError {
+    fn from(source: std::io::Error) -> UowError {
+        UowError::Io { what: "the operating system refuses".into(), source }
+    }
+}

@@ -11,7 +11,6 @@ use base::{DataSetId, Lsn, UowId};
 use seam::sync::Mutex;
 
 use crate::record::Interval;
-use crate::{Kernel, UowError};
 
 /// What is to be given back, by the unit of work that has freed it.
 #[derive(Default)]
@@ -33,50 +32,21 @@ impl Frees {
     }
 
     /// What a unit of work has freed whose commit is durable.
-    fn ready(&self, durable: Lsn) -> Option<(UowId, Vec<Interval>)> {
+    pub(crate) fn ready(&self, durable: Lsn) -> Option<(UowId, Vec<Interval>)> {
         let waiting = self.waiting.lock();
         let mut ready = waiting.iter().filter(|(_, (after, _))| *after <= durable);
         ready.next().map(|(uow, (_, intervals))| (*uow, intervals.clone()))
     }
 
     /// All that a unit of work has freed is given back.
-    fn remove(&self, uow: UowId) {
+    pub(crate) fn remove(&self, uow: UowId) {
         self.waiting.lock().remove(&uow);
     }
 
     /// What must be durable before nothing of a data set waits; nothing if nothing does.
-    fn pending(&self, set: DataSetId) -> Option<Lsn> {
+    pub(crate) fn pending(&self, set: DataSetId) -> Option<Lsn> {
         let waiting = self.waiting.lock();
         let of_set = |free: &&(Lsn, Vec<Interval>)| free.1.iter().any(|(id, _)| *id == set);
         waiting.values().filter(of_set).map(|(after, _)| *after).max()
-    }
-}
-
-impl Kernel {
-    /// Gives back the intervals of units of work whose commit is durable.
-    pub(crate) fn free_after_commit(&self) -> Result<(), UowError> {
-        let _work = self.checkpoints.work.lock();
-        while let Some((uow, intervals)) = self.frees.ready(self.log.durable()) {
-            for (id, ci) in intervals {
-                if let Some(set) = self.set(id) {
-                    self.take_back(&set, ci, uow)?;
-                }
-            }
-            self.frees.remove(uow);
-        }
-        Ok(())
-    }
-
-    /// Returns when no committed unit of work has anything of a data set still to be freed: before
-    /// all that is in use there is freed at once. No latch is held.
-    ///
-    /// # Errors
-    /// If the kernel has stopped.
-    pub fn settle_frees(&self, set: DataSetId) -> Result<(), UowError> {
-        while let Some(pending) = self.frees.pending(set) {
-            self.log.wait_durable(pending)?;
-            self.free_after_commit()?;
-        }
-        Ok(())
     }
 }

@@ -18,9 +18,11 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `kernel` | the parts of an open system, structure changes, statistics |
+//! | `kernel` | the parts of an open system, statistics; its contract with the layer above |
+//! | `config` | how a kernel is set up |
+//! | `ending` | the end of an open system |
 //! | `sets` | data sets that come and go, intervals that are given out and taken back |
-//! | `unit`, `undo`, `undo_list` | units of work and how they are undone |
+//! | `unit`, `undo_list` | units of work and how they are undone |
 //! | `units` | what units of work share: numbers, the newest commit |
 //! | `frees` | what committed units of work have freed |
 //! | `active` | who is active, what log his undo needs, for the checkpoint |
@@ -29,30 +31,37 @@
 //! | `registry` | the data sets that are open |
 //! | `transit` | intervals between the map and a structure |
 //! | `journal` | what the page writer tells the log |
-//! | `checkpoint`, `control` | where restart begins |
-//! | `checkpointer` | taking checkpoints |
+//! | `checkpoint` | what a checkpoint carries |
+//! | `control`, `control_block` | where restart begins: the file, its slots |
+//! | `checkpointer`, `checkpoints` | taking checkpoints; when the last one was |
 //! | `anchor` | proof elsewhere of how far the system has come |
 //! | `pools` | pools that come, go and change their size |
-//! | `convert` | data sets change their form while they are in use |
+//! | `convert`, `converter` | data sets change their form while they are in use; the thread |
 //! | `repair` | what stands damaged on disk is written again while it is in use |
-//! | `housekeeper` | when checkpoints and frees are due, room in the log |
+//! | `housekeeping`, `housekeeper` | checkpoints and frees that are due, room in the log; the thread |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `successors` | repeating changes in what is built |
 //! | `undoable` | what a recovery would have to undo of the units of work it has seen |
 //! | `sweep` | changes gathered and repeated in the order of their intervals |
 //! | `runs` | intervals that are read in one piece |
-//! | `restart` | analysis, repair, redo, undo |
+//! | `restart` | analysis, repair, redo, undo; what it found: `restart_report` |
 
 mod active;
 mod anchor;
 mod catalog;
 pub mod checkpoint;
 mod checkpointer;
+mod checkpoints;
+mod config;
 pub mod control;
+mod control_block;
 mod convert;
+mod converter;
+mod ending;
 mod error;
 mod frees;
 mod housekeeper;
+mod housekeeping;
 mod journal;
 mod kernel;
 mod pools;
@@ -62,14 +71,13 @@ pub mod record;
 mod redo_workers;
 mod registry;
 mod repair;
-mod resource;
 mod restart;
+mod restart_report;
 mod runs;
 mod sets;
 mod successors;
 mod sweep;
 mod transit;
-mod undo;
 mod undo_list;
 mod undoable;
 mod unit;
@@ -77,16 +85,15 @@ mod units;
 
 pub use anchor::AnchorPlan;
 pub use catalog::{Catalog, CatalogEntry, SetState};
+pub use config::{KernelConfig, PoolPlan};
 pub use convert::{ConversionStatus, describe};
 pub use error::{Lowered, SpanLimit, SpanSetting, UowError};
-pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
+pub use kernel::{Kernel, KernelStatistics, Parts, RecordDamage, Resource, Undo};
 pub use protection::{AskedAbove, Opening, Protection};
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use record::Target;
 pub use repair::RepairedFrom;
-pub use resource::{RecordDamage, Resource};
-pub use restart::RestartReport;
+pub use restart_report::RestartReport;
 pub use sets::Use;
 pub use successors::Repeating;
-pub use undo::Undo;
 pub use unit::{AtEnd, Savepoint, Uow, UowOptions};

@@ -5,25 +5,16 @@
 
 use std::sync::Arc;
 
-use pool::{Moved, Pool, Pools, Resized};
-use seam::sync::Mutex;
+use pool::{Moved, Pool, Resized};
 use space::Definition;
 
-use crate::kernel::PoolPlan;
-use crate::{Kernel, UowError};
-
-/// The pools of an open system.
-pub(crate) struct KernelPools {
-    pub(crate) all: Arc<Pools>,
-    /// Held by whoever changes which pools there are, or who is assigned to them.
-    pub(crate) assigning: Mutex<()>,
-}
+use crate::{Kernel, PoolPlan, UowError};
 
 impl Kernel {
     /// The pools.
     #[must_use]
     pub fn pools(&self) -> Vec<Arc<Pool>> {
-        self.pools.all.all()
+        self.buffers.pools.all()
     }
 
     /// The pool of that name.
@@ -31,9 +22,9 @@ impl Kernel {
     /// # Errors
     /// [`UowError::NoSuchPool`].
     pub fn pool(&self, name: &str) -> Result<Arc<Pool>, UowError> {
-        self.pools.all.named(name).ok_or_else(|| {
+        self.buffers.pools.named(name).ok_or_else(|| {
             let known: Vec<String> =
-                self.pools.all.all().iter().map(|pool| pool.name().to_owned()).collect();
+                self.buffers.pools.all().iter().map(|pool| pool.name().to_owned()).collect();
             UowError::NoSuchPool { name: name.to_owned(), known: known.join(", ") }
         })
     }
@@ -51,8 +42,8 @@ impl Kernel {
     /// # Errors
     /// A name that is taken.
     pub fn add_pool(&self, plan: &PoolPlan) -> Result<Arc<Pool>, UowError> {
-        let _alone = self.pools.assigning.lock();
-        Ok(self.pools.all.add(plan.config())?)
+        let _alone = self.buffers.assigning.lock();
+        Ok(self.buffers.pools.add(plan.config())?)
     }
 
     /// Moves a data set to another pool, while others go on using it.
@@ -60,7 +51,7 @@ impl Kernel {
     /// # Errors
     /// No such data set or pool, a pool with another unit, intervals that stay in use.
     pub fn assign_set(&self, name: &str, pool: &str) -> Result<Moved, UowError> {
-        let _alone = self.pools.assigning.lock();
+        let _alone = self.buffers.assigning.lock();
         let set = self.set_named(name).ok_or_else(|| UowError::NoSuchSet { name: name.into() })?;
         let to = self.pool(pool)?;
         if to.unit_bytes() != set.unit_bytes() {
@@ -87,7 +78,7 @@ impl Kernel {
             return Err(UowError::PoolUsed { name: name.to_owned(), sets });
         }
         let like = |other: &Arc<Pool>| other.unit_bytes() == pool.unit_bytes();
-        if self.pools.all.all().iter().filter(|other| like(other)).count() == 1 {
+        if self.buffers.pools.all().iter().filter(|other| like(other)).count() == 1 {
             let unit_bytes = pool.unit_bytes();
             return Err(UowError::LastPool { name: name.to_owned(), unit_bytes });
         }
@@ -99,8 +90,8 @@ impl Kernel {
     /// # Errors
     /// As for [`Kernel::unused_pool`].
     pub fn delete_pool(&self, name: &str) -> Result<(), UowError> {
-        let _alone = self.pools.assigning.lock();
-        Ok(self.pools.all.delete(&self.unused_pool(name)?)?)
+        let _alone = self.buffers.assigning.lock();
+        Ok(self.buffers.pools.delete(&self.unused_pool(name)?)?)
     }
 
     /// The pool that a new data set names, or any that fits it.
@@ -110,7 +101,7 @@ impl Kernel {
             pool.unit_bytes() == unit_bytes
                 && (definition.pool.is_empty() || pool.name() == definition.pool)
         };
-        self.pools.all.all().into_iter().find(named).ok_or_else(|| UowError::NoPool {
+        self.buffers.pools.all().into_iter().find(named).ok_or_else(|| UowError::NoPool {
             name: definition.name.clone(),
             pool: definition.pool.clone(),
             unit_bytes,

@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! 1. A configuration that asks for less than what is bound opens nothing, until an operator who
-//!    holds the keys has bound what it asks for ([`accept`]).
+//!    holds the keys has bound what it asks for ([`crate::control::accept`]).
 //! 2. One that asks for more is bound by the next start, once that has succeeded.
 //! 3. Both slots of the control file have what is bound: a damaged slot brings back nothing older.
 //! 4. Plain groups of the log are believed within the one span in which it was plain, and nowhere
@@ -39,13 +39,12 @@ use std::path::{Path, PathBuf};
 use base::Lsn;
 use base::bytes::{Reader, push_string16};
 use seal::Format;
-use seam::Seam;
 use wal::PlainSpan;
 
-use crate::control::{ControlFile, ControlKeys};
-use crate::restart::CONTROL;
-use crate::{KernelConfig, Lowered, UowError};
+use crate::{Lowered, UowError};
 
+/// The file in the system's folder that binds it.
+pub(crate) const CONTROL: &str = "control";
 /// The edition of a system that was just made.
 pub(crate) const FIRST_EDITION: u32 = 1;
 
@@ -107,27 +106,6 @@ impl Protection {
         anchor: None,
         openings: None,
     };
-
-    /// What a configuration asks for, of a system in `home`.
-    #[must_use]
-    pub fn asked(config: &KernelConfig, home: &Path) -> Protection {
-        let AskedAbove { new_sets, exceptions, archive_folders } = config.asked.clone();
-        let anchor = config.anchor.as_ref().map(|plan| {
-            plan.path.strip_prefix(home).map_or_else(|_| plan.path.clone(), Path::to_path_buf)
-        });
-        Protection {
-            log: config.log.format,
-            edition: FIRST_EDITION,
-            plain: config.log.plain,
-            log_copies: u8::try_from(config.log.copies.len()).unwrap_or(u8::MAX),
-            archive_folders,
-            new_sets,
-            exceptions,
-            anchor,
-            // Bound when doors are open, or by an operator.
-            openings: None,
-        }
-    }
 
     /// Where `asked` is less than this.
     #[must_use]
@@ -209,7 +187,7 @@ impl Protection {
 
     /// What is bound once an operator has accepted what `asked` lowers. The log has reached
     /// `proven`: from there on it may become plain.
-    fn lowered_to(&self, asked: &Protection, proven: Lsn) -> Protection {
+    pub(crate) fn lowered_to(&self, asked: &Protection, proven: Lsn) -> Protection {
         let mut lowered = self.clone();
         lowered.log_copies = self.log_copies.min(asked.log_copies);
         lowered.archive_folders = self.archive_folders.min(asked.archive_folders);
@@ -298,50 +276,6 @@ impl Protection {
             openings,
         })
     }
-}
-
-/// What the control file of a system in `home` says; nothing is compared or changed.
-///
-/// # Errors
-/// If the control file cannot be read.
-pub fn bound(seam: &Seam, home: &Path, keys: &ControlKeys) -> Result<Protection, UowError> {
-    Ok(ControlFile::open(seam, &home.join(CONTROL), keys)?.0.protection())
-}
-
-/// Binds what a configuration asks for where that is less than what is bound, for an operator who
-/// holds the keys. The system is stopped and locked. Returns what was bound before, and is now.
-///
-/// # Errors
-/// If the control file cannot be read or written, or has no room for so many names.
-pub fn accept(
-    seam: &Seam,
-    home: &Path,
-    keys: &ControlKeys,
-    asked: &Protection,
-) -> Result<(Protection, Protection), UowError> {
-    let (control, block) = ControlFile::open(seam, &home.join(CONTROL), keys)?;
-    let before = control.protection();
-    let lowered = before.lowered_to(asked, block.proven);
-    if lowered != before {
-        control.bind(&lowered)?;
-    }
-    Ok((before, control.protection()))
-}
-
-/// Binds that the log, which was plain, is sealed from `end` on. The system is stopped and locked.
-///
-/// # Errors
-/// As for [`accept`].
-pub fn seal_log_from(
-    seam: &Seam,
-    home: &Path,
-    keys: &ControlKeys,
-    end: Lsn,
-) -> Result<(), UowError> {
-    let (control, _) = ControlFile::open(seam, &home.join(CONTROL), keys)?;
-    let bound = control.protection();
-    let plain = PlainSpan { until: end, ..bound.plain };
-    control.bind(&Protection { log: Format::Sealed, plain, ..bound })
 }
 
 const NEWEST: &str = "Put the newest control file back. If there is none, restore the system in a \

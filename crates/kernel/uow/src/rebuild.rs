@@ -29,6 +29,7 @@ use wal::Record;
 
 use crate::checkpoint::Checkpoint;
 use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Target, Undone};
+use crate::successors::fresh;
 use crate::transit::steps_of;
 use crate::undoable::{Undoable, Unit, Units};
 use crate::{Kernel, Repeating, Undo, UowError};
@@ -87,8 +88,28 @@ pub struct Rebuild {
     uncommitted: BTreeMap<UowId, Vec<CiNumber>>,
     frees: BTreeMap<UowId, Vec<CiNumber>>,
     transit: BTreeSet<CiNumber>,
-    pub(crate) counts: RebuildCounts,
+    counts: RebuildCounts,
     targets: Vec<Target>,
+}
+
+impl Repeating {
+    /// Begins with these successors. It takes up to four times the memory of their largest pool.
+    #[must_use]
+    pub fn start(kernel: &Arc<Kernel>, rebuilds: &[Rebuild]) -> Repeating {
+        Repeating::of(kernel, rebuilds.iter().map(|rebuild| Arc::clone(&rebuild.set)))
+    }
+
+    /// Repeats what is left, and counts all changes.
+    ///
+    /// # Errors
+    /// A record that does not fit its interval; whatever pool and disk say.
+    pub fn finish(self, rebuilds: &mut [Rebuild]) -> Result<(), UowError> {
+        self.end(|set, redone| {
+            for rebuild in rebuilds.iter_mut().filter(|rebuild| rebuild.set.id() == set) {
+                rebuild.counts.redone += redone;
+            }
+        })
+    }
 }
 
 /// A set of intervals.
@@ -215,8 +236,8 @@ impl Kernel {
         built.iter().try_for_each(|(_, new)| new.end_building())?;
         // A conversion of what goes comes to the end of its step, and the housekeeper to that of
         // its look at the maps.
-        let _converting = self.converter.work.lock();
-        let _work = self.checkpoints.work.lock();
+        let _converting = self.upkeep.converter.work.lock();
+        let _work = self.upkeep.checkpoints.work.lock();
         let places: Vec<(DataSetId, DataSetId)> =
             built.iter().map(|(old, new)| (*old, new.id())).collect();
         let recovered = CatalogRecord::Recovered(Recovered { to, sets: places.clone() });
@@ -228,7 +249,7 @@ impl Kernel {
             places.iter().for_each(|(old, new)| sets.put_in_place(*old, *new));
             (done.end, old)
         };
-        places.iter().for_each(|(old, _)| self.transit.forget(*old));
+        places.iter().for_each(|(old, _)| self.work.transit.forget(*old));
         self.log.wait_durable(end)?;
         for set in old {
             set.home().forget(set.id(), CiNumber(0))?;
@@ -244,7 +265,7 @@ impl Kernel {
     }
 
     fn remove_building(&self, set: &DataSet) -> Result<(), UowError> {
-        let _work = self.checkpoints.work.lock();
+        let _work = self.upkeep.checkpoints.work.lock();
         {
             let mut sets = self.sets.lock();
             if !sets.is_building(set.id()) {
@@ -253,7 +274,7 @@ impl Kernel {
             KernelRecord::from(CatalogRecord::Gone(set.id())).append_reserved(&self.log)?;
             sets.remove(set.id());
         }
-        self.transit.forget(set.id());
+        self.work.transit.forget(set.id());
         set.home().forget(set.id(), CiNumber(0))?;
         Ok(set.remove_files()?)
     }
@@ -565,11 +586,11 @@ impl Rebuild {
             return Ok(());
         }
         let kernel = Arc::clone(&self.kernel);
-        let uow = kernel.units.number();
-        let slot = kernel.active.enter(uow)?;
-        kernel.active.begin_append(slot);
-        kernel.active.pin(slot, kernel.log.next_lsn());
-        kernel.active.end_append(slot, Lsn::NONE);
+        let uow = kernel.work.units.number();
+        let slot = kernel.work.active.enter(uow)?;
+        kernel.work.active.begin_append(slot);
+        kernel.work.active.pin(slot, kernel.log.next_lsn());
+        kernel.work.active.end_append(slot, Lsn::NONE);
         let mut undo = Undo::new(&kernel, uow, slot, Lsn::NONE);
         let mut undone = Ok(());
         for (change, body) in changes {
@@ -596,10 +617,4 @@ impl Rebuild {
         }
         Ok(())
     }
-}
-
-/// An interval whose contents are about to be written anew; `known`: it held something.
-pub(crate) fn fresh(set: &DataSet, ci: CiNumber, known: bool) -> Result<ExclusiveCi<'_>, UowError> {
-    let written = set.is_resident(ci) || known;
-    Ok(if written { set.exclusive(ci)? } else { set.pin_fresh(ci)?.exclusive() })
 }

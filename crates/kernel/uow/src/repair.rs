@@ -34,14 +34,14 @@ impl Kernel {
     /// Returns when the batch of page writes in flight, if there is one, is on disk. What stands on
     /// disk is then what the map says, unless another batch has begun since.
     pub fn settle_writes(&self) {
-        self.writer.settle();
+        self.buffers.writer.settle();
     }
 
     /// Whether an interval was given out and is not yet part of anything: what stands in its place
     /// need not make sense.
     #[must_use]
     pub fn is_in_transit(&self, set: &DataSet, ci: CiNumber) -> bool {
-        self.transit.has((set.id(), ci))
+        self.work.transit.has((set.id(), ci))
     }
 
     /// Where a good version of an interval is left, if it stands damaged on disk.
@@ -53,7 +53,7 @@ impl Kernel {
             return Ok(Some(RepairedFrom::Memory));
         }
         let expected = set.expected_prefix(ci)?;
-        let found = self.writer.found_batches()?;
+        let found = self.buffers.writer.found_batches()?;
         let mut units = found.iter().flat_map(|batch| &batch.units);
         let fits = units.any(|(of, at, prefix, _)| (*of, *at, *prefix) == (set.id(), ci, expected));
         Ok(fits.then_some(RepairedFrom::DoubleWrite))
@@ -71,13 +71,13 @@ impl Kernel {
     ) -> Result<Option<RepairedFrom>, UowError> {
         self.stop.check()?;
         // The data set stays for as long as this takes.
-        let _work = self.converter.work.lock();
+        let _work = self.upkeep.converter.work.lock();
         if self.set(set.id()).is_none() {
             return Err(UowError::NoSuchSet { name: set.name().to_owned() });
         }
         match set.pin(ci) {
             Ok(pin) => {
-                while self.writer.write_again(std::slice::from_ref(&pin))? == 0 {
+                while self.buffers.writer.write_again(std::slice::from_ref(&pin))? == 0 {
                     seam::thread::yield_now();
                 }
                 return Ok(Some(RepairedFrom::Memory));
@@ -87,7 +87,7 @@ impl Kernel {
         }
         // While its map is in memory, what it expects can be asked without reading.
         let map = set.layout().guardian(ci).map(|guardian| set.pin(guardian.map)).transpose()?;
-        let put_back = self.writer.put_back(set, ci)?;
+        let put_back = self.buffers.writer.put_back(set, ci)?;
         drop(map);
         Ok(put_back.then_some(RepairedFrom::DoubleWrite))
     }
@@ -107,7 +107,7 @@ impl Kernel {
     #[must_use]
     pub fn misplaced_files(&self) -> Vec<(&'static str, &'static str)> {
         let control = self.control.is_misplaced();
-        let area = self.writer.area_is_misplaced();
+        let area = self.buffers.writer.area_is_misplaced();
         let control = control.then_some(("control file", "holdfast repair --control"));
         let area = area.then_some(("double-write area", "holdfast repair --double-write"));
         control.into_iter().chain(area).collect()
@@ -118,6 +118,6 @@ impl Kernel {
     /// # Errors
     /// If the disk refuses; the kernel stops then.
     pub fn clear_double_write(&self) -> Result<(), UowError> {
-        Ok(self.writer.clear_area()?)
+        Ok(self.buffers.writer.clear_area()?)
     }
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use base::{CiNumber, Lsn, UowId};
+use base::{CiNumber, DataSetId, Lsn, UowId};
 use pool::{ExclusiveCi, PoolError};
 use seal::Format;
 use space::{DataSet, Definition, Purpose};
@@ -38,7 +38,7 @@ impl Kernel {
 
     /// A data set by number.
     #[must_use]
-    pub fn set(&self, id: base::DataSetId) -> Option<Arc<DataSet>> {
+    pub fn set(&self, id: DataSetId) -> Option<Arc<DataSet>> {
         self.sets.lock().get(id)
     }
 
@@ -67,7 +67,7 @@ impl Kernel {
     ) -> Result<Arc<DataSet>, UowError> {
         self.stop.check()?;
         self.check_form(&definition)?;
-        let _alone = self.pools.assigning.lock();
+        let _alone = self.buffers.assigning.lock();
         let pool = self.pool_for(&definition)?;
         pool.name().clone_into(&mut definition.pool);
         {
@@ -80,7 +80,7 @@ impl Kernel {
                 });
             }
             sets.next = sets.next.max(1);
-            definition.id = base::DataSetId(sets.next);
+            definition.id = DataSetId(sets.next);
             sets.next += 1;
         }
         self.permit(&mut definition)?;
@@ -128,15 +128,15 @@ impl Kernel {
     /// Whatever the log or the disk says.
     pub fn drop_set(&self, set: &Arc<DataSet>) -> Result<(), UowError> {
         // It may just be converted, and the housekeeper may be about to look at its maps.
-        let _converting = self.converter.work.lock();
-        let _work = self.checkpoints.work.lock();
+        let _converting = self.upkeep.converter.work.lock();
+        let _work = self.upkeep.checkpoints.work.lock();
         let end = {
             let mut sets = self.sets.lock();
             let gone = KernelRecord::from(CatalogRecord::Gone(set.id())).append(&self.log)?;
             sets.remove(set.id());
             gone.end
         };
-        self.transit.forget(set.id());
+        self.work.transit.forget(set.id());
         self.log.wait_durable(end)?;
         set.home().forget(set.id(), CiNumber(0))?;
         Ok(set.remove_files()?)
@@ -209,7 +209,7 @@ impl Kernel {
         // Both under the map's latch: an interval enters and leaves the map under it.
         set.while_used(ci, |used| match used {
             false => Use::Free,
-            true if self.transit.has((set.id(), ci)) => Use::InTransit,
+            true if self.work.transit.has((set.id(), ci)) => Use::InTransit,
             true => Use::Held,
         })
     }
@@ -247,8 +247,35 @@ impl Kernel {
     ) -> Result<(), UowError> {
         page.begin_change(self.log.next_lsn());
         let append = || record.append_for(&self.log, uow, Lsn::NONE);
-        let place = self.transit.log(&[step], append)?;
+        let place = self.work.transit.log(&[step], append)?;
         page.set_lsn(place.lsn);
+        Ok(())
+    }
+
+    /// Gives back the intervals of units of work whose commit is durable.
+    pub(crate) fn free_after_commit(&self) -> Result<(), UowError> {
+        let _work = self.upkeep.checkpoints.work.lock();
+        while let Some((uow, intervals)) = self.work.frees.ready(self.log.durable()) {
+            for (id, ci) in intervals {
+                if let Some(set) = self.set(id) {
+                    self.take_back(&set, ci, uow)?;
+                }
+            }
+            self.work.frees.remove(uow);
+        }
+        Ok(())
+    }
+
+    /// Returns when no committed unit of work has anything of a data set still to be freed: before
+    /// all that is in use there is freed at once. No latch is held.
+    ///
+    /// # Errors
+    /// If the kernel has stopped.
+    pub fn settle_frees(&self, set: DataSetId) -> Result<(), UowError> {
+        while let Some(pending) = self.work.frees.pending(set) {
+            self.log.wait_durable(pending)?;
+            self.free_after_commit()?;
+        }
         Ok(())
     }
 }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use base::{CiNumber, DataSetId, Lsn};
+use pool::ExclusiveCi;
 use space::DataSet;
 
-use crate::rebuild::fresh;
 use crate::record::Target;
 use crate::sweep::{Gathered, Repeat, Sweep};
-use crate::{Kernel, Rebuild, UowError};
+use crate::{Kernel, UowError};
 
 /// The most that is gathered from the log before it is repeated, however large the pools are.
 const GATHERED_BYTES_MAX: usize = 1 << 30;
@@ -25,14 +25,10 @@ pub struct Repeating {
 }
 
 impl Repeating {
-    /// Begins with these successors. It takes up to four times the memory of their largest pool.
-    #[must_use]
-    pub fn start(kernel: &Arc<Kernel>, rebuilds: &[Rebuild]) -> Repeating {
-        let one = |rebuild: &Rebuild| {
-            let set = Arc::clone(rebuild.set());
-            (set.id(), Successor { set, redone: AtomicU64::new(0) })
-        };
-        let sets: BTreeMap<DataSetId, Successor> = rebuilds.iter().map(one).collect();
+    /// Begins with these data sets. It takes up to four times the memory of their largest pool.
+    pub(crate) fn of(kernel: &Arc<Kernel>, sets: impl Iterator<Item = Arc<DataSet>>) -> Repeating {
+        let one = |set: Arc<DataSet>| (set.id(), Successor { set, redone: AtomicU64::new(0) });
+        let sets: BTreeMap<DataSetId, Successor> = sets.map(one).collect();
         let pools = sets.values().map(|one| one.set.pool().frames() * one.set.unit_bytes());
         let bytes_max = GATHERED_BYTES_MAX.min(pools.max().unwrap_or(0) * 4);
         let successors = Arc::new(Successors { kernel: Arc::clone(kernel), sets });
@@ -51,16 +47,11 @@ impl Repeating {
         self.sweep.give((set, target.ci), (kind, lsn), (target.fresh, known), body)
     }
 
-    /// Repeats what is left, and counts all changes.
-    ///
-    /// # Errors
-    /// A record that does not fit its interval; whatever pool and disk say.
-    pub fn finish(self, rebuilds: &mut [Rebuild]) -> Result<(), UowError> {
+    /// Repeats what is left; tells how many changes of each data set were repeated.
+    pub(crate) fn end(self, mut count: impl FnMut(DataSetId, u64)) -> Result<(), UowError> {
         let done = self.sweep.finish();
-        for rebuild in rebuilds {
-            if let Some(successor) = self.successors.sets.get(&rebuild.set().id()) {
-                rebuild.counts.redone += successor.redone.load(Relaxed);
-            }
+        for (set, successor) in &self.successors.sets {
+            count(*set, successor.redone.load(Relaxed));
         }
         done
     }
@@ -112,4 +103,10 @@ impl Repeat for Successors {
         redone.fetch_add(repeated, Relaxed);
         Ok(())
     }
+}
+
+/// An interval whose contents are about to be written anew; `known`: it held something.
+pub(crate) fn fresh(set: &DataSet, ci: CiNumber, known: bool) -> Result<ExclusiveCi<'_>, UowError> {
+    let written = set.is_resident(ci) || known;
+    Ok(if written { set.exclusive(ci)? } else { set.pin_fresh(ci)?.exclusive() })
 }

@@ -71,7 +71,7 @@ impl Kernel {
     /// [`UowError::Stopped`].
     pub fn begin(self: &Arc<Self>, options: UowOptions) -> Result<Uow, UowError> {
         self.stop.check()?;
-        let (id, undo) = (self.units.number(), self.units.buffer());
+        let (id, undo) = (self.work.units.number(), self.work.units.buffer());
         Ok(Uow {
             kernel: Arc::clone(self),
             id,
@@ -234,7 +234,7 @@ impl Uow {
     pub fn anchor(&mut self) -> bool {
         let Some(slot) = self.slot else { return false };
         let Some(records) = self.undo.whole(self.last, ANCHORED_BYTES_MAX) else { return false };
-        self.kernel.active.anchor(slot, records);
+        self.kernel.work.active.anchor(slot, records);
         self.first = UNPINNED;
         true
     }
@@ -243,7 +243,7 @@ impl Uow {
     fn pin(&mut self, slot: SlotNumber) {
         if self.first == UNPINNED {
             self.first = self.kernel.log.next_lsn();
-            self.kernel.active.pin(slot, self.first);
+            self.kernel.work.active.pin(slot, self.first);
         }
     }
 
@@ -267,12 +267,12 @@ impl Uow {
         let slot = match self.slot {
             Some(slot) => slot,
             None => {
-                let slot = kernel.active.enter(self.id)?;
+                let slot = kernel.work.active.enter(self.id)?;
                 self.slot = Some(slot);
                 slot
             }
         };
-        kernel.active.begin_append(slot);
+        kernel.work.active.begin_append(slot);
         self.pin(slot);
         let record = KernelRecord::Change(Change {
             kind,
@@ -283,14 +283,14 @@ impl Uow {
         });
         let append = || record.append_for(&kernel.log, self.id, previous);
         let interval = (set.id(), page.ci());
-        let appended = match kernel.transit.has(interval) {
-            true => kernel.transit.log(&[(interval, Step::Arrives)], append),
+        let appended = match kernel.work.transit.has(interval) {
+            true => kernel.work.transit.log(&[(interval, Step::Arrives)], append),
             false => append(),
         };
         if let Ok(place) = &appended {
             self.last = place.lsn;
         }
-        kernel.active.end_append(slot, self.last);
+        kernel.work.active.end_append(slot, self.last);
         if appended.is_err() {
             self.undo.unstage(staged.start);
         }
@@ -337,9 +337,9 @@ impl Uow {
         self.last = undo.last();
         undone.map_err(|error| kernel.cannot_undo(self.id, &error))?;
         // What is left to undo, if anything, is not in the log alone.
-        if self.last == Lsn::NONE || kernel.active.anchored_at(self.id, self.last).is_some() {
+        if self.last == Lsn::NONE || kernel.work.active.anchored_at(self.id, self.last).is_some() {
             self.first = UNPINNED;
-            kernel.active.unpin(slot);
+            kernel.work.active.unpin(slot);
         }
         Ok(())
     }
@@ -388,7 +388,7 @@ impl Uow {
             self.ended = true;
             let gate = kernel.read_gate();
             self.release_locks();
-            kernel.units.read_only.one();
+            kernel.work.units.read_only.one();
             return Ok(gate);
         };
         if planted(Plant::LocksDroppedEarly) {
@@ -397,31 +397,31 @@ impl Uow {
         }
         self.log_frees(slot)?;
         let commit = KernelRecord::Commit { utc_us: kernel.parts.seam.clock.utc_us() };
-        kernel.active.begin_append(slot);
+        kernel.work.active.begin_append(slot);
         let place = match commit.append_for(&kernel.log, self.id, self.last) {
             Ok(place) => place,
             Err(error) => {
-                kernel.active.end_append(slot, self.last);
+                kernel.work.active.end_append(slot, self.last);
                 return Err(error.into());
             }
         };
         // The frees are known to the housekeeper before the unit of work is no longer active, so
         // that every checkpoint has them in one place or the other.
         if !self.frees.is_empty() {
-            kernel.frees.add(self.id, place.end, std::mem::take(&mut self.frees));
+            kernel.work.frees.add(self.id, place.end, std::mem::take(&mut self.frees));
         }
-        kernel.active.leave(slot);
+        kernel.work.active.leave(slot);
         self.ended = true;
-        kernel.units.publish_commit(place.end);
+        kernel.work.units.publish_commit(place.end);
         self.release_locks();
-        kernel.units.commits.one();
+        kernel.work.units.commits.one();
         Ok(place.end)
     }
 
     fn log_frees(&mut self, slot: SlotNumber) -> Result<(), UowError> {
         let lists = self.frees.chunks(FREES_A_RECORD).map(List::of);
         for list in lists.collect::<Vec<_>>() {
-            self.kernel.active.begin_append(slot);
+            self.kernel.work.active.begin_append(slot);
             // Analysis reads them when it sees the commit.
             self.pin(slot);
             let kernel = &self.kernel;
@@ -430,7 +430,7 @@ impl Uow {
             if let Ok(place) = &appended {
                 self.last = place.lsn;
             }
-            kernel.active.end_append(slot, self.last);
+            kernel.work.active.end_append(slot, self.last);
             appended?;
         }
         Ok(())
@@ -450,14 +450,14 @@ impl Uow {
         if let Some(slot) = self.slot {
             self.undo_to(Lsn::NONE)?;
             let backed_out = KernelRecord::BackedOut { utc_us: kernel.parts.seam.clock.utc_us() };
-            kernel.active.begin_append(slot);
+            kernel.work.active.begin_append(slot);
             let appended = backed_out.append_for(&kernel.log, self.id, self.last);
             if let Err(error) = appended {
-                kernel.active.end_append(slot, self.last);
+                kernel.work.active.end_append(slot, self.last);
                 return Err(error.into());
             }
-            kernel.active.leave(slot);
-            kernel.units.backouts.one();
+            kernel.work.active.leave(slot);
+            kernel.work.units.backouts.one();
         }
         self.release_locks();
         Ok(())
@@ -480,6 +480,6 @@ impl Drop for Uow {
             self.kernel.log.release(self.reserved);
         }
         self.undo.clear();
-        self.kernel.units.keep_buffer(std::mem::take(&mut self.undo));
+        self.kernel.work.units.keep_buffer(std::mem::take(&mut self.undo));
     }
 }

@@ -8,8 +8,10 @@
 //!    to where groups are durable; readers and whoever lets segments go rely on that alone.
 //! 3. What a restart finds stands in the ring before anything else, becomes one group, whole or
 //!    absent, and has landed before anybody is let in.
-//! 4. That the data set may hold what the log lacks is recorded before the first entry, and that
-//!    it does not any more after the log has landed. So it is never left out by mistake.
+//! 4. That the data set may hold what the log lacks, and which beginning of it, is recorded before
+//!    the first entry that holds something, and that it does not any more after the log has landed
+//!    and before the files are made anew. So it is never left out by mistake, and never missed
+//!    where nothing is in it.
 //!
 //! Lock order: as for sealing; `recorded` is taken before all of them.
 
@@ -24,14 +26,16 @@ use seam::disk::BLOCK;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
+use crate::beginning::Beginning;
 use crate::disk_len;
 use crate::flush::Flush;
 use crate::group::TAG_AT;
-use crate::wads::{ENTRY_HEADER, EntryHead, WadsFile};
+use crate::wads::{ENTRY_HEADER, EntryHead, FIRST_ENTRY_BYTES, WadsFile};
 
 /// The write-ahead data set as the sealer sees it.
 pub(crate) struct Ahead {
     files: Arc<[WadsFile]>,
+    beginning: Beginning,
     key: Arc<WorkingKey>,
     generation: KeyGeneration,
     salt: Salt,
@@ -44,20 +48,23 @@ pub(crate) struct Ahead {
     room: Room,
 }
 
-/// A key with a salt under which nothing is sealed yet.
+/// A key with a salt under which the first entry alone is sealed.
 pub(crate) struct Salted {
     pub(crate) key: Arc<WorkingKey>,
     pub(crate) generation: KeyGeneration,
     pub(crate) salt: Salt,
 }
 
+/// The counter of a beginning's first entry.
+pub(crate) const FIRST_COUNTER: u64 = 1;
+
 /// Where entries begin.
 pub(crate) struct Position {
     pub(crate) scout: Taker,
     /// The next group to be sealed.
     pub(crate) group: u64,
-    /// Blocks that each file has.
-    pub(crate) blocks: u64,
+    /// Bytes that each file has.
+    pub(crate) bytes: u64,
 }
 
 /// Blocks in use, from the oldest on.
@@ -90,7 +97,7 @@ impl Room {
         let at = if wraps { 0 } else { self.next };
         (self.next, self.used) = (at + blocks, self.used + taken);
         self.entries.push_back((group, taken));
-        Some(at * BLOCK as u64)
+        Some(FIRST_ENTRY_BYTES as u64 + at * BLOCK as u64)
     }
 }
 
@@ -100,16 +107,26 @@ pub(crate) struct Entry {
     pub(crate) offset: u64,
     pub(crate) len: usize,
     pub(crate) end: Lsn,
+    /// The beginning that it belongs to.
+    pub(crate) beginning: Beginning,
     pub(crate) buffer: AlignedBuf,
 }
 
 impl Ahead {
-    /// Nothing is written yet; entries are for the group that `sealer`'s taker is at.
-    pub(crate) fn new(files: Arc<[WadsFile]>, salted: Salted, at: Position) -> Ahead {
+    /// The first entry of `beginning` is written; entries are for the group that `sealer`'s taker
+    /// is at.
+    pub(crate) fn new(
+        files: Arc<[WadsFile]>,
+        beginning: Beginning,
+        salted: Salted,
+        at: Position,
+    ) -> Ahead {
         let Salted { key, generation, salt } = salted;
-        let Position { scout, group, blocks } = at;
+        let Position { scout, group, bytes } = at;
+        let blocks = bytes.saturating_sub(FIRST_ENTRY_BYTES as u64) / BLOCK as u64;
         let room = Room { blocks, next: 0, used: 0, entries: VecDeque::new() };
-        Ahead { files, key, generation, salt, counter: 0, scout, group, index: 0, room }
+        let counter = FIRST_COUNTER;
+        Ahead { files, beginning, key, generation, salt, counter, scout, group, index: 0, room }
     }
 
     /// What has gathered and is not covered yet becomes an entry for `group`, whose predecessor has
@@ -158,7 +175,8 @@ impl Ahead {
         flush.called.store(false, SeqCst);
         flush.refresh_idle(&state);
         let end = Lsn(gathered.to);
-        Some(Entry { files, offset, len: disk_len(len), end, buffer })
+        let (len, beginning) = (disk_len(len), self.beginning);
+        Some(Entry { files, offset, len, end, beginning, buffer })
     }
 
     pub(crate) fn files(&self) -> Arc<[WadsFile]> {
@@ -170,6 +188,11 @@ impl Ahead {
         (self.group, self.index)
     }
 
+    /// The beginning that they belong to.
+    pub(crate) fn beginning(&self) -> Beginning {
+        self.beginning
+    }
+
     /// Goes over to another key, with a salt under which nothing is sealed yet.
     pub(crate) fn renew(&mut self, key: Arc<WorkingKey>, generation: KeyGeneration, salt: Salt) {
         (self.key, self.generation, self.salt, self.counter) = (key, generation, salt, 0);
@@ -178,6 +201,7 @@ impl Ahead {
     fn head(&self, flush: &Flush, len: usize, first: Lsn, before: Tag) -> EntryHead {
         EntryHead {
             format: flush.config.format,
+            is_first: false,
             system: flush.env.system,
             generation: self.generation,
             payload_len: len as u32,
@@ -187,6 +211,7 @@ impl Ahead {
             group: GroupNumber(self.group),
             before,
             index: self.index,
+            beginning: self.beginning,
             tag: Tag([0; 16]),
         }
     }
@@ -200,16 +225,16 @@ mod tests {
     fn blocks_are_used_around_and_around_and_never_twice_at_once() {
         let mut room = Room { blocks: 8, next: 0, used: 0, entries: VecDeque::new() };
         let block = BLOCK as u64;
-        assert_eq!(room.place(3, 1), Some(0));
-        assert_eq!(room.place(4, 1), Some(3 * block));
+        assert_eq!(room.place(3, 1), Some(block), "the first entry stands before");
+        assert_eq!(room.place(4, 1), Some(4 * block));
         assert_eq!(room.place(2, 2), None, "the first ones are still needed");
         room.free(GroupNumber(1));
-        assert_eq!(room.place(1, 2), Some(7 * block));
+        assert_eq!(room.place(1, 2), Some(8 * block));
         room.free(GroupNumber(2));
-        assert_eq!(room.place(5, 2), Some(0));
+        assert_eq!(room.place(5, 2), Some(block));
         assert_eq!(room.place(3, 2), None, "one of the last two is in use");
         room.free(GroupNumber(3));
         assert_eq!(room.place(8, 3), None, "it would begin in the middle and end there");
-        assert_eq!(room.place(4, 3), Some(0));
+        assert_eq!(room.place(4, 3), Some(block));
     }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use base::Lsn;
 use seal::Tag;
 
+use crate::beginning::Beginning;
 use crate::group::KeyBook;
 use crate::log::Log;
 use crate::wads::{self, Edge, Entries};
@@ -33,6 +34,7 @@ pub struct AheadDamage {
 /// What the files must have now.
 #[derive(PartialEq, Eq)]
 struct Now {
+    beginning: Beginning,
     next: u64,
     previous: Tag,
     entries: u32,
@@ -60,7 +62,8 @@ impl Log {
             }
         }
         // The files themselves can be judged, whatever goes on in them.
-        flaws(&Now { next: u64::MAX / 4, previous: Tag([0; 16]), entries: 0 })
+        let beginning = self.ahead_now().map_or(Beginning::UNNAMED, |now| now.beginning);
+        flaws(&Now { beginning, next: u64::MAX / 4, previous: Tag([0; 16]), entries: 0 })
     }
 
     /// Begins the write-ahead data set anew, after the log has everything that it had (2). Returns
@@ -87,10 +90,11 @@ impl Log {
     /// What the files have by now; `None` if nothing is written ahead.
     fn ahead_now(&self) -> Option<Now> {
         let sealer = self.core.sealer.lock();
-        let (group, written) = sealer.ahead.as_ref()?.written();
+        let ahead = sealer.ahead.as_ref()?;
+        let (beginning, (group, written)) = (ahead.beginning(), ahead.written());
         let under_way = u32::from(self.core.flush_state.lock().writes_ahead());
         let entries = if group == sealer.next { written.saturating_sub(under_way) } else { 0 };
-        Some(Now { next: sealer.next, previous: sealer.previous, entries })
+        Some(Now { beginning, next: sealer.next, previous: sealer.previous, entries })
     }
 
     fn ahead_flaw(&self, path: &Path, now: &Now) -> Option<String> {
@@ -102,26 +106,37 @@ impl Log {
             &self.core.config,
             &mut self.core.book(),
             &edge,
+            now.beginning,
             path,
             &mut entries,
         );
-        if let Err(error) = read {
-            return Some(error.to_string());
+        match read {
+            Err(error) => return Some(error.to_string()),
+            Ok(said) if !said.begun => {
+                return Some("it has not even its first entry: it was overwritten".into());
+            }
+            Ok(_) => {}
         }
         let missing = (0..now.entries).find(|index| !entries.contains_key(index))?;
         Some(format!("entry {missing} of {} for {next} is not whole", now.entries))
     }
 }
 
-/// Looks at the files of a write-ahead data set of a stopped system: how many entries prove
-/// themselves in each, or why it cannot be read. Changes nothing.
+/// Looks at the files of a write-ahead data set of a stopped system, which `holds` what the log
+/// lacks since that beginning: how many entries prove themselves in each, or why it cannot be
+/// used. Changes nothing.
 #[must_use]
-pub fn look_ahead(env: &LogEnv, config: &LogConfig) -> Vec<(PathBuf, Result<u64, String>)> {
+pub fn look_ahead(
+    env: &LogEnv,
+    config: &LogConfig,
+    holds: Option<Beginning>,
+) -> Vec<(PathBuf, Result<u64, String>)> {
+    let beginning = holds.unwrap_or(Beginning::UNNAMED);
     let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
     let files = config.wads.iter().flat_map(crate::WadsConfig::paths);
     files
         .map(|path| {
-            let counted = wads::count(env, config, &mut book, &path);
+            let counted = wads::count(env, config, &mut book, beginning, &path);
             (path, counted.map_err(|error| error.to_string()))
         })
         .collect()

@@ -13,6 +13,7 @@ use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 
 use crate::LogError;
+use crate::beginning::Beginning;
 use crate::elsewhere::Elsewhere;
 use crate::group::GROUP_HEADER;
 use crate::record::RECORD_BYTES_MAX;
@@ -381,8 +382,8 @@ pub trait LogEvents: Send + Sync {
     ///
     /// # Errors
     /// Why it could not be recorded; nothing is written ahead then.
-    fn ahead(&self, holds: bool) -> Result<(), String> {
-        if holds { Err("nobody records it".into()) } else { Ok(()) }
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
+        if holds.is_some() { Err("nobody records it".into()) } else { Ok(()) }
     }
 }
 
@@ -403,6 +404,15 @@ impl Origin {
         Origin { first: Lsn::FIRST, group: GroupNumber(1), previous: Tag([0; 16]) };
 }
 
+/// Where a log ends that everything has landed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEnd {
+    /// The group that it would have next.
+    pub next: GroupNumber,
+    /// The tag of its last group.
+    pub last: Tag,
+}
+
 /// What is known about a log before it is read.
 #[derive(Clone, Copy, Debug)]
 pub struct LogStart {
@@ -418,9 +428,12 @@ pub struct LogStart {
     /// Whether a stale copy may be used if there is no other, and a write-ahead data set that is
     /// gone be done without. What they lack is lost.
     pub override_stale: bool,
-    /// Whether the write-ahead data set may hold what the log lacks: without it the log is then
-    /// not opened.
-    pub ahead: bool,
+    /// Where the log ended when the system was stopped in order, if it was: then the rest of its
+    /// last segment need not be read to know that (K7).
+    pub ended: Option<LogEnd>,
+    /// The beginning of the write-ahead data set since which that may hold what the log lacks:
+    /// without it the log is then not opened.
+    pub ahead: Option<Beginning>,
 }
 
 impl LogStart {
@@ -434,7 +447,8 @@ impl LogStart {
         proven: Lsn::NONE,
         stale: None,
         override_stale: false,
-        ahead: false,
+        ended: None,
+        ahead: None,
     };
 }
 

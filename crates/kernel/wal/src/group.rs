@@ -33,14 +33,16 @@
 //!    the piece of a record that a crash has left: positions can repeat, numbers cannot.
 //! 4. A group opens alone, given the key.
 
-use std::fmt;
 use std::sync::Arc;
 
-use base::bytes::{Reader, put_u16, put_u32, put_u64};
+use base::bytes::{Reader, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use seal::{Format, KeyProvider, Salt, SealError, Tag, WorkingKey};
 use seam::disk::BLOCK;
 use seam::mem::AlignedBuf;
+
+pub use crate::front::Flaw;
+use crate::front::{read_front, write_front};
 
 /// Bytes before the payload.
 pub const GROUP_HEADER: usize = 128;
@@ -84,60 +86,6 @@ pub struct GroupHead {
     pub tag: Tag,
 }
 
-/// Why bytes are not what they should be. Not an error by itself: the log may simply end there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Flaw {
-    /// No header stands there.
-    NoHeader,
-    /// A version that is not known.
-    Version(u16),
-    /// Another system's.
-    Foreign(SystemId),
-    /// Another group.
-    Number(GroupNumber),
-    /// A position that does not follow.
-    Position(Lsn),
-    /// A length that cannot be.
-    Length,
-    /// It does not name its predecessor's tag.
-    Chain,
-    /// Another run's.
-    Salt,
-    /// Plain where it must be sealed.
-    Plain,
-    /// The tag does not fit.
-    Tag,
-    /// Its records do not fit together.
-    Record,
-    /// No key.
-    Key(String),
-    /// The disk does not give it.
-    Io(String),
-    /// No file.
-    Absent,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Flaw::NoHeader => f.write_str("there is no header"),
-            Flaw::Version(version) => write!(f, "its version {version} is not known"),
-            Flaw::Foreign(system) => write!(f, "it belongs to system {system}"),
-            Flaw::Number(number) => write!(f, "{number} stands there"),
-            Flaw::Position(lsn) => write!(f, "it says that it begins at {lsn}"),
-            Flaw::Length => f.write_str("its length cannot be"),
-            Flaw::Chain => f.write_str("it does not follow the group before it"),
-            Flaw::Salt => f.write_str("it was sealed by another run of the log"),
-            Flaw::Plain => f.write_str("it is plain in a sealed log"),
-            Flaw::Tag => f.write_str("its tag does not fit"),
-            Flaw::Record => f.write_str("its records do not fit together"),
-            Flaw::Key(why) => write!(f, "its key cannot be had: {why}"),
-            Flaw::Io(why) => write!(f, "it cannot be read: {why}"),
-            Flaw::Absent => f.write_str("its file is not there"),
-        }
-    }
-}
-
 /// The length on disk of a group with `payload_len` bytes of payload.
 #[must_use]
 pub fn disk_len(payload_len: usize) -> usize {
@@ -151,9 +99,7 @@ impl GroupHead {
     /// If `out` is shorter than a header.
     pub fn encode(&self, out: &mut [u8]) {
         out[..GROUP_HEADER].fill(0);
-        out[..4].copy_from_slice(&MAGIC);
-        put_u16(out, 4, VERSION);
-        out[6] = self.format as u8;
+        write_front(out, MAGIC, VERSION, self.format);
         out[7] = if self.first_of_salt { FIRST_OF_SALT } else { 0 };
         out[8..24].copy_from_slice(&self.system.0);
         put_u32(out, 24, self.generation.0);
@@ -173,15 +119,8 @@ impl GroupHead {
     /// What is wrong with it.
     pub fn decode(bytes: &[u8]) -> Result<GroupHead, Flaw> {
         let mut reader = Reader::new(bytes);
+        let format = read_front(&mut reader, MAGIC, VERSION..=VERSION)?;
         let mut parse = || -> Option<Result<GroupHead, Flaw>> {
-            if reader.array()? != MAGIC {
-                return None;
-            }
-            let version = reader.u16()?;
-            if version != VERSION {
-                return Some(Err(Flaw::Version(version)));
-            }
-            let format = Format::from_byte(reader.u8()?)?;
             let flags = reader.u8()?;
             let system = SystemId(reader.array()?);
             let generation = KeyGeneration(reader.u32()?);
@@ -384,6 +323,8 @@ impl KeyBook {
 
 #[cfg(test)]
 mod tests {
+    use base::bytes::put_u16;
+
     use super::*;
     use proptest::prelude::*;
     use seal::TestKeys;

@@ -45,6 +45,7 @@
 mod ahead;
 mod ahead_care;
 mod append;
+mod beginning;
 mod commit_delay;
 mod config;
 mod directory;
@@ -52,6 +53,7 @@ mod elsewhere;
 mod error;
 mod flush;
 mod flush_state;
+mod front;
 mod group;
 mod lens;
 mod log;
@@ -80,13 +82,15 @@ mod writer;
 
 pub use ahead_care::{AheadDamage, look_ahead};
 pub use append::Place;
+pub use beginning::{BEGINNING_BYTES, Beginning};
 pub use config::{
-    COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
+    COPIES_MAX, LogConfig, LogEnd, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
     STRIPES_MAX, WADS_COPIES_MAX, WADS_FILE, WadsConfig,
 };
 pub use directory::ToArchive;
 pub use elsewhere::{Elsewhere, GroupSource};
 pub use error::LogError;
+pub use front::{read_front, write_front};
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::Log;
 pub use prove::ProofStep;

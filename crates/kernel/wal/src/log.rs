@@ -23,8 +23,8 @@ use crate::segment::{FileAt, HeadSealer, make_slot, sync_folders};
 use crate::slots::Slots;
 use crate::writer::Writing;
 use crate::{
-    AheadInfo, COPIES_MAX, CopyInfo, DurableSink, LogConfig, LogEnv, LogError, LogSpace, LogStart,
-    LogStatistics, Opened, Origin, Place, RecordHead, SegmentInfo,
+    AheadInfo, COPIES_MAX, CopyInfo, DurableSink, LogConfig, LogEnd, LogEnv, LogError, LogSpace,
+    LogStart, LogStatistics, Opened, Origin, Place, RecordHead, SegmentInfo,
 };
 
 /// A running log.
@@ -139,7 +139,7 @@ impl Log {
             repairing: Mutex::new(()),
             resyncing: Mutex::new(()),
         });
-        opened.notes.extend(log.core.go_ahead(start.ahead)?);
+        opened.notes.extend(log.core.go_ahead(start.ahead.is_some())?);
         let shared = log.core.layout().shared_folder(log.core.env.seam.disk.as_ref());
         opened.notes.extend(
             shared.map(|why| format!("{why}: without that folder both copies of the log are lost")),
@@ -240,6 +240,14 @@ impl Log {
     /// As for [`Log::wait_durable`].
     pub fn land(&self, up_to: Lsn) -> Result<(), LogError> {
         self.core.land(up_to)
+    }
+
+    /// Where the log ends now. It is where it ends for good if everything has landed, and nobody
+    /// appends any more.
+    #[must_use]
+    pub fn last_group(&self) -> LogEnd {
+        let sealer = self.core.sealer.lock();
+        LogEnd { next: GroupNumber(sealer.next), last: sealer.previous }
     }
 
     /// How far the log itself holds everything, durably. What is durable beyond is in the
@@ -438,7 +446,7 @@ fn build(env: LogEnv, config: LogConfig, start: &LogStart, parts: Parts) -> Read
     directory.free_unneeded();
     let archives = start.archived != LogStart::NO_ARCHIVE;
     let state = FlushState::new(&config, restored.next.0, restored.copies, archives);
-    let begun = Begun { ring, state, end: restored.end, ahead: start.ahead };
+    let begun = Begun { ring, state, end: restored.end, ahead: start.ahead.is_some() };
     let flush = Flush::new(env, config, begun);
     let slots = Slots::new(flush, directory, heads);
     let writing = Writing::new(Sealing::new(Append::new(slots), sealer));

@@ -3,7 +3,9 @@
 //! Invariants:
 //! 1. The new key comes with a salt of its own, so no nonce is ever used twice (K3). The first
 //!    group under it says so and begins with a record, so readers may begin there.
-//! 2. A key is needed as long as any block of the log's files names it, whether or not anybody is
+//! 2. The write-ahead data set begins anew under the new key: its first entry is never written
+//!    over.
+//! 3. A key is needed as long as any block of the log's files names it, whether or not anybody is
 //!    going to read that block: a file that is used again is looked at before it is written over.
 
 use std::collections::BTreeSet;
@@ -30,7 +32,8 @@ impl Log {
     /// groups on; headers of segments at once. Returns the generation; 0 for a plain log.
     ///
     /// # Errors
-    /// If there is no key or no randomness; nothing has changed then.
+    /// If there is no key or no randomness; nothing has changed then. If the log cannot take over
+    /// what the write-ahead data set has: it goes over to the key all the same.
     pub fn renew_key(&self) -> Result<KeyGeneration, LogError> {
         let (env, config) = (&self.core.env, &self.core.config);
         if config.format == Format::Plain {
@@ -43,7 +46,13 @@ impl Log {
         let entry_key = book.working(Purpose::Wads, config.format, generation, &salt)?;
         self.core.heads.renew(&mut book, generation, salt)?;
         let renewal = Renewal { generation, salt, key, entry_key };
-        self.core.sealer.lock().renewal = Some(renewal);
+        let mut sealer = self.core.sealer.lock();
+        sealer.renewal = Some(renewal);
+        let goes_ahead = sealer.ahead.is_some();
+        drop(sealer);
+        if goes_ahead {
+            self.renew_ahead()?;
+        }
         Ok(generation)
     }
 
@@ -59,7 +68,7 @@ impl Log {
         &self.core.config.key_label
     }
 
-    /// Every generation of the log's key that some block of its files names (2). Reads all of them.
+    /// Every generation of the log's key that some block of its files names (3). Reads all of them.
     ///
     /// # Errors
     /// If a file cannot be read.

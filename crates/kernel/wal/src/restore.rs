@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
 use seal::Tag;
-use seam::disk::{BLOCK, File};
+use seam::disk::{BLOCK, File, missing_file};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
@@ -256,14 +256,14 @@ impl Found {
         let (older, chain) = split.map_err(|gone| survey.explain(config, gone))?;
         let mut groups: Vec<Vec<GroupAt>> = chain.iter().map(|_| Vec::new()).collect();
         let (mut repairs, mut piece, mut passed) = (Vec::new(), Vec::new(), Vec::new());
-        let mut walk = Walk::new(config, survey, chain);
+        let mut walk = Walk::new(config, survey, chain).ends_at(start.ended);
         loop {
             let error = match advance(&mut walk, book, trust) {
                 Ok(None) => break,
                 Err(error) => error,
                 Ok(Some(step)) => {
                     let offset = step.place.offset();
-                    if start.ahead {
+                    if start.ahead.is_some() {
                         let whole = walk.whole(start.from);
                         keep_piece(&mut piece, &step.head, walk.payload(&step), whole);
                     }
@@ -438,7 +438,7 @@ pub(crate) fn split_at(
     let Some((_, first)) = first else {
         return Err(LogError::Gone { lsn: from, oldest: oldest.first });
     };
-    let before = all.get(&(first.sequence - 1)).filter(|_| start.ahead);
+    let before = all.get(&(first.sequence - 1)).filter(|_| start.ahead.is_some());
     let begin = before.map_or(first.sequence, |(_, before)| before.sequence);
     let chain: Chain = all.range(begin..).map(|(_, segment)| *segment).collect();
     let mut older = Vec::new();
@@ -603,7 +603,7 @@ impl LogRepair<'_> {
     fn file(&self, at: FileAt) -> Result<Arc<dyn File>, Failed> {
         let surveyed = self.survey.files.get(&at);
         surveyed.map(|surveyed| Arc::clone(&surveyed.file)).ok_or_else(|| {
-            let gone = std::io::ErrorKind::NotFound.into();
+            let gone = missing_file();
             (at.copy, LogError::io("open", at.path(self.config), gone))
         })
     }

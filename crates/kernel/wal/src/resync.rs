@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{Disk, File, make_dir};
+use seam::disk::{Disk, File, make_dir, missing_file};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
@@ -442,7 +442,7 @@ impl Returning<'_> {
         let at = FileAt { copy: self.copy, slot, stripe };
         let file = self.slots.get(&slot).and_then(|mine| mine.files.get(usize::from(stripe)));
         file.map(|file| (Arc::clone(file), at)).ok_or_else(|| {
-            let gone = std::io::ErrorKind::NotFound.into();
+            let gone = missing_file();
             LogError::io("open", at.path(&self.layout), gone)
         })
     }

@@ -126,7 +126,7 @@ pub fn scan(
     if let Some((_, oldest)) = older.first().or(chain.first()) {
         visit(Scanned::Oldest { group: oldest.first_group, first: oldest.first });
     }
-    let mut walk = Walk::new(config, &survey, chain);
+    let mut walk = Walk::new(config, &survey, chain).ends_at(start.ended);
     let (mut cutter, mut piece) = (Cutter::default(), Vec::new());
     loop {
         let step = match advance(&mut walk, &mut book, &trust) {
@@ -150,7 +150,7 @@ pub fn scan(
             visit(Scanned::Damage { number, path, offset, why: flaw.to_string() });
         }
         let head = &step.head;
-        if start.ahead {
+        if start.ahead.is_some() {
             keep_piece(&mut piece, head, walk.payload(&step), walk.whole(start.from));
         }
         visit(Scanned::Group(&shown(config, &walk, &step)));

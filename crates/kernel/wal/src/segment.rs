@@ -48,6 +48,7 @@ use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
 use crate::config::{SEGMENT_HEADER, window_of};
+use crate::front::{read_front, write_front};
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT, VERSION};
 use crate::{COPIES_MAX, LogConfig, LogEnv, LogError, Origin, STRIPES_MAX};
 
@@ -176,15 +177,8 @@ impl SegmentHead {
     /// Reads a header; authentic once [`SegmentHead::prove`] says so.
     pub(crate) fn decode(bytes: &[u8]) -> Result<SegmentHead, Flaw> {
         let mut reader = Reader::new(bytes);
-        let mut parse = || -> Option<Result<SegmentHead, Flaw>> {
-            if reader.array()? != MAGIC {
-                return None;
-            }
-            let version = reader.u16()?;
-            if version != VERSION {
-                return Some(Err(Flaw::Version(version)));
-            }
-            let format = Format::from_byte(reader.u8()?)?;
+        let format = read_front(&mut reader, MAGIC, VERSION..=VERSION)?;
+        let mut parse = || -> Option<SegmentHead> {
             let (stripe, stripes, copy) = (reader.u8()?, reader.u8()?, reader.u8()?);
             let window = reader.u16()?;
             let slot = reader.u32()?;
@@ -205,7 +199,7 @@ impl SegmentHead {
             let salt = Salt(reader.array()?);
             let counter = reader.u64()?;
             let tag = Tag(reader.array()?);
-            Some(Ok(SegmentHead {
+            Some(SegmentHead {
                 id,
                 system,
                 slot,
@@ -218,9 +212,9 @@ impl SegmentHead {
                 salt,
                 counter,
                 tag,
-            }))
+            })
         };
-        parse().unwrap_or(Err(Flaw::NoHeader))
+        parse().ok_or(Flaw::NoHeader)
     }
 
     /// The generation that a sealed header names; `None` if it is none.
@@ -301,9 +295,7 @@ impl HeadSealer {
         let mut key = self.key.lock();
         key.counter += 1;
         let out = &mut block[..HEAD_BYTES];
-        out[..4].copy_from_slice(&MAGIC);
-        put_u16(out, 4, VERSION);
-        out[6] = self.format as u8;
+        write_front(out, MAGIC, VERSION, self.format);
         // A free slot has nothing to say about stripes.
         let stripes = if id.sequence == 0 { config.stripes } else { id.stripes };
         (out[7], out[8], out[9]) = (at.stripe, stripes, at.copy);

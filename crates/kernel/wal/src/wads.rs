@@ -8,9 +8,9 @@
 //! | at | bytes | field |
 //! |---|---|---|
 //! | 0 | 4 | magic `HFLW` |
-//! | 4 | 2 | version, 1 |
+//! | 4 | 2 | version, 2 |
 //! | 6 | 1 | format: 1 plain, 2 sealed |
-//! | 7 | 1 | zero |
+//! | 7 | 1 | 1 for the first entry of a beginning, which holds nothing; 0 for others |
 //! | 8 | 16 | system |
 //! | 24 | 4 | key generation |
 //! | 28 | 4 | payload length |
@@ -20,8 +20,11 @@
 //! | 64 | 8 | the group of the log that will hold it |
 //! | 72 | 16 | tag of the group before that one |
 //! | 88 | 4 | its place among the entries of that group, from 0 |
-//! | 92 | 20 | zero |
+//! | 92 | 5 | beginning (`beginning.rs`) |
+//! | 97 | 15 | zero |
 //! | 112 | 16 | tag |
+//!
+//! Version 1 had no first entry, and zeros for the beginning.
 //!
 //! Invariants:
 //! 1. Salt and counter are its own (K3). Nothing is sealed twice under one counter.
@@ -33,6 +36,9 @@
 //!    after a crash, tags cannot.
 //! 5. An entry counts only when every file has it. If one refuses, no entry is written any more:
 //!    the log alone goes on.
+//! 6. The first block has the first entry, those behind it are used around and around. What the
+//!    control file says is asked for: without an entry of that beginning no file is believed, so
+//!    one that was overwritten is never taken for an empty one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,10 +46,12 @@ use std::sync::Arc;
 
 use base::bytes::{Reader, put_u16, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
-use seal::{Format, Salt, Tag};
+use seal::{Format, Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, Disk, File, Open};
+use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
+use crate::beginning::{BEGINNING_BYTES, Beginning};
 use crate::config::{WADS_BYTES_MAX, WadsConfig};
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT};
 use crate::lens::{LENS_BYTES, Lens};
@@ -54,11 +62,18 @@ use crate::{GROUP_HEADER, LogConfig, LogEnv, LogError, LogStart, disk_len};
 /// Bytes before an entry's payload.
 pub(crate) const ENTRY_HEADER: usize = GROUP_HEADER;
 const MAGIC: [u8; 4] = *b"HFLW";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+/// Entries of this version name no beginning.
+const UNNAMED_VERSION: u16 = 1;
+/// Where a file's first entry stands: the others go behind it.
+pub(crate) const FIRST_ENTRY_BYTES: usize = BLOCK;
+
 /// An entry's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryHead {
     pub(crate) format: Format,
+    /// Whether it is the first one of a beginning.
+    pub(crate) is_first: bool,
     pub(crate) system: SystemId,
     pub(crate) generation: KeyGeneration,
     pub(crate) payload_len: u32,
@@ -68,6 +83,7 @@ pub(crate) struct EntryHead {
     pub(crate) group: GroupNumber,
     pub(crate) before: Tag,
     pub(crate) index: u32,
+    pub(crate) beginning: Beginning,
     pub(crate) tag: Tag,
 }
 
@@ -78,6 +94,7 @@ impl EntryHead {
         out[..4].copy_from_slice(&MAGIC);
         put_u16(out, 4, VERSION);
         out[6] = self.format as u8;
+        out[7] = u8::from(self.is_first);
         out[8..24].copy_from_slice(&self.system.0);
         put_u32(out, 24, self.generation.0);
         put_u32(out, 28, self.payload_len);
@@ -87,6 +104,7 @@ impl EntryHead {
         put_u64(out, 64, self.group.0);
         out[72..88].copy_from_slice(&self.before.0);
         put_u32(out, 88, self.index);
+        out[92..92 + BEGINNING_BYTES].copy_from_slice(&self.beginning.0);
     }
 
     /// The generation that a sealed entry names; `None` if it is none.
@@ -103,36 +121,42 @@ impl EntryHead {
                 return None;
             }
             let version = reader.u16()?;
-            if version != VERSION {
+            if version != VERSION && version != UNNAMED_VERSION {
                 return Some(Err(Flaw::Version(version)));
             }
             let format = Format::from_byte(reader.u8()?)?;
-            let zero = reader.u8()?;
+            let first = reader.u8()?;
             let system = SystemId(reader.array()?);
             let generation = KeyGeneration(reader.u32()?);
             let payload_len = reader.u32()?;
             let salt = Salt(reader.array()?);
-            let (counter, first) = (reader.u64()?, Lsn(reader.u64()?));
+            let (counter, lsn) = (reader.u64()?, Lsn(reader.u64()?));
             let (group, before) = (GroupNumber(reader.u64()?), Tag(reader.array()?));
             let index = reader.u32()?;
-            let zeros = reader.array::<20>()?;
+            let beginning = Beginning(reader.array()?);
+            let zeros = reader.array::<15>()?;
             let tag = Tag(reader.array()?);
-            if zero != 0 || zeros != [0; 20] {
+            let named = version != UNNAMED_VERSION;
+            let of_version = named == (beginning != Beginning::UNNAMED);
+            if first > u8::from(named) || !of_version || zeros != [0; 15] {
                 return None;
             }
-            let sane = payload_len > 0 && payload_len <= 16 << 20;
-            Some(if sane && first.0 <= u64::MAX / 2 && group.0 <= u64::MAX / 2 {
+            let is_first = first == 1;
+            let sane = (payload_len == 0) == is_first && payload_len <= 16 << 20;
+            Some(if sane && lsn.0 <= u64::MAX / 2 && group.0 <= u64::MAX / 2 {
                 Ok(EntryHead {
                     format,
+                    is_first,
                     system,
                     generation,
                     payload_len,
                     salt,
                     counter,
-                    first,
+                    first: lsn,
                     group,
                     before,
                     index,
+                    beginning,
                     tag,
                 })
             } else {
@@ -165,23 +189,25 @@ pub(crate) struct Continued {
 /// Entries of one group, by their place among them.
 pub(crate) type Entries = BTreeMap<u32, (EntryHead, Vec<u8>)>;
 
-/// Reads what goes on behind the end of a log. `None` if nothing does.
+/// Reads what the files of `beginning` have behind the end of a log. `None` if that is nothing.
 pub(crate) fn find(
     env: &LogEnv,
     config: &LogConfig,
     book: &mut KeyBook,
     edge: &Edge,
+    beginning: Beginning,
 ) -> Result<Option<Continued>, LogError> {
     let Some(wads) = config.wads.as_ref() else {
         return Err(LogError::NoWads { why: NONE.into() });
     };
     let mut entries = Entries::new();
     let (mut unread, mut damage) = (None, None);
-    let mut said = Vec::new();
+    let (mut said, mut begun) = (Vec::new(), false);
     for path in wads.paths() {
-        match read(env, config, book, edge, &path, &mut entries) {
+        match read(env, config, book, edge, beginning, &path, &mut entries) {
             Ok(found) => {
                 damage = damage.or(found.damage);
+                begun |= found.begun;
                 said.push(found.future);
             }
             Err(error) => unread = Some(LogError::io("read", path, error)),
@@ -198,6 +224,9 @@ pub(crate) fn find(
         && let Some(future) = said.into_iter().flatten().next()
     {
         return Err(future);
+    }
+    if !begun {
+        return Err(LogError::NoWads { why: overwritten(wads) });
     }
     let damaged = |why: &str| LogError::Damaged {
         group: edge.next,
@@ -218,6 +247,17 @@ pub(crate) fn find(
         bytes.extend_from_slice(payload);
     }
     Ok(Some(Continued { first, bytes }))
+}
+
+/// Why files that can be read are not believed.
+fn overwritten(wads: &WadsConfig) -> String {
+    let paths: Vec<String> = wads.paths().map(|path| path.display().to_string()).collect();
+    let have = if paths.len() == 1 { "has" } else { "have" };
+    format!(
+        "{} {have} no entry of the last start, not even its first: overwritten as a whole, or put \
+         back to an older state",
+        paths.join(" and ")
+    )
 }
 
 /// What a log goes on with that only the write-ahead data set has.
@@ -250,10 +290,8 @@ pub(crate) fn beyond(
     piece: &[u8],
 ) -> Result<Beyond, LogError> {
     let nothing = Beyond { first: edge.whole, ..Beyond::default() };
-    if !start.ahead {
-        return Ok(nothing);
-    }
-    let found = match find(env, config, book, edge) {
+    let Some(beginning) = start.ahead else { return Ok(nothing) };
+    let found = match find(env, config, book, edge, beginning) {
         // What it holds is given up, like what only a lost copy has.
         Err(LogError::NoWads { .. }) if start.override_stale => None,
         found => found?,
@@ -290,6 +328,8 @@ pub(crate) struct Said {
     damage: Option<LogError>,
     /// An entry of a newer version.
     future: Option<LogError>,
+    /// Whether it has an entry of the beginning that was asked for.
+    pub(crate) begun: bool,
 }
 
 /// Opens a file; one that is shorter than it was made has lost what stood behind.
@@ -308,15 +348,20 @@ fn opened(env: &LogEnv, config: &LogConfig, path: &Path) -> std::io::Result<(Arc
     Ok((file, len.min(WADS_BYTES_MAX) / BLOCK as u64 * BLOCK as u64))
 }
 
-/// How many entries of a file prove themselves.
+/// How many entries of a file prove themselves; an error if it has none of `beginning`.
 pub(crate) fn count(
     env: &LogEnv,
     config: &LogConfig,
     book: &mut KeyBook,
+    beginning: Beginning,
     path: &Path,
 ) -> std::io::Result<u64> {
     let (file, len) = opened(env, config, path)?;
     let mut lens = Lens::new(file, len, LENS_BYTES);
+    if !is_of(&mut lens, config, book, beginning, len)? {
+        let why = "it has no entry of the last start, not even its first: it was overwritten";
+        return Err(std::io::Error::other(why));
+    }
     let (mut offset, mut count) = (0, 0);
     while offset < len {
         lens.bring(offset, BLOCK)?;
@@ -326,27 +371,53 @@ pub(crate) fn count(
             Some(head) => open(&mut lens, config, book, &head, offset, len)?,
             None => None,
         };
-        count += u64::from(payload.is_some());
+        count += u64::from(payload.as_ref().is_some_and(|payload| !payload.is_empty()));
         offset += payload.map_or(BLOCK, |payload| disk_len(payload.len())) as u64;
     }
     Ok(count)
 }
 
-/// Adds the entries of one file that go on behind `edge`.
+/// Whether an entry of `beginning` proves itself in a file.
+fn is_of(
+    lens: &mut Lens,
+    config: &LogConfig,
+    book: &mut KeyBook,
+    beginning: Beginning,
+    len: u64,
+) -> std::io::Result<bool> {
+    if beginning == Beginning::UNNAMED || planted(Plant::WadsOverwritten) {
+        return Ok(true);
+    }
+    for offset in (0..len).step_by(BLOCK) {
+        lens.bring(offset, BLOCK)?;
+        let head = EntryHead::decode(lens.view(offset, BLOCK)).ok();
+        let mine = head.filter(|h| h.system == book.system() && h.beginning == beginning);
+        if let Some(head) = mine
+            && open(lens, config, book, &head, offset, len)?.is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Adds the entries of one file that go on behind `edge` and are of `beginning`.
 pub(crate) fn read(
     env: &LogEnv,
     config: &LogConfig,
     book: &mut KeyBook,
     edge: &Edge,
+    beginning: Beginning,
     path: &Path,
     entries: &mut Entries,
 ) -> std::io::Result<Said> {
     let (file, len) = opened(env, config, path)?;
     let mut said = Said::default();
     if planted(Plant::WadsNotRead) {
-        return Ok(said);
+        return Ok(Said { begun: true, ..said });
     }
     let mut lens = Lens::new(file, len, LENS_BYTES);
+    said.begun = is_of(&mut lens, config, book, beginning, len)?;
     let mut offset = 0;
     while offset < len {
         lens.bring(offset, BLOCK)?;
@@ -355,7 +426,9 @@ pub(crate) fn read(
             let (path, known) = (path.to_owned(), VERSION);
             said.future = Some(LogError::FutureVersion { path, offset, found, known });
         }
-        let head = decoded.ok().filter(|h| h.system == book.system() && h.group >= edge.next);
+        let head = decoded
+            .ok()
+            .filter(|h| h.system == book.system() && h.group >= edge.next && !h.is_first);
         let mine = head.filter(|head| head.group > edge.next || head.before == edge.previous);
         let opened = match mine {
             Some(head) => open(&mut lens, config, book, &head, offset, len)?.map(|p| (head, p)),
@@ -376,7 +449,7 @@ pub(crate) fn read(
             });
         }
         offset += disk_len(payload.len()) as u64;
-        if head.group == edge.next {
+        if head.group == edge.next && beginning.takes(head.beginning) {
             entries.insert(head.index, (head, payload));
         }
     }
@@ -405,6 +478,23 @@ fn open(
     let Ok(key) = key else { return Ok(None) };
     let opened = key.open(head.counter, &bytes[..TAG_AT], &mut payload, &head.tag);
     Ok(opened.is_ok().then_some(payload))
+}
+
+/// Writes the first entry of a beginning to every file, before any other.
+pub(crate) fn begin(
+    files: &[WadsFile],
+    key: &WorkingKey,
+    head: &EntryHead,
+) -> Result<(), LogError> {
+    let mut block = AlignedBuf::zeroed(FIRST_ENTRY_BYTES);
+    head.encode(&mut block);
+    let tag = key.seal(head.counter, &block[..TAG_AT], &mut []);
+    block[TAG_AT..ENTRY_HEADER].copy_from_slice(&tag.0);
+    for one in files {
+        let written = one.file.write_at(&block, 0);
+        written.map_err(|error| LogError::io("write", &one.path, error))?;
+    }
+    Ok(())
 }
 
 /// Makes the files ready for new entries: whole, and without old ones.
@@ -492,6 +582,7 @@ mod tests {
     fn head() -> EntryHead {
         EntryHead {
             format: Format::Sealed,
+            is_first: false,
             system: SystemId([7; 16]),
             generation: KeyGeneration(1),
             payload_len: 5_000,
@@ -501,6 +592,7 @@ mod tests {
             group: GroupNumber(12),
             before: Tag([5; 16]),
             index: 4,
+            beginning: Beginning([6; BEGINNING_BYTES]),
             tag: Tag([0; 16]),
         }
     }
@@ -510,8 +602,33 @@ mod tests {
         let mut bytes = [0xff; ENTRY_HEADER];
         head().encode(&mut bytes);
         assert_eq!(EntryHead::decode(&bytes), Ok(head()));
-        put_u16(&mut bytes, 4, 2);
-        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::Version(2)));
+        put_u16(&mut bytes, 4, 3);
+        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::Version(3)));
+    }
+
+    #[test]
+    fn the_first_entry_holds_nothing_and_others_do() {
+        let mut bytes = [0; ENTRY_HEADER];
+        let first = EntryHead { is_first: true, payload_len: 0, ..head() };
+        first.encode(&mut bytes);
+        assert_eq!(EntryHead::decode(&bytes), Ok(first));
+        EntryHead { is_first: true, ..head() }.encode(&mut bytes);
+        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::Length));
+        EntryHead { payload_len: 0, ..head() }.encode(&mut bytes);
+        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::Length));
+    }
+
+    #[test]
+    fn entries_of_an_earlier_release_name_no_beginning() {
+        let mut bytes = [0; ENTRY_HEADER];
+        let earlier = EntryHead { beginning: Beginning::UNNAMED, ..head() };
+        earlier.encode(&mut bytes);
+        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::NoHeader), "now they do");
+        put_u16(&mut bytes, 4, UNNAMED_VERSION);
+        assert_eq!(EntryHead::decode(&bytes), Ok(earlier));
+        head().encode(&mut bytes);
+        put_u16(&mut bytes, 4, UNNAMED_VERSION);
+        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::NoHeader));
     }
 
     #[test]

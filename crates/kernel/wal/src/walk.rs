@@ -10,16 +10,19 @@
 //! 3. If no copy has the next group, the log ends, unless something proves that it was durable:
 //!    a group of this log with a number W or more further on, or one that was sealed when the
 //!    missing one was durable already, or a segment that begins so far on (K7). Then it is damage.
+//!    Where the control file says that the log was closed in order at this very group, the rest of
+//!    its segment is not looked at, but for what would stand there first if the log had gone on.
 //! 4. Damage is passed over only in front of a position that is asked for, and known to have been
 //!    durable: up to the next group in the same segment that proves itself and begins there or in
 //!    front. From that one on the chain holds as ever.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
 use seal::{Salt, Tag};
-use seam::disk::BLOCK;
+use seam::disk::{BLOCK, File};
 use seam::plant::{Plant, planted};
 
 use crate::config::{SEGMENT_HEADER, window_of};
@@ -30,7 +33,7 @@ use crate::record::Framer;
 use crate::segment::{FileAt, SegmentId};
 use crate::survey::Survey;
 use crate::wads::Edge;
-use crate::{LogConfig, LogError, STRIPES_MAX};
+use crate::{LogConfig, LogEnd, LogError, STRIPES_MAX};
 
 /// A walk over the segments of a log, on up to two copies at once.
 pub(crate) struct Walk<'a> {
@@ -52,6 +55,8 @@ pub(crate) struct Walk<'a> {
     salt: Option<Salt>,
     framer: Option<Framer>,
     lenses: BTreeMap<(u8, u8), (u32, Lens)>,
+    /// Where the log ended when it was closed in order.
+    ended: Option<LogEnd>,
 }
 
 /// One group that was found.
@@ -103,7 +108,13 @@ impl<'a> Walk<'a> {
             salt: None,
             framer: fresh.then(|| Framer::at(Lsn::FIRST)),
             lenses: BTreeMap::new(),
+            ended: None,
         }
+    }
+
+    /// The same for a log of which it is known where it ended, if it is.
+    pub(crate) fn ends_at(self, ended: Option<LogEnd>) -> Walk<'a> {
+        Walk { ended, ..self }
     }
 
     /// Where the last whole record ends; `border` is a position where one is known to begin.
@@ -341,6 +352,10 @@ impl<'a> Walk<'a> {
             };
             let len = surveyed.len.min(self.config.segment_bytes) / BLOCK as u64 * BLOCK as u64;
             let to = if all { len } else { len.min(from + BLOCK as u64) };
+            let is_current = surveyed.id.as_ref().is_ok_and(|id| id.sequence == current);
+            if is_current && self.is_known_end() && !self.goes_on(file, from, to) {
+                continue;
+            }
             // One group needs no window for many.
             let window = LENS_BYTES.min(to.saturating_sub(from) as usize);
             let mut lens = Lens::new(file.clone(), len.max(BLOCK as u64), window);
@@ -349,6 +364,27 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the walk has come to where the control file says that the log was closed in order.
+    fn is_known_end(&self) -> bool {
+        let here = LogEnd { next: self.next, last: self.previous };
+        self.ended == Some(here)
+    }
+
+    /// Whether anything near behind a known end looks as if the log went on: then the control file
+    /// is older than the log, and its word says nothing of what is behind. A group that is missing
+    /// may be one group long, and the next one begins right behind it.
+    fn goes_on(&self, file: &Arc<dyn File>, from: u64, to: u64) -> bool {
+        let near = to.min(from + 2 * self.config.group_bytes_max as u64);
+        let window = LENS_BYTES.min(near.saturating_sub(from) as usize).max(BLOCK);
+        let mut lens = Lens::new(Arc::clone(file), to.max(BLOCK as u64), window);
+        (from..near).step_by(BLOCK).any(|offset| {
+            // What cannot be read is looked at as ever.
+            let read = lens.bring(offset, BLOCK);
+            read.map(|()| GroupHead::decode(lens.view(offset, BLOCK)))
+                .map_or(true, |head| head.is_ok_and(|head| head.number >= self.next))
+        })
     }
 
     /// Goes on behind groups that no copy has, if the log is asked for from `needed` on, and they

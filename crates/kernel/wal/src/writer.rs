@@ -11,19 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
-use base::Lsn;
-use seal::Salt;
-use seam::disk::{BLOCK, File};
+use base::{GroupNumber, Lsn};
+use seal::{Salt, Tag};
+use seam::disk::{File, missing_file};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::LogError;
-use crate::ahead::{Ahead, Entry, Position, Salted};
+use crate::ahead::{Ahead, Entry, FIRST_COUNTER, Position, Salted};
+use crate::beginning::Beginning;
 use crate::flush_state::{Job, each};
 use crate::group::{KeyBook, Purpose};
 use crate::sealer::{Sealed, Sealing, Why};
-use crate::wads::prepare;
+use crate::wads::{self, EntryHead, WadsFile, prepare};
 use crate::waiters::{DurableSink, Parker, Waiting};
 
 /// How soon a writer looks again at a record that was reserved and is not whole: its appender has
@@ -178,7 +179,7 @@ impl Writing {
     fn file_of<'j>(&self, job: &'j Job, copy: u8) -> Result<&'j dyn File, LogError> {
         let at = job.at(copy);
         let Some(file) = job.files.get(copy, job.stripe) else {
-            let gone = std::io::ErrorKind::NotFound.into();
+            let gone = missing_file();
             return Err(LogError::io("write", at.path(&self.layout()), gone));
         };
         if let Some(id) = &job.head {
@@ -263,7 +264,7 @@ impl Writing {
     /// Writes an entry and tells everybody. If a file refuses, the log goes on alone.
     fn run_ahead(&self, entry: Entry, lane: Option<usize>) {
         let begin = self.env.seam.clock.monotonic();
-        let written = self.record_ahead().and_then(|()| self.write_entry(&entry));
+        let written = self.record_ahead(entry.beginning).and_then(|()| self.write_entry(&entry));
         let took = self.env.seam.clock.monotonic().saturating_sub(begin);
         let Entry { end, buffer, .. } = entry;
         if let Err(error) = written {
@@ -299,10 +300,10 @@ impl Writing {
 
     /// Has it recorded, once, that the write-ahead data set may hold what the log lacks (see
     /// `ahead.rs`).
-    fn record_ahead(&self) -> Result<(), LogError> {
+    fn record_ahead(&self, beginning: Beginning) -> Result<(), LogError> {
         let mut recorded = self.wads.recorded.lock();
         if !*recorded && !planted(Plant::WadsUnrecorded) {
-            let told = self.env.events.ahead(true);
+            let told = self.env.events.ahead(Some(beginning));
             told.map_err(|why| LogError::NoWads { why })?;
             *recorded = true;
         }
@@ -327,30 +328,57 @@ impl Writing {
     /// then it begins anew. Returns what an operator should know if it cannot be used.
     pub(crate) fn go_ahead(&self, held: bool) -> Result<Option<String>, LogError> {
         self.land(Lsn(self.ring.next()))?;
-        let prepared = self.config.wads.as_ref().map(|wads| prepare(&self.env, wads));
-        if held {
-            // Not before what it held has landed; from here on it may be missing.
+        // Not before what it held has landed; from here on it may be missing, so not after the
+        // files are made anew.
+        let late = planted(Plant::WadsOverLate);
+        if held && !late {
             self.ahead_is_over()?;
         }
-        let files = match prepared {
-            None => return Ok(None),
-            Some(Err(error)) => {
-                *self.wads.trouble.lock() = Some(error.to_string());
-                return Ok(Some(format!("the write-ahead data set is not used: {error}")));
-            }
-            Some(Ok(files)) => files,
-        };
+        let Some(wads) = &self.config.wads else { return Ok(None) };
+        let begun = prepare(&self.env, wads).and_then(|files| self.begin_ahead(files, wads.bytes));
+        if held && late {
+            self.ahead_is_over()?;
+        }
+        let Err(error) = begun else { return Ok(None) };
+        *self.wads.trouble.lock() = Some(error.to_string());
+        Ok(Some(format!("the write-ahead data set is not used: {error}")))
+    }
+
+    /// Writes the first entry of a new beginning to files of so many bytes, which are empty; from
+    /// then on commits go ahead.
+    fn begin_ahead(&self, files: Vec<WadsFile>, bytes: u64) -> Result<(), LogError> {
         let (env, config) = (&self.env, &self.config);
-        let blocks = config.wads.as_ref().map_or(0, |wads| wads.bytes / BLOCK as u64);
         let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
-        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
+        let entropy = env.seam.entropy.as_ref();
+        let salt = Salt::draw(entropy).map_err(LogError::Entropy)?;
+        let beginning = Beginning::draw(entropy).map_err(LogError::Entropy)?;
         let generation = book.current(config.format)?;
         let key = book.working(Purpose::Wads, config.format, generation, &salt)?;
+        let head = {
+            let sealer = self.sealer.lock();
+            EntryHead {
+                format: config.format,
+                is_first: true,
+                system: env.system,
+                generation,
+                payload_len: 0,
+                salt,
+                counter: FIRST_COUNTER,
+                first: Lsn(sealer.taker.taken()),
+                group: GroupNumber(sealer.next),
+                before: sealer.previous,
+                index: 0,
+                beginning,
+                tag: Tag([0; 16]),
+            }
+        };
+        wads::begin(&files, &key, &head)?;
         let mut sealer = self.sealer.lock();
-        let at = Position { scout: sealer.taker.scout(), group: sealer.next, blocks };
-        sealer.ahead = Some(Ahead::new(files.into(), Salted { key, generation, salt }, at));
+        let at = Position { scout: sealer.taker.scout(), group: sealer.next, bytes };
+        let salted = Salted { key, generation, salt };
+        sealer.ahead = Some(Ahead::new(files.into(), beginning, salted, at));
         self.flush_state.lock().set_ahead(true);
-        Ok(None)
+        Ok(())
     }
 
     /// Lands everything and writes nothing ahead any more.
@@ -365,7 +393,7 @@ impl Writing {
     fn ahead_is_over(&self) -> Result<(), LogError> {
         let mut recorded = self.wads.recorded.lock();
         *recorded = false;
-        let told = self.env.events.ahead(false);
+        let told = self.env.events.ahead(None);
         told.map_err(|why| LogError::NoWads { why })
     }
 

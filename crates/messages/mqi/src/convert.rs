@@ -46,6 +46,12 @@ pub fn descriptor(md: &Md) -> MessageDescriptor {
     }
 }
 
+/// Whether a descriptor knows no groups and segments.
+#[must_use]
+pub fn is_first_version(md: &Md) -> bool {
+    md.version < 2
+}
+
 /// What a call has made of a message descriptor.
 pub fn describe(md: &mut Md, from: &MessageDescriptor) {
     let MessageDescriptor { report, msg_type, expiry, feedback, encoding, ccsid, format, .. } =
@@ -114,6 +120,7 @@ pub fn put_options(of: &Posting) -> PutOptions {
         new_msg_handle: message_handle(pmo.new_msg_handle),
         action: pmo.action,
         pub_level: pmo.pub_level,
+        extends: is_first_version(&of.md),
         ..PutOptions::default()
     }
 }
@@ -141,6 +148,7 @@ pub fn get_options(gmo: &Gmo) -> GetOptions {
         returned_length: gmo.returned_length,
         msg_handle: message_handle(gmo.msg_handle),
         resolved_q_name: name(&gmo.resolved_q_name),
+        ..GetOptions::default()
     }
 }
 

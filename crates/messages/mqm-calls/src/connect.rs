@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use mqi::client::Client;
 use mqi::place::Places;
 use mqi::structures::{Cno, Csp};
-use mqi::wire::{Connecting, Credentials};
+use mqi::wire::{Connecting, Credentials, Request};
 use queue_manager::name::{padded, unpadded};
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
 
@@ -14,8 +14,8 @@ use crate::callbacks;
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
 use crate::network::{self, Binding, Settings, definition};
-use crate::region;
 use crate::state::{self, Sharing};
+use crate::{region, registration};
 
 const HANDLE_SHARE_NONE: i32 = 0x20;
 const HANDLE_SHARE_BLOCK: i32 = 0x40;
@@ -232,6 +232,17 @@ fn program_name() -> [u8; 28] {
     field
 }
 
+/// Commits what a program has done in no branch; what it did in one is the transaction manager's.
+fn commit_own(connection: &state::Connection) -> Result<Outcome, Reason> {
+    let outcome = connection.client()?.plain(&Request::Commit);
+    if outcome.reason == Reason::ENVIRONMENT_ERROR {
+        return Ok(Outcome::OK);
+    }
+    registration::after_own_work(connection);
+    let is_done = outcome.completion != Completion::Failed;
+    Ok(if is_done { outcome } else { Outcome::warning(outcome.reason) })
+}
+
 /// Disconnects: commits.
 ///
 /// # Safety
@@ -250,9 +261,10 @@ pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
             }
             if connection.managed.load(Ordering::Acquire) > 0 {
                 // The transaction manager ends it, and what the program did in a branch.
+                let outcome = commit_own(&connection)?;
                 connection.claimed.store(false, Ordering::Release);
                 memory::set(hconn, state::UNUSABLE);
-                return Ok(Outcome::OK);
+                return Ok(outcome);
             }
             let outcome = connection.client()?.disconnect();
             state::forget(handle);

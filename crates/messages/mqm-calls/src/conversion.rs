@@ -7,7 +7,8 @@
 use std::ffi::c_void;
 
 use codec::CodePage;
-use mqi::structures::Md;
+use mqi::structures::{Md, Mde};
+use mqi::table::Structure as _;
 use queue_manager::descriptor::value::{ENCODING_NATIVE, format};
 use queue_manager::{Completion, Outcome, Reason};
 
@@ -16,6 +17,8 @@ use crate::{memory, state};
 
 /// The character set of this machine, where 0 asks for it.
 const NATIVE_CCSID: i32 = 1208;
+/// How long the extension of a descriptor is.
+const EXTENSION_BYTES: usize = 72;
 /// Fill the target with blanks.
 const FILL_TARGET_BUFFER: i32 = 8;
 /// What the source stands for in numbers does not matter to single bytes.
@@ -94,6 +97,11 @@ pub(crate) fn convert_got(
     if md.format == format::NONE || outcome.completion != Completion::Ok {
         return (outcome, length);
     }
+    if md.format == format::MD_EXTENSION
+        && let Some(done) = convert_extended(md, (target, target_encoding), length, data)
+    {
+        return done;
+    }
     if md.format != format::STRING {
         let same = md.ccsid == target && md.encoding == target_encoding;
         let warning = Outcome::warning(Reason::FORMAT_ERROR);
@@ -112,6 +120,29 @@ pub(crate) fn convert_got(
         }
         Err(reason) => (Outcome::warning(reason), length),
     }
+}
+
+/// Converts what is behind the extension of a descriptor, and says so there; `None` if it is not
+/// one of the queue manager's.
+fn convert_extended(
+    md: &mut Md,
+    target: (i32, i32),
+    length: i32,
+    data: &mut [u8],
+) -> Option<(Outcome, i32)> {
+    let front = data.get(..EXTENSION_BYTES)?;
+    let mut extension = Mde::read(front).ok().filter(|_| md.encoding == ENCODING_NATIVE)?;
+    let before = extension.clone();
+    let Mde { encoding, ccsid, format, .. } = extension;
+    let mut inner = Md { encoding, ccsid, format, ..Md::initial() };
+    let (front, behind) = data.split_at_mut_checked(EXTENSION_BYTES)?;
+    let front_bytes = i32::try_from(EXTENSION_BYTES).ok()?;
+    let rest = length.checked_sub(front_bytes)?;
+    let (outcome, rest) = convert_got(&mut inner, target, Outcome::OK, rest, behind);
+    (extension.encoding, extension.ccsid) = (inner.encoding, inner.ccsid);
+    extension.give(&before, front);
+    md.ccsid = target.0;
+    Some((outcome, rest.checked_add(front_bytes)?))
 }
 
 /// Converts characters, for programs that convert data themselves.
@@ -169,7 +200,6 @@ pub unsafe fn xcnvc(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mqi::table::Structure as _;
 
     #[test]
     fn text_from_a_mainframe_comes_readable() {
@@ -177,6 +207,22 @@ mod tests {
         let mut md = Md { format: format::STRING, ccsid: 500, ..Md::initial() };
         let got = convert_got(&mut md, (1208, 546), Outcome::OK, 5, &mut data);
         assert_eq!((got, &data[..5], md.ccsid), ((Outcome::OK, 5), &b"HELLO"[..], 1208));
+    }
+
+    #[test]
+    fn text_behind_an_extension_is_converted_and_the_extension_says_so() {
+        let extension = Mde { format: format::STRING, ccsid: 500, ..Mde::initial() };
+        let mut data = [extension.bytes(), vec![0xC8, 0xC5, 0xD3, 0xD3, 0xD6]].concat();
+        let mut md = Md { format: format::MD_EXTENSION, ccsid: 1208, ..Md::initial() };
+        let got = convert_got(&mut md, (1208, 546), Outcome::OK, 77, &mut data);
+        assert_eq!((got, &data[72..]), ((Outcome::OK, 77), &b"HELLO"[..]));
+        let after = Mde::read(&data[..72]).unwrap();
+        assert_eq!((after.ccsid, after.format, md.format), (1208, format::STRING, *b"MQHMDE  "));
+        // What is cut short is left as it is.
+        let mut short = data[..40].to_vec();
+        let got = convert_got(&mut md, (819, 546), Outcome::OK, 40, &mut short);
+        assert_eq!(got, (Outcome::warning(Reason::FORMAT_ERROR), 40));
+        assert_eq!(short, data[..40]);
     }
 
     #[test]

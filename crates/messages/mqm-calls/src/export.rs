@@ -53,7 +53,7 @@ macro_rules! calls {
     };
 }
 
-/// Defines the switch of a resource manager, in libraries for C.
+/// Defines the switches of a resource manager, in libraries for C.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! switches {
@@ -62,6 +62,11 @@ macro_rules! switches {
         // SAFETY: no other library of a program defines a switch of this name.
         #[unsafe(no_mangle)]
         pub static MQRMIXASwitch: $crate::switch::Switch = $crate::switch::Switch::new();
+
+        #[allow(missing_docs, non_upper_case_globals)]
+        // SAFETY: no other library of a program defines a switch of this name.
+        #[unsafe(no_mangle)]
+        pub static MQRMIXASwitchDynamic: $crate::switch::Switch = $crate::switch::Switch::dynamic();
     };
     (client) => {
         #[allow(missing_docs, non_upper_case_globals)]
@@ -69,6 +74,14 @@ macro_rules! switches {
         #[unsafe(no_mangle)]
         pub static MQRMIXASwitch: $crate::switch::Switch =
             $crate::switch::Switch { open: switch_open, ..$crate::switch::Switch::new() };
+
+        #[allow(missing_docs, non_upper_case_globals)]
+        // SAFETY: no other library of a program defines a switch of this name.
+        #[unsafe(no_mangle)]
+        pub static MQRMIXASwitchDynamic: $crate::switch::Switch = $crate::switch::Switch {
+            open: dynamic_switch_open,
+            ..$crate::switch::Switch::dynamic()
+        };
 
         // A transaction manager may open the switch before any call is made.
         unsafe extern "C" fn switch_open(
@@ -79,6 +92,16 @@ macro_rules! switches {
             $crate::only_client();
             // SAFETY: the arguments are the caller's, as the specification says.
             unsafe { ($crate::switch::Switch::new().open)(info, rmid, flags) }
+        }
+
+        unsafe extern "C" fn dynamic_switch_open(
+            info: *mut std::ffi::c_char,
+            rmid: std::ffi::c_int,
+            flags: std::ffi::c_long,
+        ) -> std::ffi::c_int {
+            $crate::only_client();
+            // SAFETY: the arguments are the caller's, as the specification says.
+            unsafe { ($crate::switch::Switch::dynamic().open)(info, rmid, flags) }
         }
     };
     ($how:ident) => {};

@@ -10,7 +10,7 @@
 //! | MQPUT, MQPUT1, MQGET | `messages` |
 //! | MQCMIT, MQBACK, MQBEGIN, MQSTAT | `units` |
 //! | MQSUB, MQSUBRQ | `subscribe` |
-//! | MQCRTMH, MQDLTMH, MQSETMP, MQINQMP, MQDLTMP, MQBUFMH, MQMHBUF | `properties` |
+//! | MQCRTMH, MQDLTMH, MQSETMP, MQINQMP, MQDLTMP, MQBUFMH, MQMHBUF | `properties`; of no connection: `message_handles` |
 //! | MQCB, MQCTL | `callbacks` |
 //! | MQXCNVC, and conversion of what is got | `conversion` |
 //! | branches of global transactions, for another transaction manager | [`switch`] |
@@ -32,15 +32,18 @@ mod conversion;
 mod export;
 mod finish;
 mod memory;
+mod message_handles;
 mod messages;
 mod network;
 mod objects;
 mod properties;
 pub mod region;
+mod registration;
 mod state;
 mod subscribe;
 pub mod switch;
 mod units;
+mod xid;
 
 /// The calls themselves; pointers are the caller's.
 pub mod calls {

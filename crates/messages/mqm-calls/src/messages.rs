@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use mqi::client::Client;
 use mqi::structures::{Gmo, Md, Pmo};
 use mqi::table::Structure as _;
 use mqi::wire::frame::DATA_BYTES_MAX;
@@ -11,8 +12,10 @@ use queue_manager::{Completion, Outcome, Reason};
 
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
+use crate::message_handles::StandIn;
 use crate::objects::LentObject;
-use crate::{conversion, state};
+use crate::state::Connection;
+use crate::{conversion, registration, state};
 
 /// A message to be put, in the caller's memory.
 struct LentPosting {
@@ -138,6 +141,35 @@ unsafe fn data<'a>(length: i32, buffer: *mut c_void) -> Result<&'a [u8], Reason>
     Ok(data)
 }
 
+/// Puts with message handles of no connection lent to this one.
+fn lending<R>(
+    client: &mut Client,
+    posting: &mut Posting,
+    put: impl FnOnce(&mut Client, &mut Posting) -> R,
+) -> Result<R, Reason> {
+    let original = StandIn::lend(client, &mut posting.pmo.original_msg_handle)?;
+    let new = StandIn::lend(client, &mut posting.pmo.new_msg_handle);
+    let done = new.map(|new| {
+        let done = put(client, posting);
+        if let Some(new) = new {
+            new.end(client, &mut posting.pmo.new_msg_handle, false);
+        }
+        done
+    });
+    if let Some(original) = original {
+        original.end(client, &mut posting.pmo.original_msg_handle, false);
+    }
+    done
+}
+
+/// A put that may be in a unit of work is to come.
+fn before_put(connection: &Connection, pmo: &Pmo) -> Result<(), Reason> {
+    match pmo.options & value::put::NO_SYNCPOINT {
+        0 => registration::before_work(connection),
+        _ => Ok(()),
+    }
+}
+
 /// Puts a message.
 ///
 /// # Safety
@@ -159,7 +191,11 @@ pub unsafe fn put(
             let connection = state::find(hconn)?;
             let mut lent = LentPosting::take(md, pmo, 1)?;
             let data = data(length, buffer)?;
-            let (outcome, answers) = connection.client()?.put(hobj, &mut lent.posting, data);
+            before_put(&connection, &lent.posting.pmo)?;
+            let put = |client: &mut Client, posting: &mut Posting| client.put(hobj, posting, data);
+            let mut client = connection.client()?;
+            let (outcome, answers) = lending(&mut client, &mut lent.posting, put)?;
+            drop(client);
             lent.give(&answers);
             Ok(outcome)
         });
@@ -188,8 +224,13 @@ pub unsafe fn put1(
             let mut object = LentObject::take(od)?;
             let mut lent = LentPosting::take(md, pmo, object.object.od.recs_present)?;
             let data = data(length, buffer)?;
-            let (outcome, answers) =
-                connection.client()?.put1(&mut object.object, &mut lent.posting, data);
+            before_put(&connection, &lent.posting.pmo)?;
+            let put = |client: &mut Client, posting: &mut Posting| {
+                client.put1(&mut object.object, posting, data)
+            };
+            let mut client = connection.client()?;
+            let (outcome, answers) = lending(&mut client, &mut lent.posting, put)?;
+            drop(client);
             object.give("", &answers);
             lent.give(&answers);
             Ok(outcome)
@@ -226,7 +267,18 @@ pub unsafe fn get(
             }
             let mut wanted = Wanted { md: md.now.clone(), gmo: gmo.now.clone(), room: length };
             let target = (md.now.ccsid, md.now.encoding);
-            let (outcome, got) = connection.client()?.get(hobj, &mut wanted, into);
+            let outside = value::get::NO_SYNCPOINT | value::get::ANY_BROWSE;
+            if gmo.now.options & outside == 0 {
+                registration::before_work(&connection)?;
+            }
+            let mut client = connection.client()?;
+            let stand_in = StandIn::lend(&mut client, &mut wanted.gmo.msg_handle)?;
+            let (outcome, got) = client.get(hobj, &mut wanted, into);
+            if let Some(stand_in) = stand_in {
+                let is_done = outcome.completion != Completion::Failed;
+                stand_in.end(&mut client, &mut wanted.gmo.msg_handle, is_done);
+            }
+            drop(client);
             let mut done = (outcome, got);
             let converts = gmo.now.options & value::get::CONVERT != 0;
             if converts && outcome.completion != Completion::Failed {

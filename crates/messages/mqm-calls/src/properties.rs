@@ -5,17 +5,20 @@
 //!    property is still the one under the cursor.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
-use mqi::structures::{Bmho, Cmho, Dmho, Dmpo, Impo, Mhbo, Pd, Smpo};
+use mqi::client::Client;
+use mqi::structures::{Bmho, Cmho, Dmho, Dmpo, Impo, Md, Mhbo, Pd, Smpo};
 use mqi::table::{CharV, Structure as _, Value as _};
 use mqi::wire::{Request, property, property_parts};
-use queue_manager::properties::PropertyValue;
+use queue_manager::properties::{InquireOptions, PropertyValue};
 use queue_manager::{Completion, Outcome, Reason};
 
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
+use crate::message_handles::{self, StandIn, UNASSOCIATED};
 use crate::messages::optional_descriptor;
-use crate::state;
+use crate::state::{self, Connection};
 
 /// The handle that stands for no message any more.
 const UNUSABLE: i64 = -1;
@@ -46,11 +49,15 @@ pub unsafe fn crtmh(
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
         finish(completion, reason, || {
-            let connection = state::find(hconn)?;
+            let connection = connection_of(hconn)?;
             optional::<Cmho>(options, Reason::CMHO_ERROR)?;
             if hmsg.is_null() {
                 return Err(Reason::HMSG_ERROR);
             }
+            let Some(connection) = connection else {
+                memory::set(hmsg, message_handles::create());
+                return Ok(Outcome::OK);
+            };
             let (outcome, handle) = connection.client()?.create_handle();
             memory::set(hmsg, handle);
             Ok(outcome)
@@ -72,15 +79,28 @@ pub unsafe fn dltmh(
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
         finish(completion, reason, || {
-            let connection = state::find(hconn)?;
+            let connection = connection_of(hconn)?;
             optional::<Dmho>(options, Reason::DMHO_ERROR)?;
             let handle = memory::get(hmsg).ok_or(Reason::HMSG_ERROR)?;
-            let outcome = connection.client()?.plain(&Request::DeleteHandle { handle });
+            let outcome = match connection {
+                Some(connection) if !message_handles::is_own(handle) => {
+                    connection.client()?.plain(&Request::DeleteHandle { handle })
+                }
+                _ => message_handles::delete(handle)?,
+            };
             if outcome.completion != Completion::Failed {
                 memory::set(hmsg, UNUSABLE);
             }
             Ok(outcome)
         });
+    }
+}
+
+/// The connection of a handle; none for what belongs to none.
+fn connection_of(hconn: i32) -> Result<Option<Arc<Connection>>, Reason> {
+    match hconn {
+        UNASSOCIATED => Ok(None),
+        hconn => state::find(hconn).map(Some),
     }
 }
 
@@ -117,7 +137,7 @@ pub unsafe fn setmp(
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
         finish(completion, reason, || {
-            let connection = state::find(hconn)?;
+            let connection = connection_of(hconn)?;
             optional::<Smpo>(options, Reason::SMPO_ERROR)?;
             optional::<Pd>(pd, Reason::PD_ERROR)?;
             let name = name_of(name)?;
@@ -126,6 +146,10 @@ pub unsafe fn setmp(
             let value = match kind {
                 STRING => PropertyValue::String(memory::text(bytes)),
                 _ => property(kind, bytes).ok_or(Reason::PROPERTY_TYPE_ERROR)?,
+            };
+            let Some(connection) = connection.filter(|_| !message_handles::is_own(hmsg)) else {
+                message_handles::with(hmsg, |all| all.set(&name, value))?;
+                return Ok(Outcome::OK);
             };
             let request = Request::SetProperty { handle: hmsg, name, value };
             Ok(connection.client()?.plain(&request))
@@ -148,8 +172,13 @@ pub unsafe fn dltmp(
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
         finish(completion, reason, || {
-            let connection = state::find(hconn)?;
+            let connection = connection_of(hconn)?;
             optional::<Dmpo>(options, Reason::DMPO_ERROR)?;
+            let Some(connection) = connection.filter(|_| !message_handles::is_own(hmsg)) else {
+                let name = name_of(name)?;
+                message_handles::with(hmsg, |all| all.delete(&name))?;
+                return Ok(Outcome::OK);
+            };
             let request = Request::DeleteProperty { handle: hmsg, name: name_of(name)? };
             Ok(connection.client()?.plain(&request))
         });
@@ -177,7 +206,7 @@ pub unsafe fn inqmp(
     // SAFETY: the arguments are the caller's, as the interface says.
     unsafe {
         finish(completion, reason, || {
-            let connection = state::find(hconn)?;
+            let connection = connection_of(hconn)?;
             let mut impo = Lent::<Impo>::take(options, Reason::IMPO_ERROR)?;
             optional::<Pd>(pd, Reason::PD_ERROR)?;
             let name = name_of(name)?;
@@ -189,7 +218,10 @@ pub unsafe fn inqmp(
                 options if options & INQUIRE_UNDER_CURSOR != 0 => 2,
                 _ => 0,
             };
-            let found = connection.client()?.inquire_property(hmsg, &name, which);
+            let found = match connection.filter(|_| !message_handles::is_own(hmsg)) {
+                Some(connection) => connection.client()?.inquire_property(hmsg, &name, which),
+                None => inquire_here(hmsg, &name, which),
+            };
             let (outcome, found_name, found) = match found {
                 Ok(found) => found,
                 Err(outcome) => return Ok(outcome),
@@ -217,6 +249,21 @@ pub unsafe fn inqmp(
     }
 }
 
+/// The property that an inquiry asks for, of a handle of no connection.
+fn inquire_here(
+    handle: i64,
+    name: &str,
+    which: i32,
+) -> Result<(Outcome, String, PropertyValue), Outcome> {
+    let options = match which {
+        1 => InquireOptions::Next,
+        2 => InquireOptions::UnderCursor,
+        _ => InquireOptions::First,
+    };
+    let found = message_handles::with(handle, |all| all.inquire(name, options));
+    found.map(|one| (Outcome::OK, one.name, one.value)).map_err(Outcome::failed)
+}
+
 /// A value in another type, where numbers and text say the same.
 fn as_type(value: PropertyValue, kind: i32) -> Result<PropertyValue, Reason> {
     let (own, _) = property_parts(&value);
@@ -233,9 +280,7 @@ fn as_type(value: PropertyValue, kind: i32) -> Result<PropertyValue, Reason> {
         PropertyValue::Float32(value) => value.to_string(),
         PropertyValue::Float64(value) => value.to_string(),
         PropertyValue::String(value) => value.clone(),
-        PropertyValue::Bytes(value) if kind == STRING => {
-            value.iter().map(|byte| format!("{byte:02X}")).collect()
-        }
+        PropertyValue::Bytes(value) if kind == STRING => base::hex::upper(value),
         _ => return Err(refused),
     };
     let number = Reason::PROP_NUMBER_FORMAT_ERROR;
@@ -283,9 +328,15 @@ pub unsafe fn bufmh(
             let (bad_length, bad_buffer) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
             let into = memory::output(buffer, length, bad_length, bad_buffer)?;
             let delete = options & 1 != 0;
-            let request = Request::BufferToHandle { handle: hmsg, md: before, delete };
-            let mut rest = Vec::new();
-            let (outcome, after) = connection.client()?.turn(&request, into, &mut rest);
+            let mut client = connection.client()?;
+            let (mut handle, mut rest) = (hmsg, Vec::new());
+            let stand_in = StandIn::lend(&mut client, &mut handle)?;
+            let request = Request::BufferToHandle { handle, md: before, delete };
+            let (outcome, after) = client.turn(&request, into, &mut rest);
+            if let Some(stand_in) = stand_in {
+                let is_done = outcome.completion != Completion::Failed;
+                stand_in.end(&mut client, &mut handle, is_done);
+            }
             if outcome.completion == Completion::Failed {
                 return Ok(outcome);
             }
@@ -298,6 +349,33 @@ pub unsafe fn bufmh(
             Ok(outcome)
         });
     }
+}
+
+/// The buffer that the properties of a handle become, if there is room for it; only then are they
+/// deleted.
+fn written(
+    client: &mut Client,
+    handle: i64,
+    (name, md, delete): (&str, &Md, bool),
+    room: usize,
+) -> (Outcome, Md, Vec<u8>) {
+    let request = |delete| {
+        let (name, md) = (name.to_owned(), md.clone());
+        Request::HandleToBuffer { handle, name, md, delete }
+    };
+    let mut made = Vec::new();
+    let (outcome, after) = client.turn(&request(false), &[], &mut made);
+    if outcome.completion == Completion::Failed {
+        return (outcome, after, Vec::new());
+    }
+    if made.len() > room {
+        return (Outcome::failed(Reason::PROPERTY_VALUE_TOO_BIG), after, made);
+    }
+    if delete {
+        // Only now is it sure that they are not lost.
+        let _ = client.turn(&request(true), &[], &mut Vec::new());
+    }
+    (outcome, after, made)
 }
 
 /// Turns a message handle's properties into a buffer.
@@ -327,26 +405,22 @@ pub unsafe fn mhbuf(
             let (lent, before) = optional_descriptor(md)?;
             let (bad_length, bad_buffer) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
             let into = memory::output(buffer, length, bad_length, bad_buffer)?;
-            let request = |delete| Request::HandleToBuffer {
-                handle: hmsg,
-                name: name.clone(),
-                md: before.clone(),
-                delete,
-            };
-            let mut made = Vec::new();
-            let (outcome, after) = connection.client()?.turn(&request(false), &[], &mut made);
-            if outcome.completion == Completion::Failed {
+            let mut client = connection.client()?;
+            let mut handle = hmsg;
+            let stand_in = StandIn::lend(&mut client, &mut handle)?;
+            let (outcome, after, made) =
+                written(&mut client, handle, (&name, &before, delete), into.len());
+            let is_done = outcome.completion != Completion::Failed;
+            if let Some(stand_in) = stand_in {
+                stand_in.end(&mut client, &mut handle, is_done);
+            }
+            if !made.is_empty() {
+                memory::set(data_length, i32::try_from(made.len()).unwrap_or(i32::MAX));
+            }
+            if !is_done {
                 return Ok(outcome);
             }
-            memory::set(data_length, i32::try_from(made.len()).unwrap_or(i32::MAX));
-            if made.len() > into.len() {
-                return Ok(Outcome::failed(Reason::PROPERTY_VALUE_TOO_BIG));
-            }
             into.iter_mut().zip(&made).for_each(|(to, from)| *to = *from);
-            if delete {
-                // Only now is it sure that they are not lost.
-                connection.client()?.turn(&request(true), &[], &mut made);
-            }
             if let Some(mut lent) = lent {
                 lent.now = after;
                 lent.give();

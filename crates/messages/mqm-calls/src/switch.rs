@@ -11,14 +11,14 @@
 //! `xa_info` is the name of a queue manager, or a list such as `qmname=QM1,tpm=x`, of which the
 //! name counts.
 //!
+//! The switch that registers dynamically has no need of `xa_start`: see `registration`.
+//!
 //! Invariants:
 //! 1. A connection that a transaction manager has opened is found by MQCONN of the same thread, and
 //!    MQDISC leaves it to the transaction manager.
 //! 2. A branch that may still be committed is never reported as rolled back: what cannot be done
 //!    now is to be tried again.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -26,8 +26,9 @@ use std::sync::atomic::Ordering;
 use queue_manager::Reason;
 use queue_manager::branch::{BranchAnswer, BranchCall, BranchError, BranchId, WorkEnd};
 
-use crate::connect;
-use crate::state;
+use crate::registration::{self, Opened, Registered, with_opened};
+pub use crate::xid::Xid;
+use crate::{connect, state};
 
 /// Codes of the specification.
 mod code {
@@ -53,6 +54,7 @@ mod code {
 mod flag {
     use std::ffi::c_long;
 
+    pub(super) const REGISTERS: c_long = 1;
     pub(super) const JOIN: c_long = 0x0020_0000;
     pub(super) const END_SCAN: c_long = 0x0080_0000;
     pub(super) const START_SCAN: c_long = 0x0100_0000;
@@ -61,17 +63,6 @@ mod flag {
     pub(super) const FAIL: c_long = 0x2000_0000;
     pub(super) const ONE_PHASE: c_long = 0x4000_0000;
     pub(super) const ASYNC: c_long = 0x8000_0000;
-}
-
-/// The identifier of a branch, as the specification has it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[allow(missing_docs)] // the specification's own
-pub struct Xid {
-    pub format: c_long,
-    pub transaction_length: c_long,
-    pub branch_length: c_long,
-    pub data: [u8; 128],
 }
 
 type Entry = unsafe extern "C" fn(*mut Xid, c_int, c_long) -> c_int;
@@ -123,23 +114,18 @@ impl Switch {
             complete,
         }
     }
+
+    /// The one that tells the transaction manager by itself when there is work.
+    #[must_use]
+    pub const fn dynamic() -> Switch {
+        Switch { flags: flag::REGISTERS, open: open_dynamic, ..Switch::new() }
+    }
 }
 
 impl Default for Switch {
     fn default() -> Switch {
         Switch::new()
     }
-}
-
-/// What a thread has opened as a resource manager of that number.
-struct Opened {
-    handle: i32,
-    /// Identifiers of a scan that were not given yet.
-    scan: Option<Vec<BranchId>>,
-}
-
-thread_local! {
-    static OPENED: RefCell<BTreeMap<c_int, Opened>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Makes a call; a panic is an error of the resource manager.
@@ -158,11 +144,34 @@ fn name_of(info: &str) -> String {
 }
 
 unsafe extern "C" fn open(info: *mut c_char, rmid: c_int, flags: c_long) -> c_int {
+    // SAFETY: the arguments are the caller's, as the specification says.
+    unsafe { open_as(info, rmid, flags, None) }
+}
+
+unsafe extern "C" fn open_dynamic(info: *mut c_char, rmid: c_int, flags: c_long) -> c_int {
+    if !registration::can_register() {
+        // The transaction manager could not be told of any work.
+        return code::ERROR;
+    }
+    // SAFETY: the arguments are the caller's, as the specification says.
+    unsafe { open_as(info, rmid, flags, Some(Registered::No)) }
+}
+
+/// Opens the switch.
+///
+/// # Safety
+/// The information is null, or characters with a zero byte behind them.
+unsafe fn open_as(
+    info: *mut c_char,
+    rmid: c_int,
+    flags: c_long,
+    registered: Option<Registered>,
+) -> c_int {
     guarded(|| {
         if flags & flag::ASYNC != 0 {
             return code::NO_ASYNC;
         }
-        if OPENED.with_borrow(|all| all.contains_key(&rmid)) {
+        if with_opened(|all| all.contains_key(&rmid)) {
             return code::OK;
         }
         let info = match info.is_null() {
@@ -180,7 +189,7 @@ unsafe extern "C" fn open(info: *mut c_char, rmid: c_int, flags: c_long) -> c_in
         if is_new {
             connection.claimed.store(false, Ordering::Release);
         }
-        OPENED.with_borrow_mut(|all| all.insert(rmid, Opened { handle, scan: None }));
+        with_opened(|all| all.insert(rmid, Opened { handle, scan: None, registered }));
         code::OK
     })
 }
@@ -190,7 +199,7 @@ unsafe extern "C" fn close(_info: *mut c_char, rmid: c_int, flags: c_long) -> c_
         if flags & flag::ASYNC != 0 {
             return code::NO_ASYNC;
         }
-        let Some(opened) = OPENED.with_borrow_mut(|all| all.remove(&rmid)) else {
+        let Some(opened) = with_opened(|all| all.remove(&rmid)) else {
             return code::OK;
         };
         let Ok(connection) = state::find(opened.handle) else { return code::OK };
@@ -211,27 +220,8 @@ unsafe extern "C" fn close(_info: *mut c_char, rmid: c_int, flags: c_long) -> c_
 /// # Safety
 /// The address is null, or leads to an identifier.
 unsafe fn branch_at(xid: *const Xid) -> Option<BranchId> {
-    if xid.is_null() {
-        return None;
-    }
     // SAFETY: as promised to this function.
-    let xid = unsafe { xid.read_unaligned() };
-    let transaction = usize::try_from(xid.transaction_length).ok()?;
-    let branch = usize::try_from(xid.branch_length).ok()?;
-    let (first, rest) = xid.data.split_at_checked(transaction)?;
-    BranchId::new(xid.format, first, rest.get(..branch)?)
-}
-
-fn xid_of(branch: &BranchId) -> Xid {
-    let mut data = [0; 128];
-    let bytes = branch.transaction().iter().chain(branch.branch());
-    data.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    Xid {
-        format: branch.format(),
-        transaction_length: branch.transaction().len() as c_long,
-        branch_length: branch.branch().len() as c_long,
-        data,
-    }
+    (!xid.is_null()).then(|| unsafe { xid.read_unaligned() })?.branch()
 }
 
 fn code_of(error: BranchError, otherwise: c_int) -> c_int {
@@ -250,7 +240,7 @@ fn code_of(error: BranchError, otherwise: c_int) -> c_int {
 
 /// Asks the queue manager of a resource manager's number.
 fn ask(rmid: c_int, call: &BranchCall) -> Result<Result<BranchAnswer, BranchError>, c_int> {
-    let handle = OPENED.with_borrow(|all| all.get(&rmid).map(|opened| opened.handle));
+    let handle = with_opened(|all| all.get(&rmid).map(|opened| opened.handle));
     let handle = handle.ok_or(code::PROTOCOL)?;
     let connection = state::find(handle).map_err(|_| code::FAILED)?;
     let mut client = connection.client().map_err(|_| code::FAILED)?;
@@ -283,13 +273,17 @@ unsafe fn ask_about(
 
 unsafe extern "C" fn start(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
     // SAFETY: the specification says what the arguments are.
-    unsafe {
+    let done = unsafe {
         ask_about((xid, rmid, flags), code::ERROR, |branch| match flags {
             _ if flags & flag::RESUME != 0 => BranchCall::Resume(branch),
             _ if flags & flag::JOIN != 0 => BranchCall::Join(branch),
             _ => BranchCall::Start(branch),
         })
+    };
+    if done == code::OK {
+        registration::note(rmid, Registered::Branch);
     }
+    done
 }
 
 unsafe extern "C" fn end(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
@@ -298,8 +292,14 @@ unsafe extern "C" fn end(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
         _ if flags & flag::FAIL != 0 => WorkEnd::Failed,
         _ => WorkEnd::Done,
     };
+    let call = |branch| BranchCall::End(branch, how);
     // SAFETY: the specification says what the arguments are.
-    unsafe { ask_about((xid, rmid, flags), code::ERROR, |branch| BranchCall::End(branch, how)) }
+    let done = unsafe { ask_about((xid, rmid, flags), code::ERROR, call) };
+    if done == code::OK || done == code::BACKED_OUT {
+        // What comes now is another branch's, or this one's again: the transaction manager says.
+        registration::note(rmid, Registered::No);
+    }
+    done
 }
 
 unsafe extern "C" fn rollback(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
@@ -339,13 +339,13 @@ unsafe extern "C" fn recover(xids: *mut Xid, count: c_long, rmid: c_int, flags: 
                 Ok(Err(error)) => return code_of(error, code::ERROR),
                 Err(code) => return code,
             };
-            OPENED.with_borrow_mut(|all| {
+            with_opened(|all| {
                 if let Some(opened) = all.get_mut(&rmid) {
                     opened.scan = Some(found);
                 }
             });
         }
-        let given = OPENED.with_borrow_mut(|all| {
+        let given = with_opened(|all| {
             let opened = all.get_mut(&rmid)?;
             let scan = opened.scan.as_mut()?;
             let given: Vec<BranchId> = scan.drain(..count.min(scan.len())).collect();
@@ -357,7 +357,7 @@ unsafe extern "C" fn recover(xids: *mut Xid, count: c_long, rmid: c_int, flags: 
         let Some(given) = given else { return code::PROTOCOL };
         for (at, branch) in given.iter().enumerate() {
             // SAFETY: the specification says that there is room for `count` of them.
-            unsafe { xids.add(at).write_unaligned(xid_of(branch)) };
+            unsafe { xids.add(at).write_unaligned(Xid::of(branch)) };
         }
         c_int::try_from(given.len()).unwrap_or(code::ERROR)
     })
@@ -373,26 +373,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_switch_and_identifiers_stand_as_the_specification_has_them() {
-        assert_eq!(size_of::<Xid>(), 152);
+    fn the_switch_stands_as_the_specification_has_them() {
         assert_eq!(std::mem::offset_of!(Switch, open), 48);
         assert_eq!(size_of::<Switch>(), 48 + 10 * 8);
-    }
-
-    #[test]
-    fn identifiers_come_back_and_wrong_ones_are_none() {
-        let branch = BranchId::new(3, b"abc", b"defg").unwrap();
-        let xid = xid_of(&branch);
-        // SAFETY: it is an identifier.
-        let read = |xid: &Xid| unsafe { branch_at(xid) };
-        assert_eq!(read(&xid), Some(branch));
-        for (format, transaction, branch) in
-            [(-1, 3, 4), (3, 0, 4), (3, 65, 4), (3, 3, 65), (3, -1, 4)]
-        {
-            let wrong =
-                Xid { format, transaction_length: transaction, branch_length: branch, ..xid };
-            assert_eq!(read(&wrong), None);
-        }
     }
 
     #[test]

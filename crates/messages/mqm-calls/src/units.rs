@@ -8,13 +8,19 @@ use queue_manager::{Completion, Outcome, Reason};
 
 use crate::finish::finish;
 use crate::memory::{Lent, optional};
-use crate::state;
+use crate::{registration, state};
 
 /// The options of a begin are none.
 const BO_ERROR: Reason = Reason(2134);
 
-fn plain(hconn: i32, request: &Request) -> Result<Outcome, Reason> {
-    Ok(state::find(hconn)?.client()?.plain(request))
+fn end(hconn: i32, request: &Request) -> Result<Outcome, Reason> {
+    let connection = state::find(hconn)?;
+    let outcome = connection.client()?.plain(request);
+    // Whether it was done or backed out, the unit of work is over; in a branch it is refused.
+    if outcome.reason != Reason::ENVIRONMENT_ERROR {
+        registration::after_own_work(&connection);
+    }
+    Ok(outcome)
 }
 
 /// Commits.
@@ -23,7 +29,7 @@ fn plain(hconn: i32, request: &Request) -> Result<Outcome, Reason> {
 /// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn cmit(hconn: i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
-    unsafe { finish(completion, reason, || plain(hconn, &Request::Commit)) };
+    unsafe { finish(completion, reason, || end(hconn, &Request::Commit)) };
 }
 
 /// Backs out.
@@ -32,7 +38,7 @@ pub unsafe fn cmit(hconn: i32, completion: *mut i32, reason: *mut i32) {
 /// The arguments are what the interface says of them, and the caller's own.
 pub unsafe fn back(hconn: i32, completion: *mut i32, reason: *mut i32) {
     // SAFETY: the arguments are the caller's, as the interface says.
-    unsafe { finish(completion, reason, || plain(hconn, &Request::Back)) };
+    unsafe { finish(completion, reason, || end(hconn, &Request::Back)) };
 }
 
 /// Begins a unit of work that the queue manager coordinates.

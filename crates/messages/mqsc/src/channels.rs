@@ -45,7 +45,7 @@ pub(crate) fn run<S: Store>(manager: &QueueManager<S>, mut command: Command) -> 
             let next = number(&mut command, "SEQNUM", (1, 999_999_999))?.unwrap_or(1);
             command.keywords.end()?;
             let was_reset = manager.channels().reset(&channel, next)?;
-            done(8023, &format!("Channel reset complete.{}", told(&was_reset, next)))
+            done(8023, &format!("Channel reset complete.{}", after_reset(&was_reset, next)))
         }
         _ => {
             let action = command.keywords.word("ACTION", &["COMMIT", "BACKOUT"])?;
@@ -61,7 +61,7 @@ pub(crate) fn run<S: Store>(manager: &QueueManager<S>, mut command: Command) -> 
 }
 
 /// What a reset did at a receiver's end; nothing for a sender.
-fn told(was_reset: &WasReset, next: u64) -> String {
+fn after_reset(was_reset: &WasReset, next: u64) -> String {
     let WasReset { partners, certificates } = was_reset;
     let mut text = String::new();
     if !partners.is_empty() {

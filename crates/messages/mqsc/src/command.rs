@@ -187,6 +187,35 @@ const OBJECTS: &[(Target, &[&str], &[Verb])] = &[
     (Target::Foreign, &["TRACE"], &[Alter, Display, Start, Stop]),
 ];
 
+/// The numbers of commands on objects among command messages: to show, make, change, remove.
+const NUMBERS: &[(Kind, [i32; 4])] = &[
+    (Kind::QueueManager, [2, 0, 1, 0]),
+    (Kind::QueueLocal, [13, 11, 8, 12]),
+    (Kind::Process, [7, 5, 3, 6]),
+    (Kind::Namelist, [36, 34, 32, 35]),
+    (Kind::Channel, [25, 23, 21, 24]),
+    (Kind::Topic, [174, 172, 170, 173]),
+    (Kind::Listener, [97, 95, 93, 96]),
+    (Kind::Service, [153, 151, 149, 152]),
+    (Kind::AuthenticationInformation, [83, 81, 79, 82]),
+];
+
+/// Those of others.
+const OTHER_NUMBERS: &[(Verb, Target, i32)] = &[
+    (Display, Target::Queue, 13),
+    (Delete, Target::Queue, 12),
+    (Clear, Target::Object(Kind::QueueLocal), 9),
+    (Reset, Target::QueueStatistics, 17),
+    (Ping, Target::Object(Kind::Channel), 26),
+    (Reset, Target::Object(Kind::Channel), 27),
+    (Start, Target::Object(Kind::Channel), 28),
+    (Stop, Target::Object(Kind::Channel), 29),
+    (Resolve, Target::Object(Kind::Channel), 39),
+    (Ping, Target::Object(Kind::QueueManager), 40),
+    (Display, Target::QueueStatus, 41),
+    (Display, Target::ChannelStatus, 42),
+];
+
 /// A command whose verb and object are known.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -236,6 +265,19 @@ impl Command {
         };
         let keywords = Keywords::new(&title, rest.collect(), text.len())?;
         Ok(Command { verb: *verb, target: *target, title, name, keywords })
+    }
+
+    /// Its number among command messages; 0: it has none.
+    pub fn number(&self) -> i32 {
+        let mut others = OTHER_NUMBERS.iter();
+        let other = others.find(|(verb, target, _)| (*verb, *target) == (self.verb, self.target));
+        if let Some((_, _, number)) = other {
+            return *number;
+        }
+        let Target::Object(kind) = self.target else { return 0 };
+        let known = NUMBERS.iter().find(|(known, _)| *known == kind.space());
+        let place = [Display, Define, Alter, Delete].iter().position(|verb| *verb == self.verb);
+        known.zip(place).and_then(|((_, numbers), at)| numbers.get(at)).copied().unwrap_or(0)
     }
 
     /// The name, without which the command says nothing.
@@ -433,6 +475,11 @@ mod tests {
         assert_eq!(command.target, Target::Object(Kind::QueueLocal));
         assert_eq!(command.named().unwrap().text, "A*");
         assert_eq!(Command::parse("DEF CHL(X)").unwrap().title, "DEFINE CHANNEL");
+        for (text, number) in
+            [("DEF QA(A)", 11), ("DIS Q(*)", 13), ("PING QMGR", 40), ("SET CHLAUTH(*)", 0)]
+        {
+            assert_eq!(Command::parse(text).unwrap().number(), number, "{text}");
+        }
     }
 
     #[test]

@@ -3,8 +3,11 @@
 //! 1. A command is read as a whole before anything of it is done: one that is wrong in its last
 //!    word has done nothing.
 //! 2. A command changes one object, in one unit of work of the queue manager, or none.
+//! 3. A command that was carried out is told to whoever asks for such events, once: one that came
+//!    as a message is told as that.
 
 use queue_manager::QueueManager;
+use queue_manager::event::Commanded;
 use queue_manager::objects::Kind;
 use store::Store;
 
@@ -17,12 +20,19 @@ use crate::{branches, channels, control, define, display, records, status, stora
 /// A console of a queue manager.
 pub struct Console<S: Store> {
     manager: QueueManager<S>,
+    /// Whether commands are told from here.
+    tells: bool,
 }
 
 impl<S: Store> Console<S> {
     /// A console of this queue manager.
     pub fn new(manager: &QueueManager<S>) -> Console<S> {
-        Console { manager: manager.clone() }
+        Console { manager: manager.clone(), tells: true }
+    }
+
+    /// One for commands of which something else tells.
+    pub(crate) fn silent(manager: &QueueManager<S>) -> Console<S> {
+        Console { manager: manager.clone(), tells: false }
     }
 
     /// The queue manager.
@@ -32,9 +42,7 @@ impl<S: Store> Console<S> {
 
     /// Executes a command: one line, with its continuations joined.
     pub fn execute(&self, text: &str) -> Answer {
-        let done =
-            Command::parse(text).map_err(CommandError::from).and_then(|command| self.run(command));
-        match done {
+        match self.try_execute(text) {
             Ok(replies) => Answer { replies, syntax_error: false, failed: false },
             Err(error) => {
                 let syntax_error = matches!(error, CommandError::Syntax(_));
@@ -49,7 +57,14 @@ impl<S: Store> Console<S> {
     /// # Errors
     /// If it is not well formed, or was not processed.
     pub fn try_execute(&self, text: &str) -> Result<Vec<Reply>, CommandError> {
-        Command::parse(text).map_err(CommandError::from).and_then(|command| self.run(command))
+        let command = Command::parse(text)?;
+        let (number, displays) = (command.number(), command.verb == Verb::Display);
+        let replies = self.run(command)?;
+        if self.tells {
+            let (text, parameters) = (Some(text), (&[] as &[u8], 0));
+            self.manager.carried_out(&Commanded { number, displays, text, parameters });
+        }
+        Ok(replies)
     }
 
     /// Reads a command without executing it.

@@ -2,8 +2,8 @@
 //!
 //! 1. What this queue manager does not have is refused with the reason; nothing is pretended.
 
-use queue_manager::QueueManager;
 use queue_manager::objects::Kind;
+use queue_manager::{AdminError, QueueManager};
 use store::Store;
 
 use crate::channels;
@@ -40,9 +40,7 @@ pub(crate) fn run<S: Store>(manager: &QueueManager<S>, command: Command) -> Done
         (Verb::Start | Verb::Stop, Target::Object(Kind::QueueManager)) => {
             refused(&command, "a system starts and stops with holdfast start and holdfast stop")
         }
-        (_, Target::TopicString) => {
-            refused(&command, "retained publications are replaced by publishing others")
-        }
+        (Verb::Clear, Target::TopicString) => clear_topic(manager, command),
         _ => refused(&command, "this queue manager keeps everything in the system's own store"),
     }
 }
@@ -58,6 +56,24 @@ fn clear<S: Store>(manager: &QueueManager<S>, command: &Command) -> Done {
         find(manager, Kind::QueueLocal, &name).ok_or_else(|| not_found(Kind::QueueLocal, &name))?;
     manager.clear(&queue.name)?;
     done(8022, "Queue cleared.")
+}
+
+fn clear_topic<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
+    let topic = command.named()?.text.clone();
+    let what = command.keywords.word("CLRTYPE", &["RETAINED"])?;
+    let _ = command.keywords.word("SCOPE", &["LOCAL"])?;
+    command.keywords.end()?;
+    if what.is_none() {
+        let (command, end) = (command.title.clone(), command.keywords.end_of_text());
+        return Err(SyntaxError::Missing { command, keyword: "CLRTYPE", end }.into());
+    }
+    let cleared = manager.clear_retained(&topic).map_err(|failed| AdminError::Call {
+        kind: Kind::Topic,
+        name: topic,
+        reason: failed.0,
+    })?;
+    let told = if cleared { "Retained publication cleared." } else { "There was none." };
+    done(8022, told)
 }
 
 fn move_messages<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
@@ -86,12 +102,45 @@ fn refresh<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
             let count = manager.expire();
             done(8005, format!("{count} messages have expired."))
         }
+        Some("CONFIGEV") => refresh_configuration(manager, command),
         None => {
             let (command, end) = (command.title.clone(), command.keywords.end_of_text());
             Err(SyntaxError::Missing { command, keyword: "TYPE", end }.into())
         }
-        Some(_) => refused(&command, "only TYPE(EXPIRY) has something to refresh"),
+        Some(_) => refused(&command, "TYPE(EXPIRY) and TYPE(CONFIGEV) have something to refresh"),
     }
+}
+
+/// Kinds of objects whose configuration can be told anew.
+const TOLD: [(&str, Option<Kind>); 14] = [
+    ("ALL", None),
+    ("QMGR", Some(Kind::QueueManager)),
+    ("QLOCAL", Some(Kind::QueueLocal)),
+    ("QALIAS", Some(Kind::QueueAlias)),
+    ("QREMOTE", Some(Kind::QueueRemote)),
+    ("QMODEL", Some(Kind::QueueModel)),
+    ("TOPIC", Some(Kind::Topic)),
+    ("PROCESS", Some(Kind::Process)),
+    ("NAMELIST", Some(Kind::Namelist)),
+    ("CHANNEL", Some(Kind::Channel)),
+    ("LISTENER", Some(Kind::Listener)),
+    ("SERVICE", Some(Kind::Service)),
+    ("STGCLASS", Some(Kind::StorageClass)),
+    ("AUTHINFO", Some(Kind::AuthenticationInformation)),
+];
+
+fn refresh_configuration<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
+    let kind = command.keywords.word("OBJECT", &TOLD.map(|(word, _)| word))?;
+    let pattern = command.keywords.one("NAME")?;
+    command.keywords.end()?;
+    let known = TOLD.iter().find(|(word, _)| Some(*word) == kind);
+    let manager_object = manager.object(Kind::QueueManager, manager.name());
+    if !manager_object.is_some_and(|object| object.is("CONFIGEV", "ENABLED")) {
+        return refused(&command, "CONFIGEV of the queue manager is DISABLED");
+    }
+    let pattern = pattern.as_ref().map_or("*", |value| value.text.trim_end());
+    let count = manager.tell_configuration(known.and_then(|(_, kind)| *kind), pattern);
+    done(8005, format!("{count} objects were told of."))
 }
 
 fn refresh_security(mut command: Command) -> Done {

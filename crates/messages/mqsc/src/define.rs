@@ -56,7 +56,7 @@ fn numbers(kind: Kind) -> [u16; 3] {
     }
 }
 
-fn told(kind: Kind, which: usize) -> Vec<Reply> {
+fn confirmed(kind: Kind, which: usize) -> Vec<Reply> {
     let (number, done) = (numbers(kind)[which], ["created", "changed", "deleted"][which]);
     vec![Reply::new(MessageId::done(number), format!("{} {done}.", noun(kind)))]
 }
@@ -251,11 +251,11 @@ pub(crate) fn define<S: Store>(
         let base = begins_with.unwrap_or_else(|| Object::new(kind, &name));
         let given = renewed(&here, &base, &definition)?;
         manager.alter(kind, &name, &given)?;
-        return Ok(told(kind, 0));
+        return Ok(confirmed(kind, 0));
     }
     let like = begins_with.map(|object| object.name);
     manager.define(kind, &name, &definition.given, definition.replace, like.as_deref())?;
-    Ok(told(kind, 0))
+    Ok(confirmed(kind, 0))
 }
 
 /// Where there is no default object: what differs between types of channels.
@@ -330,7 +330,7 @@ pub(crate) fn alter<S: Store>(manager: &QueueManager<S>, mut command: Command, k
         }
     }
     manager.alter(kind, &here.name, &changes)?;
-    Ok(told(kind, 1))
+    Ok(confirmed(kind, 1))
 }
 
 pub(crate) fn delete<S: Store>(
@@ -357,10 +357,10 @@ pub(crate) fn delete<S: Store>(
     };
     let kind = kind.unwrap_or(Kind::QueueLocal);
     let Some(object) = found else {
-        return if ignores { Ok(told(kind, 2)) } else { Err(not_found(kind, &name)) };
+        return if ignores { Ok(confirmed(kind, 2)) } else { Err(not_found(kind, &name)) };
     };
     manager.delete(object.kind, &object.name, purge)?;
-    Ok(told(object.kind, 2))
+    Ok(confirmed(object.kind, 2))
 }
 
 /// An object of just this kind.

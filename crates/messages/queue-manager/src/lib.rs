@@ -24,6 +24,7 @@ mod core;
 mod defaults;
 pub mod descriptor;
 mod error;
+mod extension;
 pub mod manager;
 mod message;
 pub mod name;

@@ -12,7 +12,7 @@ use store::Store;
 use crate::branch::{BranchError, BranchId, BranchStatus};
 use crate::channel::Channels;
 use crate::connection::Connection;
-use crate::core::event::Event;
+use crate::core::event::{Change, Commanded, Commander, Event};
 use crate::core::{Core, Options};
 use crate::defaults;
 use crate::error::AdminError;
@@ -28,11 +28,13 @@ use crate::storage::{Storage, numbered};
 /// A queue manager over a store. Clones stand for the same one.
 pub struct QueueManager<S: Store> {
     core: Arc<Core<S>>,
+    /// Whom events of administration name.
+    commander: Option<Arc<Commander>>,
 }
 
 impl<S: Store> Clone for QueueManager<S> {
     fn clone(&self) -> Self {
-        QueueManager { core: Arc::clone(&self.core) }
+        QueueManager { core: Arc::clone(&self.core), commander: self.commander.clone() }
     }
 }
 
@@ -42,7 +44,8 @@ impl<S: Store> QueueManager<S> {
     /// # Errors
     /// If the store fails, or what stands there was not written by this release.
     pub fn open(store: &S, options: Options) -> Result<QueueManager<S>, AdminError> {
-        let manager = QueueManager { core: Arc::new(Core::open(store, options)?) };
+        let core = Arc::new(Core::open(store, options)?);
+        let manager = QueueManager { core, commander: None };
         manager.make_defaults()?;
         manager.core.find_subscriptions()?;
         manager.core.find_retained().map_err(|failed| AdminError::Call {
@@ -70,10 +73,71 @@ impl<S: Store> QueueManager<S> {
         Ok(())
     }
 
+    /// The same one, for somebody who gives commands: events of administration name them. What is
+    /// done without is the queue manager's own affair, of which no such event tells.
+    #[must_use]
+    pub fn commanded_by(&self, who: Commander) -> QueueManager<S> {
+        QueueManager { core: Arc::clone(&self.core), commander: Some(Arc::new(who)) }
+    }
+
+    /// Whether it is known who gives commands.
+    #[must_use]
+    pub fn is_commanded(&self) -> bool {
+        self.commander.is_some()
+    }
+
+    /// A command was carried out: whoever wants to know of commands is told.
+    pub fn carried_out(&self, what: &Commanded<'_>) {
+        if let Some(who) = &self.commander {
+            self.core.commanded(who, what);
+        }
+    }
+
+    /// Tells of objects as they are, as if they had changed; answers of how many. `None`: of every
+    /// kind.
+    #[must_use]
+    pub fn tell_configuration(&self, kind: Option<Kind>, pattern: &str) -> usize {
+        let Some(who) = &self.commander else { return 0 };
+        let kinds = Kind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| *one == kind));
+        let all: Vec<Object> = kinds.flat_map(|kind| self.list(kind, pattern)).collect();
+        for object in &all {
+            self.core.changed(who, false, Change::Shown(object));
+        }
+        all.len()
+    }
+
+    /// Makes a change, and tells of it if such events are asked for, before or behind it.
+    fn telling(
+        &self,
+        (kind, name): (Kind, &str),
+        change: impl FnOnce() -> Result<(), AdminError>,
+    ) -> Result<(), AdminError> {
+        let Some(who) = &self.commander else { return change() };
+        let wanted = self.core.tells_changes();
+        let before = self.core.object(kind, name);
+        change()?;
+        let now = self.core.object(kind, name);
+        match (before.as_deref(), now.as_deref()) {
+            (None, Some(now)) => self.core.changed(who, wanted, Change::Made(now)),
+            (Some(before), None) => self.core.changed(who, wanted, Change::Removed(before)),
+            (Some(before), Some(now)) => {
+                self.core.changed(who, wanted, Change::Changed { before, now });
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.core.options.name
+    }
+
+    /// What its clock says: milliseconds since 1970 UTC.
+    #[must_use]
+    pub fn now_ms(&self) -> u64 {
+        self.core.now_ms()
     }
 
     /// Its channels.
@@ -117,6 +181,16 @@ impl<S: Store> QueueManager<S> {
         attributes: &[(&str, Value)],
         replace: bool,
         like: Option<&str>,
+    ) -> Result<(), AdminError> {
+        self.telling((kind, name), || self.define_now(kind, name, attributes, (replace, like)))
+    }
+
+    fn define_now(
+        &self,
+        kind: Kind,
+        name: &str,
+        attributes: &[(&str, Value)],
+        (replace, like): (bool, Option<&str>),
     ) -> Result<(), AdminError> {
         check_name(kind, name)?;
         let core = &self.core;
@@ -205,6 +279,15 @@ impl<S: Store> QueueManager<S> {
         name: &str,
         attributes: &[(&str, Value)],
     ) -> Result<(), AdminError> {
+        self.telling((kind, name), || self.alter_now(kind, name, attributes))
+    }
+
+    fn alter_now(
+        &self,
+        kind: Kind,
+        name: &str,
+        attributes: &[(&str, Value)],
+    ) -> Result<(), AdminError> {
         let core = &self.core;
         let _one_at_a_time = core.administration.lock();
         let mut object = (*self.existing(kind, name)?).clone();
@@ -232,6 +315,10 @@ impl<S: Store> QueueManager<S> {
     /// [`AdminError::NotFound`], [`AdminError::InUse`], [`AdminError::NotEmpty`],
     /// [`AdminError::Uncommitted`]; if the store fails.
     pub fn delete(&self, kind: Kind, name: &str, purge: bool) -> Result<(), AdminError> {
+        self.telling((kind, name), || self.delete_now(kind, name, purge))
+    }
+
+    fn delete_now(&self, kind: Kind, name: &str, purge: bool) -> Result<(), AdminError> {
         let object = self.existing(kind, name)?;
         if kind == Kind::QueueManager {
             let why = "a queue manager goes with its system".into();

@@ -339,6 +339,9 @@ pub struct PutOptions {
     pub action: i32,
     /// The highest level of subscriptions that receive it.
     pub pub_level: i32,
+    /// The caller has descriptors of the first version: what they cannot say may stand in front of
+    /// the data.
+    pub extends: bool,
 }
 
 impl PutOptions {
@@ -372,6 +375,9 @@ pub struct GetOptions {
     pub msg_handle: Option<MessageHandle>,
     /// The queue that the message came from.
     pub resolved_q_name: ObjectName,
+    /// The caller has descriptors of the first version: what they cannot say comes in front of the
+    /// data.
+    pub extends: bool,
 }
 
 impl Default for GetOptions {
@@ -387,6 +393,7 @@ impl Default for GetOptions {
             returned_length: -1,
             msg_handle: None,
             resolved_q_name: ObjectName::BLANK,
+            extends: false,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use base::{Code, Coded};
 use control::ControlError;
+use copybook::CopybookError;
 use definitions::DbdName;
 use hierarchy::HierarchyError;
 use hierarchy::repository::RepositoryError;
@@ -16,7 +17,7 @@ use recovery::RecoveryError;
 use redirector::SendError;
 use store::StoreError;
 use system::SystemError;
-use system::operator::Refusal;
+use system::operator::{Refusal, USAGE};
 use uow::UowError;
 use vsam::CatalogError;
 use vsam::handler::HandlerError;
@@ -108,6 +109,30 @@ pub enum OperationsError {
     /// A name that no user can have.
     #[error("\"{0}\" is no name for a user")]
     UserName(String),
+    /// A map of record descriptions, in the file of that name.
+    #[error("{}{error}", .file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default())]
+    Map {
+        /// The file, if the error does not name it.
+        file: Option<String>,
+        /// What is wrong.
+        error: CopybookError,
+    },
+    /// Data that cannot be converted.
+    #[error("{what}")]
+    Encoding {
+        /// Why not.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A conversion was asked for that makes no sense.
+    #[error("{what}")]
+    NoConversion {
+        /// Why not.
+        what: String,
+        /// How it would be right.
+        remedy: String,
+    },
     /// A name that no definition has.
     #[error("there is no DBD {name}")]
     NoDatabase {
@@ -189,6 +214,7 @@ impl OperationsError {
             OperationsError::NoCatalog => NO_CATALOG.to_string(),
             OperationsError::Handler { .. } => NO_HANDLER.to_string(),
             OperationsError::RecordMap { .. } => RECORD_MAP.to_string(),
+            OperationsError::NoConversion { .. } => USAGE.to_owned(),
             OperationsError::NoBaseCopy => NO_COPY.to_string(),
             OperationsError::Future { .. } => BAD_POINT.to_string(),
             other => other.layer().map_or(FAILED, Coded::code).to_string(),
@@ -200,6 +226,8 @@ impl OperationsError {
     pub fn remedy(&self) -> String {
         match self {
             OperationsError::Refused(refusal) => refusal.advice.clone(),
+            OperationsError::Encoding { remedy, .. }
+            | OperationsError::NoConversion { remedy, .. } => remedy.clone(),
             OperationsError::NoDatabase { .. } => {
                 "Correct the name, or compile its source with `holdfast gen`.".into()
             }
@@ -279,6 +307,7 @@ impl OperationsError {
             OperationsError::Catalog(error) => error,
             OperationsError::Send(error) => error,
             OperationsError::Idcams(error) => error,
+            OperationsError::Map { error, .. } => error,
             _ => return None,
         })
     }
@@ -303,6 +332,12 @@ impl From<OperationsError> for Refusal {
                 Refusal { code: other.code(), message: other.to_string(), advice: other.remedy() }
             }
         }
+    }
+}
+
+impl From<CopybookError> for OperationsError {
+    fn from(error: CopybookError) -> OperationsError {
+        OperationsError::Map { file: None, error }
     }
 }
 

@@ -10,6 +10,7 @@
 //!   reinitialize       what nothing brings back is given up, to be made again
 //!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
+//!   encoding           what databases are written in: maps, conversions, what data looks like
 //!   moving             a database that goes to another system
 //!   clusters           the catalog, control statements, which data sets a cluster is
 //!   record_maps        what the fields of clusters' records are
@@ -19,6 +20,7 @@
 //!   pset               page sets of the queue manager, and what sealing them costs
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name
+//!   figures            figures as people read them
 //! ```
 //!
 //! Invariants:
@@ -32,7 +34,9 @@ pub mod clusters;
 pub mod database_report;
 pub mod databases;
 pub mod dry_run;
+pub mod encoding;
 mod error;
+pub mod figures;
 mod handlers;
 pub mod image_copy;
 mod message_storage;

@@ -16,6 +16,7 @@ use mqi::server::{Calls, Managed, Manager};
 use mqsc::Console;
 use mqsc::session::Answer;
 use queue_manager::channel::{ChannelState, ChannelStatus};
+use queue_manager::event::{Commander, Origin};
 use queue_manager::objects::Kind;
 use queue_manager::options::ConnectOptions;
 use queue_manager::status::QueueStatus;
@@ -246,6 +247,13 @@ pub fn attach(system: &System, messages: &Arc<Messages>) {
     system.tell(Box::new(move || own.notes()));
 }
 
+/// Who types commands for a queue manager: the owner of its system.
+#[must_use]
+pub fn operator() -> Commander {
+    let (user, application) = (seam::user::own().name, "holdfast mqsc".into());
+    Commander { user, origin: Origin::Console, application }
+}
+
 /// Carries out a command.
 ///
 /// # Errors
@@ -256,7 +264,7 @@ pub fn mqsc(system: &System, asked: &MqscRequest) -> Result<Answer> {
         Some(messages) => messages.manager()?,
         None => Messages::new(system).manager()?,
     };
-    let console = Console::new(&manager);
+    let console = Console::new(&manager.commanded_by(operator()));
     Ok(match asked.check {
         true => console.verify(&asked.text),
         false => console.execute(&asked.text),

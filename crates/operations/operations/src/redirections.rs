@@ -260,7 +260,10 @@ fn row(
     let unsent = catalog.unsent()?;
     let (received, problem) = match asked {
         None => (None, None),
-        Some(Ok(number)) => (Some(number), None),
+        Some(Ok(number)) => {
+            let refused = unsent.failure(entry.number)?;
+            (Some(number), refused.map(|why| format!("a batch is sent again and again: {why}")))
+        }
         Some(Err(error)) => (None, Some(error.to_string())),
     };
     Ok(RedirectedCluster {

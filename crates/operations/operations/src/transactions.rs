@@ -270,7 +270,7 @@ pub fn define(system: &System, asked: &DefineRequest) -> Result<Defined> {
         defined.diagnostics.extend(shown(&parsed));
         changes.extend(parsed.changes.into_iter().map(replacing));
     }
-    defined.changes = changes.iter().map(said).collect();
+    defined.changes = changes.iter().map(command_of).collect();
     if defined.errors > 0 || asked.check {
         return Ok(defined);
     }
@@ -330,7 +330,7 @@ fn shown(parsed: &Parsed) -> Vec<String> {
 }
 
 /// A change as the command that asks for it.
-fn said(change: &Change) -> String {
+fn command_of(change: &Change) -> String {
     match change {
         Change::Create(one) | Change::Put(one) => one.command(),
         Change::Update { kind, name, settings } => {

@@ -90,7 +90,8 @@ impl LostSystem {
         })?;
         let found = find_copies(seam, keys, copies, tell)?;
         let source = LogSource::new(Some(Arc::clone(catalog)), None);
-        let Told { mut past, unread, sets, left } = read_past(catalog, &source, &found, tell)?;
+        let ArchiveHistory { mut past, unread, sets, left } =
+            read_past(catalog, &source, &found, tell)?;
         if left.len() == sets.len()
             && let Some(unread) = unread.last()
         {
@@ -201,7 +202,7 @@ impl LostSystem {
 }
 
 /// What archives say of a system.
-struct Told {
+struct ArchiveHistory {
     past: SetHistory,
     unread: Vec<Unread>,
     sets: Sets,
@@ -215,7 +216,7 @@ fn read_past(
     source: &LogSource,
     found: &FoundCopies,
     tell: Tell<'_>,
-) -> Result<Told, RecoveryError> {
+) -> Result<ArchiveHistory, RecoveryError> {
     let (oldest, end) = (source.oldest(), source.end());
     let copied = found.copies.values().map(|copy| copy.start).min();
     let why = format!("the archives from {oldest} on do not say which data sets there are");
@@ -230,7 +231,7 @@ fn read_past(
             let sets: Sets = catalog.existing().map(|set| (set.id, set.clone())).collect();
             let left = left_of(&sets, &past, &unread, found);
             if left.is_empty() || from == oldest {
-                return Ok(Told { past, unread, sets, left });
+                return Ok(ArchiveHistory { past, unread, sets, left });
             }
         } else if let Some(unread) = unread.last() {
             refused = nothing_comes_over(catalog, unread);

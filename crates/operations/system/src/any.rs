@@ -10,7 +10,7 @@ use serde_json::Value;
 use store_any::AnyStore;
 
 use crate::engine::{EngineSystem, EngineVerb, InUse};
-use crate::operator::{Here, Progress, Refusal, Request, Served, Talk, call};
+use crate::protocol::{Here, Progress, Refusal, Request, Served, Talk, call};
 use crate::{Guests, OpenOptions, System, SystemConfig, SystemError};
 
 /// What holds databases.

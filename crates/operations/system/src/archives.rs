@@ -15,14 +15,13 @@ use archive::{
 };
 use base::{GroupNumber, Lsn};
 use recon::{Recon, State};
-use seal::{Format, KeyProvider};
+use seal::KeyProvider;
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::record::KernelRecord;
 use uow::{Kernel, KernelConfig, Parts};
 use wal::{Elsewhere, GroupSource, Record};
 
-use crate::system::Inner;
 use crate::{SystemConfig, SystemError, registry};
 
 /// The archive of an open system.
@@ -289,28 +288,24 @@ pub struct AccumulationStatus {
     pub files: Vec<String>,
 }
 
-/// How the archive of a system is.
-pub(crate) fn status(inner: &Inner) -> Option<ArchivesStatus> {
-    let archiver = inner.archiver.as_ref()?;
+/// How the archive of a system is; it has these folders.
+pub(crate) fn status(archiver: &Archiver, kernel: &Kernel, folders: &[PathBuf]) -> ArchivesStatus {
     let (now, list) = (archiver.status(), archiver.catalog().list());
-    let folders = inner.config.archive(&inner.dir).map(|archive| archive.folders);
-    let folders = folders.unwrap_or_default();
-    Some(ArchivesStatus {
+    ArchivesStatus {
         folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
         archives: list.len() as u64,
         archived_to: list.last().map_or(0, |copy| copy.info.end.0),
-        waiting_bytes: inner.kernel.log().space().unarchived_bytes,
+        waiting_bytes: kernel.log().space().unarchived_bytes,
         written: now.archives,
         written_bytes: now.bytes,
         trouble: now.trouble,
         missing: now.missing,
-    })
+    }
 }
 
 /// What an operator should know about it now.
-pub(crate) fn notes(inner: &Inner) -> Vec<String> {
-    let Some(archiver) = inner.archiver.as_ref() else { return Vec::new() };
-    let (now, space) = (archiver.status(), inner.kernel.log().space());
+pub(crate) fn notes(archiver: &Archiver, kernel: &Kernel) -> Vec<String> {
+    let (now, space) = (archiver.status(), kernel.log().space());
     let mut notes = Vec::new();
     let percent = space.unarchived_bytes * 100 / space.capacity_bytes.max(1);
     if percent >= WARN_PERCENT {
@@ -326,46 +321,3 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
 
 /// From here on whoever asks for the status is warned.
 const WARN_PERCENT: u64 = 25;
-
-/// What layers above are told of the log's archives as long as the system is open.
-pub struct ArchiveHandle(Weak<Inner>);
-
-impl ArchiveHandle {
-    pub(crate) fn of(inner: &Arc<Inner>) -> ArchiveHandle {
-        ArchiveHandle(Arc::downgrade(inner))
-    }
-
-    fn status(&self) -> Option<ArchivesStatus> {
-        self.0.upgrade().and_then(|inner| status(&inner))
-    }
-
-    /// The folders of archives; none: the log is not archived.
-    #[must_use]
-    pub fn folders(&self) -> Vec<String> {
-        self.status().map(|status| status.folders).unwrap_or_default()
-    }
-
-    /// Why the archive does not go on, if it does not.
-    #[must_use]
-    pub fn trouble(&self) -> Option<String> {
-        self.status()?.trouble
-    }
-
-    /// Whether the log is sealed.
-    #[must_use]
-    pub fn log_is_sealed(&self) -> bool {
-        self.0.upgrade().is_some_and(|inner| inner.config.log.format == Format::Sealed)
-    }
-
-    /// Archives what was logged so far; answers how many archives that made.
-    ///
-    /// # Errors
-    /// Why it could not, for people.
-    pub fn archive_now(&self) -> Result<u64, String> {
-        let inner = self.0.upgrade().ok_or("the system is being closed")?;
-        let archiver = inner.archiver.as_ref();
-        let archiver = archiver.ok_or("no folder is named, so nothing is archived")?;
-        let made = archiver.archive_now().map_err(|error| error.to_string())?;
-        Ok(made.len() as u64)
-    }
-}

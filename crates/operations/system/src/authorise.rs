@@ -13,7 +13,7 @@ use std::sync::Arc;
 use recon::{Authorisation, Recon, Record, State};
 use seam::Seam;
 
-use crate::{System, SystemError};
+use crate::SystemError;
 
 /// What RECON calls the way in which a system is open.
 const UPDATE: &str = "update";
@@ -31,16 +31,11 @@ pub struct Authorised {
     held: Vec<Authorisation>,
 }
 
-impl System {
-    /// Who tells RECON of programs.
-    #[must_use]
-    pub fn authoriser(&self) -> Authoriser {
-        let seam = self.kernel().seam().clone();
-        Authoriser { recon: Arc::clone(self.recon_shared()), seam }
-    }
-}
-
 impl Authoriser {
+    pub(crate) fn new(recon: &Arc<Recon>, seam: &Seam) -> Authoriser {
+        Authoriser { recon: Arc::clone(recon), seam: seam.clone() }
+    }
+
     /// Says that a PSB has databases open, each in a way such as `update`.
     ///
     /// # Errors

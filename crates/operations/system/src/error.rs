@@ -509,6 +509,14 @@ const BY_HAND: &str =
 const NO_ANSWER: &str = "It may be starting or stopping: try again; if it hangs, end it: the next \
                          start recovers what was acknowledged.";
 
+/// A line for people that says what went wrong, and one that says what to do.
+#[must_use]
+pub fn explain(error: &dyn Coded) -> String {
+    let remedy = error.remedy();
+    let separator = if remedy.is_empty() { "" } else { "\n" };
+    format!("{} ({}){separator}{remedy}", error, error.code())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@
 //!   DIR/data/            the data sets' files                 (crate space)
 //!   DIR/recon.1, .2      what a recovery needs to know        (crate recon)
 //!   DIR/lock             held by the process that has it open
-//!   DIR/operator.sock    where it takes operators' commands    operator/
+//!   DIR/operator.sock    where it takes operators' commands    protocol/, operator/
 //! ```
 //!
 //! Invariants:
@@ -28,20 +28,28 @@
 mod any;
 mod archives;
 mod authorise;
+mod bound;
 mod config;
+mod create;
 mod doctor;
 mod doors;
 mod engine;
 mod error;
 mod guests;
 pub mod hygiene;
+mod inner;
+mod inspect;
 mod keeping;
+mod key_ring;
 mod limits;
+mod lock;
 mod openings;
 pub mod operator;
 mod places;
 pub mod protection;
+mod protocol;
 mod registry;
+mod remedy;
 mod restore;
 mod room;
 mod shadow;
@@ -52,7 +60,7 @@ mod verify;
 mod write_freeze;
 
 pub use any::{AnyOptions, AnySystem, Home, run};
-pub use archives::{AccumulationStatus, ArchiveHandle, ArchiveStatus, ArchivesStatus};
+pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AmqpSettings, AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, ChannelSettings,
@@ -60,25 +68,28 @@ pub use config::{
     MapSettings, MqiSettings, OnlineSettings, PoolSettings, ProgramMessages, ReconSettings,
     RegionSettings, RestSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
 };
+pub use create::InitOptions;
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use doors::{DoorStatus, Doors, Reporter};
 pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};
 pub use engine::{EngineRun, EngineSystem, EngineVerb, EngineVerified, InUse, VerifiedSet};
-pub use error::SystemError;
+pub use error::{SystemError, explain};
 pub use guests::{Guest, Guests};
-pub use operator::ask;
+pub use inner::{ArchiveHandle, Teller};
+pub use inspect::status;
+pub use key_ring::{LABELS, look_at_key_ring, session_name, stretch_passphrase};
+pub use lock::open_key_ring;
 pub use places::Places;
+pub use protocol::ask;
 pub use registry::recon_setup;
+pub use remedy::{Repair, is_all_in_log};
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
 pub use room::is_full;
 pub use status::SystemStatus;
-pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
-pub use system::{
-    InitOptions, LABELS, OpenOptions, System, Teller, explain, look_at_key_ring, open_key_ring,
-    session_name, stretch_passphrase,
-};
+pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment};
+pub use system::{OpenOptions, System};
 pub use verify::{
-    Finding, Phase, Repair, RepairRequest, Repaired, SetReport, VerifyReport, VerifyRequest,
-    is_all_in_log, verify,
+    ArchiveDiscord, Finding, Phase, RepairRequest, Repaired, SetReport, VerifyReport,
+    VerifyRequest, verify,
 };
 pub use write_freeze::WriteFreeze;

@@ -1,10 +1,9 @@
 //! What one unit of work may take of a system, as it is at present.
 
 use serde::{Deserialize, Serialize};
-use uow::SpanSetting;
+use uow::{Kernel, SpanSetting};
 
-use crate::system::Inner;
-use crate::{Bytes, UnitSettings};
+use crate::{Bytes, SystemConfig, UnitSettings};
 
 /// What a unit of work may take, and what says so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,6 +11,8 @@ use crate::{Bytes, UnitSettings};
 pub struct UnitLimits {
     /// Bytes of log that it may span.
     pub log_bytes_max: u64,
+    /// Bytes of log that it may span while the log is full because of it, and others wait for room.
+    pub log_bytes_max_when_full: u64,
     /// What limits them: `units.log_bytes_max` of the configuration, or `log.segments_max`, for
     /// half of the log is the most.
     pub log_set_by: String,
@@ -23,14 +24,15 @@ pub struct UnitLimits {
 }
 
 impl UnitLimits {
-    pub(crate) fn of(inner: &Inner) -> UnitLimits {
-        let (limit, locks) = (inner.kernel.span_limit(), &inner.config.locks);
+    pub(crate) fn of(kernel: &Kernel, config: &SystemConfig) -> UnitLimits {
+        let (limit, locks) = (kernel.span_limit(), &config.locks);
         let log_set_by = match limit.set_by {
             SpanSetting::Units => "units.log_bytes_max",
             SpanSetting::Log { .. } => "log.segments_max",
         };
         UnitLimits {
             log_bytes_max: limit.bytes_max,
+            log_bytes_max_when_full: kernel.span_limit_when_full().bytes_max,
             log_set_by: log_set_by.into(),
             locks_max: locks.locks_per_unit_max,
             locks_of_all_max: locks.locks_max,
@@ -39,9 +41,9 @@ impl UnitLimits {
 }
 
 /// A setting that is never reached: half of the log is the most that a unit of work may span.
-pub(crate) fn capped_note(inner: &Inner) -> Option<String> {
-    let (wanted, usual) = (inner.config.units.log_bytes_max, UnitSettings::default());
-    let limit = inner.kernel.span_limit();
+pub(crate) fn capped_note(kernel: &Kernel, config: &SystemConfig) -> Option<String> {
+    let (wanted, usual) = (config.units.log_bytes_max, UnitSettings::default());
+    let limit = kernel.span_limit();
     let is_capped = wanted.0 > limit.bytes_max && wanted != usual.log_bytes_max;
     is_capped.then(|| {
         format!(

@@ -1,113 +1,30 @@
-//! What the bytes of a system must prove: what its configuration asks for, held against what its
-//! control file binds ([`uow::protection`]).
+//! What people do about what a stopped system binds: compare it with the configuration, and accept
+//! less.
 //!
-//! 1. Log and archives are read as what is bound says; where no control file can be asked, plain
-//!    groups are believed nowhere.
-//! 2. Less is bound by [`accept`] alone, whose caller holds the passphrase; more by a start.
+//! Invariants:
+//! 1. Less is bound only by whoever holds the passphrase, under the system's lock.
+//! 2. The log does not become plain while anything is sealed.
 
-use std::collections::BTreeSet;
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::Lsn;
-use recon::State;
-use seal::{Format, KeyProvider, KeyRing, Passphrase};
+use seal::{Format, Passphrase};
 use seam::Seam;
-use serde::{Deserialize, Serialize};
-use uow::control::ControlKeys;
-use uow::{Lowered, Protection, UowError, protection};
+use uow::{UowError, control};
 
-use crate::{LABELS, Stopped, SystemConfig, SystemError, openings, survey, system};
-
-/// What the bytes of a system must prove, as people and programs read it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProtectionStatus {
-    /// The form of the log and its archives.
-    pub log: String,
-    /// Copies of the log.
-    pub log_copies: u8,
-    /// Plain groups of log and archives are believed from here; they end nowhere while it is plain.
-    pub plain_from: u64,
-    /// And up to here; 0: none are.
-    pub plain_until: u64,
-    /// Folders of the archive; 0: the log is not archived.
-    pub archive_folders: u8,
-    /// The form of new data sets.
-    pub new_sets: String,
-    /// Databases whose new data sets have the other form.
-    pub exceptions: Vec<String>,
-    /// The anchor's file, if there is one.
-    pub anchor: Option<String>,
-    /// How many things of its doors may be open to others; none: that was never bound.
-    #[serde(default)]
-    pub openings: Option<usize>,
-}
-
-impl ProtectionStatus {
-    /// What is bound.
-    #[must_use]
-    pub fn of(bound: &Protection) -> ProtectionStatus {
-        ProtectionStatus {
-            log: bound.log.to_string(),
-            log_copies: bound.log_copies,
-            plain_from: bound.plain.from.0,
-            plain_until: bound.plain.until.0,
-            archive_folders: bound.archive_folders,
-            new_sets: bound.new_sets.to_string(),
-            exceptions: bound.exceptions.iter().cloned().collect(),
-            anchor: bound.anchor.as_ref().map(|path| path.display().to_string()),
-            openings: bound.openings.as_ref().map(BTreeSet::len),
-        }
-    }
-}
-
-impl fmt::Display for ProtectionStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let copies = if self.log_copies == 1 { "copy" } else { "copies" };
-        write!(f, "log {}, {} {copies}", self.log, self.log_copies)?;
-        if self.plain_until > 0 {
-            write!(f, ", plain from {:#x} to {:#x}", self.plain_from, self.plain_until)?;
-        }
-        match self.archive_folders {
-            0 => write!(f, "; not archived")?,
-            1 => write!(f, "; archived in 1 folder")?,
-            many => write!(f, "; archived in {many} folders")?,
-        }
-        write!(f, "; new data sets {}", self.new_sets)?;
-        if !self.exceptions.is_empty() {
-            write!(f, ", but not those of {}", self.exceptions.join(", "))?;
-        }
-        match &self.anchor {
-            None => write!(f, "; no anchor")?,
-            Some(path) => write!(f, "; anchor {path}")?,
-        }
-        match self.openings {
-            None | Some(0) => Ok(()),
-            Some(1) => write!(f, "; 1 thing of its doors is open to others"),
-            Some(many) => write!(f, "; {many} things of its doors are open to others"),
-        }
-    }
-}
-
-/// What a stopped system's control file binds, and what its configuration asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
-    /// What is bound.
-    pub bound: Protection,
-    /// What the configuration asks for.
-    pub asked: Protection,
-    /// Where that is less.
-    pub lowered: Vec<Lowered>,
-}
+pub use crate::bound::{Compared, ProtectionStatus};
+use crate::bound::{asked, compared, control_keys};
+use crate::lock::{absolute, open_key_ring};
+use crate::shadow::without_writes;
+use crate::{Stopped, SystemConfig, SystemError};
 
 /// Holds the configuration of a stopped system against its control file; changes nothing.
 ///
 /// # Errors
 /// [`SystemError::InUse`]; whatever is wrong with configuration, key file or control file.
 pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
-    let dir = &system::absolute(seam, dir)?;
-    let (ring, _lock) = system::open_key_ring(seam, dir, passphrase)?;
+    let dir = &absolute(seam, dir)?;
+    let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
     compared(seam, dir, &SystemConfig::read(seam.disk.as_ref(), dir)?, &Arc::new(ring))
 }
 
@@ -117,17 +34,17 @@ pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compa
 /// # Errors
 /// As for [`compare`], and if the control file cannot be written.
 pub fn accept(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
-    let dir = &system::absolute(seam, dir)?;
-    let (ring, lock) = system::open_key_ring(seam, dir, passphrase)?;
+    let dir = &absolute(seam, dir)?;
+    let (ring, lock) = open_key_ring(seam, dir, passphrase)?;
     let (config, ring) = (SystemConfig::read(seam.disk.as_ref(), dir)?, Arc::new(ring));
     let Compared { bound, asked, lowered } = compared(seam, dir, &config, &ring)?;
     let becomes_plain = bound.log == Format::Sealed && asked.log == Format::Plain;
-    let shadow = survey::without_writes(seam);
+    let shadow = without_writes(seam);
     let stopped = Stopped::around(dir.to_owned(), config.clone(), Arc::clone(&ring), shadow, lock);
     if becomes_plain {
         refuse_sealed(&stopped)?;
     }
-    let (_, bound) = protection::accept(seam, dir, &control_keys(&config, &ring), &asked)?;
+    let (_, bound) = control::accept(seam, dir, &control_keys(&config, &ring), &asked)?;
     drop(stopped); // It has held the system's lock.
     Ok(Compared { bound, asked, lowered })
 }
@@ -143,71 +60,6 @@ fn refuse_sealed(stopped: &Stopped) -> Result<(), SystemError> {
     }
 }
 
-fn compared(
-    seam: &Seam,
-    dir: &Path,
-    config: &SystemConfig,
-    keys: &Arc<KeyRing>,
-) -> Result<Compared, SystemError> {
-    let bound = protection::bound(seam, dir, &control_keys(config, keys))?;
-    let asked = asked(config, dir);
-    let lowered = lowered(&bound, config, dir);
-    Ok(Compared { bound, asked, lowered })
-}
-
-/// What a configuration asks for, with what it opens.
-fn asked(config: &SystemConfig, dir: &Path) -> Protection {
-    let openings = Some(openings::asked(config, dir));
-    Protection { openings, ..config.asked(dir) }
-}
-
-/// Where a configuration asks for less than what is bound.
-pub(crate) fn lowered(bound: &Protection, config: &SystemConfig, dir: &Path) -> Vec<Lowered> {
-    let mut lowered = bound.lowered_by(&config.asked(dir));
-    lowered.extend(openings::lowered(bound, config, dir));
-    lowered
-}
-
-/// What is bound for a system that is about to be opened.
-///
-/// # Errors
-/// [`UowError::Protection`] if its configuration asks for less; whatever is wrong with its control
-/// file, which is refused if RECON knows of a newer one.
-pub(crate) fn prove(
-    seam: &Seam,
-    dir: &Path,
-    config: &SystemConfig,
-    keys: &Arc<KeyRing>,
-    known: &State,
-) -> Result<Protection, SystemError> {
-    let Compared { bound, lowered, .. } = compared(seam, dir, config, keys)?;
-    bound.refuse_older(known.protected, dir)?;
-    match lowered.is_empty() {
-        true => Ok(bound),
-        false => Err(UowError::Protection { home: dir.to_owned(), lowered }.into()),
-    }
-}
-
-/// Has a configuration read log and archives as what is bound says, for somebody who only looks.
-/// Returns what is bound, if there is a
-/// control file to ask, and where the configuration asks for less.
-pub(crate) fn look(
-    seam: &Seam,
-    dir: &Path,
-    config: &mut SystemConfig,
-    keys: &Arc<KeyRing>,
-) -> (Option<Protection>, Vec<Lowered>) {
-    let Ok(Compared { bound, lowered, .. }) = compared(seam, dir, config, keys) else {
-        config.believe(&Protection::SEALED);
-        return (None, Vec::new());
-    };
-    config.believe(&bound);
-    if let Some(anchor) = &bound.anchor {
-        config.anchor.file.clone_from(anchor);
-    }
-    (Some(bound), lowered)
-}
-
 /// Has a stopped system open, on the disk that forgets, whatever its configuration asks for.
 pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
     if stopped.lowered.is_empty() {
@@ -219,28 +71,5 @@ pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
     if let Some(bound) = &stopped.bound {
         asked.log = bound.log;
     }
-    protection::accept(&stopped.seam, &stopped.dir, &keys, &asked).map(drop)
-}
-
-/// The log was plain up to `end`, and is sealed from there on. The system is stopped, and the
-/// caller holds its lock.
-///
-/// # Errors
-/// As for [`accept`].
-pub(crate) fn seal_log_from(
-    seam: &Seam,
-    dir: &Path,
-    config: &SystemConfig,
-    keys: &Arc<KeyRing>,
-    end: Lsn,
-) -> Result<(), SystemError> {
-    Ok(protection::seal_log_from(seam, dir, &control_keys(config, keys), end)?)
-}
-
-fn control_keys(config: &SystemConfig, keys: &Arc<KeyRing>) -> ControlKeys {
-    ControlKeys {
-        keys: Arc::clone(keys) as Arc<dyn KeyProvider>,
-        label: LABELS[0].into(),
-        system: config.system,
-    }
+    control::accept(&stopped.seam, &stopped.dir, &keys, &asked).map(drop)
 }

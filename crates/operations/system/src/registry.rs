@@ -7,7 +7,9 @@
 //! 3. When a system is open, RECON names its data sets as they are, unless there is no room for
 //!    that: a full device keeps no system from being opened, for whoever frees space has to. The
 //!    next start makes up for it.
-//! 4. No system is opened without RECON, but to be looked at: an attacker who puts an older control
+//! 4. RECON knows of each start how far the log reached then, before anybody gets anything from the
+//!    system: what was put back of an earlier time is refused (K6).
+//! 5. No system is opened without RECON, but to be looked at: an attacker who puts an older control
 //!    file back would only have to remove what knows of a newer one. An operator who holds the keys
 //!    has it made anew.
 
@@ -47,7 +49,7 @@ pub fn recon_setup(
 /// What RECON knows. For somebody who only looks, nothing if it is gone.
 ///
 /// # Errors
-/// [`SystemError::NoRecon`] if it is gone (4); what is wrong with both copies.
+/// [`SystemError::NoRecon`] if it is gone (5); what is wrong with both copies.
 pub(crate) fn known_to(setup: &Setup, only_looks: bool) -> Result<State, SystemError> {
     if !recon::exists(setup)? {
         if only_looks {
@@ -80,6 +82,9 @@ pub(crate) fn open(
     let utc_us = kernel.seam().clock.utc_us();
     let (taken_over, said) = authorise::take_over(&recon.state(), utc_us);
     news.extend(taken_over);
+    // The restart has written a checkpoint: a control file and a log that end before it, put back
+    // together, would look like an orderly stop.
+    news.push(Record::Reached(Reached { lsn: kernel.log().durable(), utc_us }));
     notes.extend(said);
     match recon.add(news) {
         Err(error @ ReconError::Full { .. }) => {

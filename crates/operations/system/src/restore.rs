@@ -20,10 +20,11 @@ use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 use wal::Scanned;
 
+use crate::bound::ProtectionStatus;
 use crate::config::CONFIG_FILE;
+use crate::create::{make_alone, parts};
+use crate::lock::{absolute, open_key_ring};
 use crate::places::{Places, RESTORING};
-use crate::protection::ProtectionStatus;
-use crate::system::{absolute, make_alone, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
 /// What a system is restored from.
@@ -102,6 +103,8 @@ impl System {
     ) -> Result<RestoredSystem, SystemError> {
         let disk = seam.disk.as_ref();
         let dir = &absolute(seam, dir)?;
+        // What root makes in the folder of another user is that user's.
+        dir.ancestors().find(|above| disk.work_for_owner_of(above).is_ok());
         let system = KeyRing::inspect(disk, &options.key_file)?.system;
         let (mut config, text) = configuration(seam, options, system)?;
         if options.accept_plain {

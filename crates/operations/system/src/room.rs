@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use seam::disk::{DeviceRoom, Disk, is_same_place};
 
 use crate::places::{ARCHIVES, DATA_SETS, LOG};
-use crate::{System, SystemConfig, SystemError};
+use crate::{SystemConfig, SystemError};
 
 /// What stands where, in words.
 fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'static str, PathBuf)> {
@@ -20,21 +20,23 @@ fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'stati
     logs.chain(archives).chain(data).chain([("the system's files", dir.to_owned())]).collect()
 }
 
-impl System {
-    /// Refuses folders for image copies in which the system has files of its own.
-    ///
-    /// # Errors
-    /// [`SystemError::OwnFolder`] for the first of them.
-    pub fn refuse_own_folders(&self, to: &[PathBuf]) -> Result<(), SystemError> {
-        let (disk, config) = (self.kernel().seam().disk.as_ref(), self.config());
-        let own = places(config, self.dir(), config.all_log_folders(self.dir()));
-        let held = |folder: &PathBuf| {
-            own.iter().find(|(_, one)| is_same_place(disk, folder, one)).map(|(holds, _)| *holds)
-        };
-        match to.iter().find_map(|folder| Some((folder.clone(), held(folder)?))) {
-            Some((folder, holds)) => Err(SystemError::OwnFolder { folder, holds }),
-            None => Ok(()),
-        }
+/// Refuses folders for image copies in which the system in `dir` has files of its own.
+///
+/// # Errors
+/// [`SystemError::OwnFolder`] for the first of them.
+pub(crate) fn refuse_own_folders(
+    disk: &dyn Disk,
+    config: &SystemConfig,
+    dir: &Path,
+    to: &[PathBuf],
+) -> Result<(), SystemError> {
+    let own = places(config, dir, config.all_log_folders(dir));
+    let held = |folder: &PathBuf| {
+        own.iter().find(|(_, one)| is_same_place(disk, folder, one)).map(|(holds, _)| *holds)
+    };
+    match to.iter().find_map(|folder| Some((folder.clone(), held(folder)?))) {
+        Some((folder, holds)) => Err(SystemError::OwnFolder { folder, holds }),
+        None => Ok(()),
     }
 }
 

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use seam::Seam;
 use seam::disk::{BLOCK, Create, DeviceRoom, Disk, File, HeldLock, Open};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
@@ -289,6 +290,15 @@ impl File for ShadowFile {
         layer.len = layer.len.max(offset + len);
         Ok(())
     }
+}
+
+/// What a look at a stopped system may keep in memory.
+const SHADOW_BYTES_MAX: u64 = 2 << 30;
+
+/// The outside as it is, with every write kept in memory.
+pub(crate) fn without_writes(seam: &Seam) -> Seam {
+    let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
+    Seam { disk: Arc::new(disk), ..seam.clone() }
 }
 
 #[cfg(test)]

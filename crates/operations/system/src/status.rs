@@ -14,13 +14,11 @@ use seal::Format;
 use serde::{Deserialize, Serialize};
 use space::{DataSet, Definition};
 use uow::{KernelStatistics, RestartReport};
-use wal::{CopyInfo, LogStatistics, SegmentInfo};
+use wal::{LogStatistics, SegmentInfo};
 
-use crate::archives::{self, ArchivesStatus};
-use crate::limits::{self, UnitLimits};
-use crate::protection::ProtectionStatus;
-use crate::system::Inner;
-use crate::{hygiene, keeping, room, verify};
+use crate::archives::ArchivesStatus;
+use crate::bound::ProtectionStatus;
+use crate::limits::UnitLimits;
 
 /// How a system is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -400,129 +398,6 @@ pub struct CipherStatus {
     pub megabytes_per_second: u64,
 }
 
-pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
-    let kernel = &inner.kernel;
-    let statistics = kernel.statistics();
-    let seam = kernel.seam();
-    let cpu_us = seam::clock::process_cpu_us().saturating_sub(inner.opened_cpu_us);
-    let uptime = seam.clock.monotonic().saturating_sub(inner.opened);
-    RunningStatus {
-        system: inner.config.system.to_string(),
-        dir: inner.dir.display().to_string(),
-        stopped: kernel.stop_switch().check().err().map(|stopped| stopped.reason),
-        uptime_seconds: uptime.as_secs_f64(),
-        process: ProcessStatus {
-            pid: std::process::id(),
-            cpu_us,
-            resident_bytes: hygiene::resident_bytes(),
-        },
-        restart: kernel.restart_report().map(RestartStatus::of),
-        protection: ProtectionStatus::of(&kernel.protection()),
-        units: UnitStatus {
-            commits: statistics.commits,
-            read_only: statistics.read_only,
-            backouts: statistics.backouts,
-            checkpoints: statistics.checkpoints,
-            redo_bytes: statistics.redo_bytes,
-            limits: UnitLimits::of(inner),
-        },
-        log: LogStatus::of(&statistics.log, kernel.log()),
-        serial: SerialStatus::of(&statistics, cpu_us * 1_000),
-        locks: LockStatus::of(&statistics.locks),
-        archive: archives::status(inner),
-        pools: statistics.pools.iter().map(PoolStatus::of).collect(),
-        page_writer: WriterStatus {
-            batches: statistics.writer.batches,
-            intervals: statistics.writer.intervals,
-            batch_us: (&statistics.writer.batch_us).into(),
-        },
-        data_sets: kernel.all_sets().iter().map(|set| DataSetStatus::of_open(set)).collect(),
-        doors: inner.doors().status(),
-        cipher: CipherStatus {
-            instructions: inner.cipher.instructions,
-            megabytes_per_second: inner.cipher.megabytes_per_second,
-        },
-        notes: notes(inner),
-    }
-}
-
-/// What an operator should know: what the start noticed, and what is so now.
-pub(crate) fn notes(inner: &Inner) -> Vec<String> {
-    let log = inner.kernel.log();
-    let statistics = log.statistics();
-    let lost = statistics.copies.iter().filter_map(log_copy_note);
-    let cramped = statistics.cramped.then(|| {
-        "the disk of the log had no room for all of its segments; it grows when there is room"
-            .to_owned()
-    });
-    let behind = statistics.ahead.and_then(|ahead| ahead.trouble).map(|trouble| {
-        format!(
-            "commits wait for the log; `holdfast repair --log` begins its write-ahead data set \
-             anew, which is not used: {trouble}"
-        )
-    });
-    let copies = statistics.copies.iter().map(|copy| copy.path.clone());
-    let logs = copies.chain(log.stripes().1.into_iter().flatten()).collect();
-    let disk = &*inner.kernel.seam().disk;
-    let rooms = room::notes(disk, &inner.config, &inner.dir, logs).into_iter();
-    let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
-    let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
-    let misplaced = inner.kernel.misplaced_files().into_iter().map(|(what, command)| {
-        format!("the {what} was removed or replaced, and the next start needs it: `{command}`")
-    });
-    let now = now
-        .chain(limits::capped_note(inner).into_iter().chain(keeping::note(&inner.keys)))
-        .chain(cramped)
-        .chain(misplaced)
-        .chain(misplaced_sets(inner));
-    let now = now.chain(inner.recon.state().forgotten()).chain(inner.told());
-    let sets = inner.kernel.all_sets();
-    let paused = sets.iter().filter_map(|set| paused_note(&set.definition()));
-    let always = inner.notes.iter().cloned().chain(hygiene::lock_note(&*inner.lock));
-    always.chain(lost).chain(behind).chain(rooms).chain(now).chain(paused).collect()
-}
-
-/// Files of data sets that nobody will find again once the system is stopped.
-fn misplaced_sets(inner: &Inner) -> Vec<String> {
-    let (kernel, mut notes) = (&inner.kernel, Vec::new());
-    for set in kernel.all_sets() {
-        let gone = set.misplaced_files();
-        if gone.is_empty() || kernel.set(set.id()).is_none() {
-            continue;
-        }
-        let state = inner.recon.state();
-        let repair = verify::bring_back(&inner.dir, kernel, Some(&state), set.name());
-        let commands: Vec<String> = repair.iter().map(|one| format!("`{one}`")).collect();
-        notes.extend(gone.iter().map(|path| {
-            let (path, name) = (path.display(), set.name());
-            format!(
-                "{path} of data set {name} was removed or replaced; only the open system still \
-                 has it: {}",
-                commands.join(", then ")
-            )
-        }));
-    }
-    notes
-}
-
-fn log_copy_note(copy: &CopyInfo) -> Option<String> {
-    let path = copy.path.display();
-    match (&copy.trouble, copy.living) {
-        (trouble, false) => {
-            let why = trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-            Some(format!(
-                "log copy {path} is lost{why}: `holdfast log resync` brings it back, with --to in \
-                 another folder"
-            ))
-        }
-        (Some(why), true) => Some(format!(
-            "log copy {path}, the only one, goes on where nobody finds it: {why}; mount it again \
-             before the system is stopped"
-        )),
-        (None, true) => None,
-    }
-}
-
 impl From<&Quantiles> for HistogramStatus {
     fn from(quantiles: &Quantiles) -> HistogramStatus {
         let Quantiles { count, sum, p50, p99, max } = *quantiles;
@@ -532,7 +407,7 @@ impl From<&Quantiles> for HistogramStatus {
 }
 
 impl RestartStatus {
-    fn of(report: &RestartReport) -> RestartStatus {
+    pub(crate) fn of(report: &RestartReport) -> RestartStatus {
         RestartStatus {
             orderly: report.orderly,
             redo_from: report.redo_from.0,
@@ -548,7 +423,7 @@ impl RestartStatus {
 }
 
 impl LogStatus {
-    fn of(log: &LogStatistics, running: &wal::Log) -> LogStatus {
+    pub(crate) fn of(log: &LogStatistics, running: &wal::Log) -> LogStatus {
         let space = running.space();
         LogStatus {
             next_lsn: running.next_lsn().0,
@@ -584,7 +459,7 @@ impl LogStatus {
 }
 
 impl SegmentStatus {
-    fn of(segment: &SegmentInfo) -> SegmentStatus {
+    pub(crate) fn of(segment: &SegmentInfo) -> SegmentStatus {
         SegmentStatus {
             name: format!("segment-{:03}", segment.slot),
             first_lsn: segment.first.0,
@@ -597,7 +472,7 @@ impl SegmentStatus {
 }
 
 impl PoolStatus {
-    fn of(pool: &PoolStatistics) -> PoolStatus {
+    pub(crate) fn of(pool: &PoolStatistics) -> PoolStatus {
         PoolStatus {
             name: pool.name.clone(),
             unit_bytes: pool.unit_bytes,
@@ -615,7 +490,7 @@ impl PoolStatus {
 }
 
 impl LockStatus {
-    fn of(locks: &LockStatistics) -> LockStatus {
+    pub(crate) fn of(locks: &LockStatistics) -> LockStatus {
         LockStatus {
             held: locks.held,
             waiting: locks.waiting,
@@ -630,7 +505,7 @@ impl LockStatus {
 }
 
 impl SerialStatus {
-    fn of(statistics: &KernelStatistics, cpu_ns: u64) -> SerialStatus {
+    pub(crate) fn of(statistics: &KernelStatistics, cpu_ns: u64) -> SerialStatus {
         let locks = &statistics.locks;
         let shards = locks.shard_latch_us / locks.shards.max(1) as u64;
         let log_ns = statistics.log.serial_ns;
@@ -668,7 +543,7 @@ impl DataSetStatus {
         }
     }
 
-    fn of_open(set: &DataSet) -> DataSetStatus {
+    pub(crate) fn of_open(set: &DataSet) -> DataSetStatus {
         let statistics = set.statistics();
         DataSetStatus {
             pool: set.pool().name().to_owned(),

@@ -16,14 +16,17 @@ use uow::checkpoint::{Checkpoint, Gathered};
 use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use uow::record::{CatalogRecord, KernelRecord};
 use uow::{Catalog, Lowered, Protection, UowError};
-use wal::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
+use wal::{Beginning, GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
 
-use crate::protection::ProtectionStatus;
-use crate::shadow::ShadowDisk;
+use crate::bound::{self, ProtectionStatus};
+use crate::error::explain;
+use crate::key_ring::open_keys;
+use crate::lock::{absolute, lock};
+use crate::shadow::without_writes;
 use crate::status::{
     DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus, offline_note, paused_note,
 };
-use crate::{SystemConfig, SystemError, operator, protection, system};
+use crate::{SystemConfig, SystemError, hygiene};
 
 /// A stopped system, locked against being opened, and seen through a disk that forgets writes.
 pub struct Stopped {
@@ -115,44 +118,8 @@ pub struct LostLogCopy {
     pub why: String,
 }
 
-/// What a look at a stopped system may keep in memory (see [`ShadowDisk`]).
-const SHADOW_BYTES_MAX: u64 = 2 << 30;
-
-/// The outside as it is, with every write kept in memory.
-pub(crate) fn without_writes(seam: &Seam) -> Seam {
-    let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
-    Seam { disk: Arc::new(disk), ..seam.clone() }
-}
-
 /// The log seals at most so many groups for each stripe before the first of them is durable.
 const GROUPS_IN_FLIGHT_PER_STRIPE: u64 = 2;
-
-/// How the system in `dir` is: asks the process that has it open, or looks at its files.
-///
-/// # Errors
-/// [`SystemError::NoAnswer`] if it is open but does not answer; without a passphrase a stopped
-/// system gives `passphrase`'s error; otherwise whatever is wrong with its files.
-pub fn status(
-    seam: &Seam,
-    dir: &Path,
-    passphrase: impl FnOnce() -> Result<Passphrase, SystemError>,
-) -> Result<SystemStatus, SystemError> {
-    SystemConfig::read(seam.disk.as_ref(), dir)?;
-    let no_answer = |why: String| SystemError::NoAnswer { dir: dir.to_owned(), why };
-    let ask = || operator::ask(dir).map_err(|error| operator::unanswered(dir, error));
-    if let Some(status) = ask()? {
-        return Ok(SystemStatus::Running(status));
-    }
-    // Who has it open is found before anybody is asked for a passphrase.
-    match system::lock(seam, dir) {
-        Err(SystemError::InUse { .. }) => {
-            let status = ask()?.ok_or_else(|| no_answer("its socket does not listen".into()))?;
-            return Ok(SystemStatus::Running(status));
-        }
-        other => drop(other?),
-    }
-    Stopped::look(seam, dir, &passphrase()?)?.status()
-}
 
 impl Stopped {
     /// Locks a stopped system and opens its key file.
@@ -160,14 +127,14 @@ impl Stopped {
     /// # Errors
     /// [`SystemError::InUse`]; whatever is wrong with configuration or key file.
     pub fn look(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Stopped, SystemError> {
-        let notes = crate::hygiene::protect_process();
+        let notes = hygiene::protect_process();
         drop(notes); // Nothing depends on it here; `status` of a running system shows them.
-        let dir = system::absolute(seam, dir)?;
+        let dir = absolute(seam, dir)?;
         SystemConfig::read(seam.disk.as_ref(), &dir)?;
-        let lock = system::lock(seam, &dir)?;
+        let lock = lock(seam, &dir)?;
         // Again: whoever held the lock before may have changed it.
         let config = SystemConfig::read(seam.disk.as_ref(), &dir)?;
-        let keys = Arc::new(system::open_keys(seam, &dir, &config, passphrase)?);
+        let keys = Arc::new(open_keys(seam, &dir, &config, passphrase)?);
         Ok(Stopped::around(dir, config, keys, without_writes(seam), lock))
     }
 
@@ -179,7 +146,7 @@ impl Stopped {
         seam: Seam,
         lock: Box<dyn HeldLock>,
     ) -> Stopped {
-        let (bound, lowered) = protection::look(&seam, &dir, &mut config, &keys);
+        let (bound, lowered) = bound::look(&seam, &dir, &mut config, &keys);
         Stopped { dir, config, keys, bound, lowered, seam, _lock: lock }
     }
 
@@ -263,11 +230,11 @@ impl Stopped {
         }
     }
 
-    /// The files of the write-ahead data set: how many entries prove themselves in each, or why it
-    /// cannot be read.
+    /// The files of the write-ahead data set, which `holds` what the log lacks since that
+    /// beginning: how many entries prove themselves in each, or why it cannot be used.
     #[must_use]
-    pub fn look_ahead(&self) -> Vec<(PathBuf, Result<u64, String>)> {
-        wal::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log)
+    pub fn look_ahead(&self, holds: Option<Beginning>) -> Vec<(PathBuf, Result<u64, String>)> {
+        wal::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log, holds)
     }
 
     /// How the system is.
@@ -324,7 +291,7 @@ impl Stopped {
     pub(crate) fn lowered_note(&self) -> Option<String> {
         let (home, lowered) = (self.dir.clone(), self.lowered.clone());
         (!lowered.is_empty())
-            .then(|| system::explain(&UowError::Protection { home, lowered }).replace('\n', ". "))
+            .then(|| explain(&UowError::Protection { home, lowered }).replace('\n', ". "))
     }
 
     fn data_set(&self, definition: &Definition) -> DataSetStatus {

@@ -3,53 +3,43 @@
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use archive::{Archiver, LogSource};
-use base::{Coded, SystemId};
-use btree::TreeResource;
+use base::SystemId;
 use recon::{HeldLog, Recon};
 use recovery::{CopyKeys, History};
-use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
+use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
-use seam::disk::{Disk, HeldLock, make_dir};
-use seam::fresh::replace_small;
-use seam::made::MadeHere;
+use seam::disk::HeldLock;
 use seam::sync::{Mutex, MutexGuard};
+use serde_json::Value;
 use store_kernel::KernelStore;
 use uow::{Kernel, Parts};
 
-use crate::config::CONFIG_FILE;
-use crate::operator::{self, Server, Verb};
-use crate::places::{LOCK, Places};
+use crate::authorise::Authoriser;
+use crate::create::{InitOptions, make, make_alone, parts};
+use crate::inner::{ArchiveHandle, Attached, Inner, Teller};
+use crate::key_ring::{LABELS, open_keys};
+use crate::lock::{absolute, lock};
+use crate::places::Places;
+use crate::protocol::{Refusal, Request, Server, Talk};
+use crate::shadow::without_writes;
 use crate::status::{self, RunningStatus};
 use crate::{
-    Doors, Guests, SystemConfig, SystemError, archives, hygiene, openings, protection, registry,
-    survey,
+    Doors, Guests, SystemConfig, SystemError, archives, bound, hygiene, inspect, openings,
+    registry, room,
 };
 
-/// The labels that every system has: its control file and double-write area, its log, its data.
-pub const LABELS: [&str; 3] = ["system", "log", "data"];
+/// What a verb is: works on an open system and gives its result.
+pub type Run = fn(&System, &Request, &mut Talk<'_>) -> Result<Value, Refusal>;
 
-/// How a system is made.
-#[derive(Clone, Debug)]
-pub struct InitOptions {
-    /// Its configuration; the identity in it is drawn anew.
-    pub config: SystemConfig,
-    /// What a guess at the passphrase costs.
-    pub cost: KdfCost,
-    /// The key in a token that protects the key file in place of a passphrase.
-    pub token: Option<TokenPlace>,
-}
-
-impl Default for InitOptions {
-    fn default() -> InitOptions {
-        InitOptions {
-            config: SystemConfig::new(SystemId::default()),
-            cost: KdfCost::default(),
-            token: None,
-        }
-    }
+/// A verb by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Verb {
+    /// Its name in requests.
+    pub name: &'static str,
+    /// What it does.
+    pub run: Run,
 }
 
 /// How a system is opened.
@@ -87,65 +77,8 @@ impl Default for OpenOptions {
 pub struct System {
     inner: Arc<Inner>,
     store: KernelStore,
+    verbs: &'static [Verb],
     server: Option<Server>,
-}
-
-/// What a layer above says of itself, for people: sentences without an end.
-pub type Teller = Box<dyn Fn() -> Vec<String> + Send + Sync>;
-
-/// What layers above keep with an open system.
-#[derive(Default)]
-struct Attached {
-    kept: Vec<Arc<dyn Any + Send + Sync>>,
-    /// What they have to say when somebody asks how the system is.
-    tellers: Vec<Teller>,
-}
-
-impl Inner {
-    /// What the layers above say.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.attached.lock().tellers.iter().flat_map(|teller| teller()).collect()
-    }
-}
-
-/// What operators' commands share with the system.
-pub(crate) struct Inner {
-    pub(crate) dir: PathBuf,
-    pub(crate) config: SystemConfig,
-    pub(crate) keys: Arc<KeyRing>,
-    pub(crate) kernel: Arc<Kernel>,
-    pub(crate) archiver: Option<Archiver>,
-    pub(crate) recon: Arc<Recon>,
-    pub(crate) cipher: CipherCheck,
-    pub(crate) notes: Vec<String>,
-    pub(crate) verbs: &'static [Verb],
-    notice: fn(&str),
-    /// The programs that it serves.
-    pub(crate) guests: Arc<Guests>,
-    /// What a layer above keeps with the open system.
-    attached: Mutex<Attached>,
-    /// Held by whoever changes the configuration's file.
-    pub(crate) configuring: Mutex<()>,
-    /// Held by whoever decides which form data sets go over to, until that is begun.
-    pub(crate) changing_forms: Mutex<()>,
-    /// When it was opened, by the clock and in CPU time of the process.
-    pub(crate) opened: Duration,
-    pub(crate) opened_cpu_us: u64,
-    /// The system's lock, which the kernel holds, too.
-    pub(crate) lock: Arc<dyn HeldLock>,
-}
-
-impl Inner {
-    /// Where others come in, kept with what is attached.
-    pub(crate) fn doors(&self) -> Arc<Doors> {
-        let mut attached = self.attached.lock();
-        let known = attached.kept.iter().find_map(|one| Arc::clone(one).downcast().ok());
-        known.unwrap_or_else(|| {
-            let doors = Arc::<Doors>::default();
-            attached.kept.push(Arc::clone(&doors) as _);
-            doors
-        })
-    }
 }
 
 impl System {
@@ -213,13 +146,13 @@ impl System {
     ) -> Result<System, SystemError> {
         // Again: whoever held the lock before may have changed it.
         let mut config = SystemConfig::read(seam.disk.as_ref(), dir)?;
-        let shadowed = options.in_memory.then(|| survey::without_writes(seam));
+        let shadowed = options.in_memory.then(|| without_writes(seam));
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
         Places::of(&config, dir).take(seam, options.in_memory)?;
         let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
         let known = registry::known_to(&recon, options.in_memory)?;
-        let bound = protection::prove(seam, dir, &config, &keys, &known)?;
+        let bound = bound::prove(seam, dir, &config, &keys, &known)?;
         let becomes_sealed = bound.log != config.log.format && !options.in_memory;
         config.believe(&bound);
         let (cipher, observed) = hygiene::look_at_machine(seam, dir);
@@ -249,7 +182,6 @@ impl System {
             archiver,
             cipher,
             notes,
-            verbs: options.verbs,
             notice: options.notice,
             guests: Arc::default(),
             attached: Mutex::default(),
@@ -259,7 +191,8 @@ impl System {
             opened_cpu_us,
             lock: Arc::clone(&lock),
         };
-        let mut system = System { inner: Arc::new(inner), store, server: None };
+        let mut system =
+            System { inner: Arc::new(inner), store, verbs: options.verbs, server: None };
         if becomes_sealed {
             system.seal_log()?;
             let (under, told) = ((outside, lock), hygiene::protect_process());
@@ -280,12 +213,17 @@ impl System {
         self.close()?;
         let (seam, end) = (kernel.seam().clone(), kernel.log().next_lsn());
         drop(kernel);
-        protection::seal_log_from(&seam, &dir, &config, &keys, end)
+        bound::seal_log_from(&seam, &dir, &config, &keys, end)
     }
 
     /// The same system for operators' commands; whoever has opened it outlives them.
     fn share(&self) -> System {
-        System { inner: Arc::clone(&self.inner), store: self.store.clone(), server: None }
+        System {
+            inner: Arc::clone(&self.inner),
+            store: self.store.clone(),
+            verbs: self.verbs,
+            server: None,
+        }
     }
 
     /// The right to change the configuration's file.
@@ -332,7 +270,7 @@ impl System {
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {
-        self.inner.verbs
+        self.verbs
     }
 
     /// Who hears what is to be known of work in this system.
@@ -372,18 +310,28 @@ impl System {
 
     /// What layers above are told of archives.
     #[must_use]
-    pub fn archive_handle(&self) -> crate::ArchiveHandle {
-        crate::ArchiveHandle::of(&self.inner)
+    pub fn archive_handle(&self) -> ArchiveHandle {
+        ArchiveHandle::of(&self.inner)
+    }
+
+    /// Who tells RECON of programs.
+    #[must_use]
+    pub fn authoriser(&self) -> Authoriser {
+        Authoriser::new(&self.inner.recon, self.kernel().seam())
+    }
+
+    /// Refuses folders for image copies in which the system has files of its own.
+    ///
+    /// # Errors
+    /// [`SystemError::OwnFolder`] for the first of them.
+    pub fn refuse_own_folders(&self, to: &[PathBuf]) -> Result<(), SystemError> {
+        room::refuse_own_folders(self.kernel().seam().disk.as_ref(), self.config(), self.dir(), to)
     }
 
     /// RECON. Its data sets are as they were when the system was opened, or as
     /// [`System::update_recon`] has left them.
     #[must_use]
     pub fn recon(&self) -> &Recon {
-        &self.inner.recon
-    }
-
-    pub(crate) fn recon_shared(&self) -> &Arc<Recon> {
         &self.inner.recon
     }
 
@@ -463,13 +411,13 @@ impl System {
     /// What an operator should know, a sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        status::notes(&self.inner)
+        inspect::notes(&self.inner)
     }
 
     /// How it is now.
     #[must_use]
     pub fn status(&self) -> RunningStatus {
-        status::of_running(&self.inner)
+        inspect::of_running(&self.inner)
     }
 
     /// Stops in order: everything on disk, nothing for a restart to do. Nobody uses the kernel;
@@ -483,199 +431,4 @@ impl System {
         self.inner.kernel.close()?;
         registry::note_end(&self.inner.recon, &self.inner.kernel)
     }
-}
-
-/// The folder of a system as everybody finds it: what is recorded, and what others are told, is
-/// read by processes that work in other folders.
-pub(crate) fn absolute(seam: &Seam, dir: &Path) -> Result<PathBuf, SystemError> {
-    seam.disk.absolute(dir).map_err(|error| SystemError::io("find", dir, error))
-}
-
-/// What the kernel is made of.
-pub(crate) fn parts(
-    seam: &Seam,
-    dir: &Path,
-    config: &SystemConfig,
-    keys: Arc<dyn KeyProvider>,
-) -> Parts {
-    Parts {
-        seam: seam.clone(),
-        keys,
-        system: config.system,
-        home: dir.to_owned(),
-        resource: Arc::new(TreeResource),
-        override_stale: false,
-        offline: Vec::new(),
-    }
-}
-
-/// Opens the key ring of a system whose configuration has been read.
-pub(crate) fn open_keys(
-    seam: &Seam,
-    dir: &Path,
-    config: &SystemConfig,
-    passphrase: &Passphrase,
-) -> Result<KeyRing, SystemError> {
-    // Keys are not taken out where somebody looks over our shoulder.
-    let _ = hygiene::protect_process();
-    if let Some(tracer) = hygiene::tracer() {
-        return Err(SystemError::Traced { tracer });
-    }
-    Ok(KeyRing::open(seam, &config.key_file(dir), config.system, passphrase)?)
-}
-
-/// Opens the key ring to change it. The lock keeps the system from being opened meanwhile, for a
-/// running system keeps its own view of the file.
-///
-/// # Errors
-/// As [`System::open`], for the files that are looked at.
-pub fn open_key_ring(
-    seam: &Seam,
-    dir: &Path,
-    passphrase: &Passphrase,
-) -> Result<(KeyRing, Box<dyn HeldLock>), SystemError> {
-    SystemConfig::read_any(seam.disk.as_ref(), dir)?;
-    let lock = lock(seam, dir)?;
-    // Again: whoever held the lock before may have changed it.
-    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
-    Ok((open_keys(seam, dir, &config, passphrase)?, lock))
-}
-
-/// The name under which a session may hold what opens a system's key file; `None` if a token
-/// protects it.
-///
-/// # Errors
-/// If the configuration or the key file cannot be read.
-pub fn session_name(seam: &Seam, dir: &Path) -> Result<Option<String>, SystemError> {
-    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
-    Ok(KeyRing::session_name(seam.disk.as_ref(), &config.key_file(dir))?)
-}
-
-/// What opens a system's key file at once in place of its passphrase; `None` if a token protects
-/// it. The system may be running.
-///
-/// # Errors
-/// As [`open_key_ring`].
-pub fn stretch_passphrase(
-    seam: &Seam,
-    dir: &Path,
-    passphrase: &Passphrase,
-) -> Result<Option<Passphrase>, SystemError> {
-    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
-    Ok(KeyRing::stretch(seam, &config.key_file(dir), config.system, passphrase)?)
-}
-
-/// Opens the key ring to look at it; the system may be running.
-///
-/// # Errors
-/// As [`open_key_ring`].
-pub fn look_at_key_ring(
-    seam: &Seam,
-    dir: &Path,
-    passphrase: &Passphrase,
-) -> Result<KeyRing, SystemError> {
-    let config = SystemConfig::read_any(seam.disk.as_ref(), dir)?;
-    open_keys(seam, dir, &config, passphrase)
-}
-
-/// Takes the lock that says that a system is open. Whoever only looks at a stopped system holds it
-/// for a moment, and so does a process that is starting: they are waited for. Where the lock could
-/// be had although a process answers for the system, that process has it open all the same.
-pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemError> {
-    let owner = seam.disk.work_for_owner_of(dir);
-    owner.map_err(|error| SystemError::io("look at", dir, error))?;
-    let begun = seam.clock.monotonic();
-    loop {
-        let error = match seam.disk.lock_folder(dir, LOCK) {
-            Ok(lock) => match operator::served_by(dir) {
-                None => return Ok(lock),
-                Some(_) => std::io::ErrorKind::WouldBlock.into(),
-            },
-            Err(error) => error,
-        };
-        if error.kind() != std::io::ErrorKind::WouldBlock {
-            return Err(SystemError::io("lock", &dir.join(LOCK), error));
-        }
-        let holder = operator::holder(dir).ok().flatten().or_else(|| operator::served_by(dir));
-        if holder.is_some() || seam.clock.monotonic().saturating_sub(begun) > PATIENCE {
-            let holder = holder.map_or("another process".into(), |pid| format!("process {pid}"));
-            return Err(SystemError::InUse { dir: dir.to_owned(), holder });
-        }
-        seam.clock.sleep(LOOK);
-    }
-}
-
-/// How long a lock is waited for whose holder does not say that it has the system open.
-const PATIENCE: Duration = Duration::from_secs(3);
-const LOOK: Duration = Duration::from_millis(20);
-
-/// Makes a system where there is none, alone. If that fails, what was made is removed, and nothing
-/// else: other systems may have files in the same folders.
-pub(crate) fn make_alone(
-    seam: &Seam,
-    dir: &Path,
-    config: &SystemConfig,
-    make: impl FnOnce(&Seam) -> Result<(), SystemError>,
-) -> Result<(), SystemError> {
-    let places = Places::of(config, dir);
-    // What is refused at once leaves no trace.
-    places.free(seam.disk.as_ref())?;
-    let (seam, here) = MadeHere::over(seam);
-    let made =
-        make_folders(seam.disk.as_ref(), dir, config).and_then(|()| lock(&seam, dir)).map(|lock| {
-            // Again: somebody may have been faster, and some paths led nowhere before.
-            let made = places
-                .free(seam.disk.as_ref())
-                .and_then(|()| places.claim(&seam, true))
-                .and_then(|()| make(&seam));
-            if made.is_err() {
-                here.undo();
-            }
-            drop(lock);
-            made
-        });
-    made.flatten()
-}
-
-fn make(
-    seam: &Seam,
-    dir: &Path,
-    passphrase: &Passphrase,
-    options: &InitOptions,
-    config: &SystemConfig,
-) -> Result<(), SystemError> {
-    let disk = seam.disk.as_ref();
-    let (path, id) = (config.key_file(dir), config.system);
-    let keys = match &options.token {
-        None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,
-        Some(place) => KeyRing::create_in_token(seam, &path, id, passphrase, place)?,
-    };
-    for label in LABELS {
-        keys.add_label(label)?;
-    }
-    let keys: Arc<dyn KeyProvider> = Arc::new(keys);
-    let parts = parts(seam, dir, config, Arc::clone(&keys));
-    Kernel::create(&parts, &config.kernel(dir))?;
-    Recon::create(&registry::recon_setup(seam, dir, config, keys), &[])?;
-    let path = dir.join(CONFIG_FILE);
-    replace_small(disk, &path, config.to_text().as_bytes())
-        .map_err(|error| SystemError::io("write", &path, error))
-}
-
-/// The folders of a system.
-fn make_folders(disk: &dyn Disk, dir: &Path, config: &SystemConfig) -> Result<(), SystemError> {
-    let data = config.data.folders.iter().map(|folder| dir.join(folder));
-    let folders = std::iter::once(dir.to_owned()).chain(config.all_log_folders(dir)).chain(data);
-    for folder in folders {
-        make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
-    }
-    Ok(())
-}
-
-/// A line for people that says what went wrong, and one that says what to do.
-#[must_use]
-pub fn explain(error: &dyn Coded) -> String {
-    let remedy = error.remedy();
-    let separator = if remedy.is_empty() { "" } else { "\n" };
-    format!("{} ({}){separator}{remedy}", error, error.code())
 }

@@ -288,7 +288,7 @@ fn text_of(file: &File, exec: &Token, statement: &Statement) -> Checked<Vec<u8>>
     out.line(format!("CALL \"{ENTRY}\" USING BY REFERENCE").as_bytes());
     let mut pieces = descriptor.chunks(LINE_BYTES).peekable();
     while let Some(piece) = pieces.next() {
-        let hex: String = piece.iter().map(|byte| format!("{byte:02X}")).collect();
+        let hex = base::hex::upper(piece);
         let more = if pieces.peek().is_some() { " &" } else { "" };
         out.line(format!("X\"{hex}\"{more}").as_bytes());
     }

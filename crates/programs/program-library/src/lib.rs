@@ -55,7 +55,7 @@ fn refused(what: impl Into<String>) -> Refused {
 }
 
 /// Answers what C is told, and keeps what went wrong.
-fn told(work: impl FnOnce() -> Result<c_int, Refused>) -> c_int {
+fn answered(work: impl FnOnce() -> Result<c_int, Refused>) -> c_int {
     let done = catch_unwind(AssertUnwindSafe(work));
     let (answer, said) = match done {
         Ok(Ok(answer)) => (answer, String::new()),
@@ -130,7 +130,7 @@ fn number(pcb: c_int) -> Result<usize, Refused> {
 // SAFETY: no other symbol of this name exists.
 #[unsafe(no_mangle)]
 extern "C" fn hf_begin() -> c_int {
-    told(|| {
+    answered(|| {
         executable::begin()
             .map(|()| 0)
             .map_err(|error| refused(format!("{error} ({}); {}", error.code(), error.remedy())))
@@ -141,14 +141,14 @@ extern "C" fn hf_begin() -> c_int {
 // SAFETY: no other symbol of this name exists.
 #[unsafe(no_mangle)]
 extern "C" fn hf_pcbs() -> c_int {
-    told(|| Ok(c_int::try_from(executable::pcbs().len()).unwrap_or(c_int::MAX)))
+    answered(|| Ok(c_int::try_from(executable::pcbs().len()).unwrap_or(c_int::MAX)))
 }
 
 /// `hf_pcb`
 // SAFETY: no other symbol of this name exists.
 #[unsafe(no_mangle)]
 extern "C" fn hf_pcb(name: *const c_char) -> c_int {
-    told(|| {
+    answered(|| {
         let wanted = text(name, "the name of the PCB")?.to_bytes();
         let all = executable::pcbs();
         let is = |name: &[u8; 8]| name.trim_ascii_end() == wanted.trim_ascii_end();
@@ -175,7 +175,7 @@ extern "C" fn hf_call(
     more_count: i32,
     answer: *mut HfAnswer,
 ) -> c_int {
-    told(|| {
+    answered(|| {
         let function = function_of(text(function, "the function")?)?;
         let pcb = number(pcb)?;
         if given > room || room > AREA_BYTES_MAX {
@@ -228,7 +228,7 @@ fn answer_of(said: &DirectAnswer) -> HfAnswer {
 #[unsafe(no_mangle)]
 extern "C" fn hf_mask(pcb: c_int) -> *mut c_void {
     let mut found = None;
-    told(|| {
+    answered(|| {
         found = executable::mask(number(pcb)?);
         Ok(0)
     });
@@ -239,7 +239,7 @@ extern "C" fn hf_mask(pcb: c_int) -> *mut c_void {
 // SAFETY: no other symbol of this name exists.
 #[unsafe(no_mangle)]
 extern "C" fn hf_dli(count: c_int, parameters: *const *mut c_void) -> c_int {
-    told(|| {
+    answered(|| {
         number(0)?;
         let addresses = list(parameters.cast::<usize>(), count, 20)?;
         if addresses.is_empty() {
@@ -254,7 +254,7 @@ extern "C" fn hf_dli(count: c_int, parameters: *const *mut c_void) -> c_int {
 // SAFETY: no other symbol of this name exists.
 #[unsafe(no_mangle)]
 extern "C" fn hf_end(commit: c_int) -> c_int {
-    told(|| {
+    answered(|| {
         let ended = executable::end(commit != 0);
         ended.map(|()| 0).map_err(|abend| refused(format!("{} {}", abend.code, abend.text)))
     })

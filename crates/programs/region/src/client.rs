@@ -6,7 +6,8 @@
 
 use base::Coded;
 
-use crate::interface::{DirectAnswer, DirectCall, abend};
+use crate::abends::abend;
+use crate::interface::{DirectAnswer, DirectCall};
 use crate::link::Link;
 use crate::server::{Abend, AibFields, AibReply, Ending};
 use crate::shape::PcbShape;

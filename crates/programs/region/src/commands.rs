@@ -22,8 +22,9 @@ use exec_dli::plan::{Action, Argument, Call, Items, Pcb, Plan, Room, SegmentSize
 use exec_dli::plan::{plan, scatter};
 use exec_dli::{Command, CompilerOptions, Foreign, HEADER, Members, Options};
 
+use crate::abends::abend;
 use crate::exec::{Commands, Program};
-use crate::interface::{DirectAnswer, DirectCall, abend};
+use crate::interface::{DirectAnswer, DirectCall};
 use crate::masks::Order;
 use crate::program::{COMPILED_NAME, Translate, Translated, Untranslated};
 use crate::server::Abend;

@@ -9,8 +9,8 @@
 
 use definitions::Function;
 
+use crate::abends::{abend, out_of_reach};
 use crate::calls::{AreaLen, Behind, Plan, Way, statistics_len};
-use crate::interface::{abend, out_of_reach};
 use crate::masks::Order;
 use crate::memory::Reach;
 use crate::parameters::Parameters;

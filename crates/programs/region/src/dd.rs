@@ -43,19 +43,14 @@ use seam::disk::{Create, Disk, File, Open, read_small};
 use crate::disposition::{Disposed, Disposition, Status};
 use crate::error::RegionError;
 use crate::lines::{lines_of, records_of};
-use crate::program::{CobolFile, Library, is_gone};
+use crate::program::{CobolFile, Library};
+use crate::scratch::{KEPT, clear};
 
 /// The longest file of lines.
 const TEXT_BYTES_MAX: usize = 1 << 31;
 
 /// A folder that is never made: where a name without a DD is sought.
 const NOWHERE: &str = "no-dd";
-
-/// The folder of records, within that of compiled programs.
-pub const RECORDS: &str = "records";
-
-/// Ends the name of records that could not become lines.
-const KEPT: &str = ".kept";
 
 /// One DD.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -341,26 +336,6 @@ fn make_private(disk: &dyn Disk, scratch: &Path) -> Result<(), RegionError> {
     clear(disk, scratch).map(drop)
 }
 
-/// Removes records whose job was killed, and says which.
-pub(crate) fn clear(disk: &dyn Disk, scratch: &Path) -> Result<Vec<PathBuf>, RegionError> {
-    let mut removed = Vec::new();
-    for name in disk.list(scratch).map_err(RegionError::file(scratch))? {
-        if name.extension().and_then(|number| number.to_str()).is_some_and(is_gone) {
-            let path = scratch.join(name);
-            disk.remove(&path).map_err(RegionError::file(&path))?;
-            removed.push(path);
-        }
-    }
-    Ok(removed)
-}
-
-/// Records that are kept because they could not become lines.
-pub(crate) fn kept(disk: &dyn Disk, scratch: &Path) -> Result<Vec<PathBuf>, RegionError> {
-    let names = disk.list(scratch).map_err(RegionError::file(scratch))?;
-    let is_kept = |name: &PathBuf| name.to_string_lossy().ends_with(KEPT);
-    Ok(names.into_iter().filter(is_kept).map(|name| scratch.join(name)).collect())
-}
-
 fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<Arc<dyn File>, RegionError> {
     let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
     let file = disk.open(path, how).map_err(RegionError::file(path))?;
@@ -389,6 +364,7 @@ pub fn without_dd<'f>(files: &'f [CobolFile], dds: &[Dd]) -> Vec<&'f str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scratch::kept;
 
     #[test]
     fn an_operand_is_a_name_a_path_and_perhaps_text() {

@@ -22,9 +22,9 @@ use codec::transcode::{Class, Direction, Transcoder};
 use copybook::Mapped;
 use definitions::Function;
 
+use crate::feedback::{put_feedback, read_feedback};
 use crate::server::{Ending, Failure, Feedback, Reply, Request, Server};
 use crate::shape::{Name, PcbShape, text};
-use crate::wire::{put_feedback, read_feedback};
 
 /// What ends a program whose data cannot be converted.
 const ABEND: &str = "HFR030";

@@ -8,8 +8,7 @@
 //! 1. Data items are reached by number, copied, and as long as the one who asks says: it knows
 //!    their lengths from the descriptor and from items that hold them.
 
-use crate::guest::Caller;
-use crate::interface::{DirectAnswer, DirectCall};
+use crate::interface::{DirectAnswer, DirectCall, Interface};
 use crate::masks::Order;
 use crate::server::Abend;
 use crate::shape::PcbShape;
@@ -29,7 +28,7 @@ pub trait Commands: Send {
 
 /// The program that gives a command.
 pub struct Program<'a> {
-    pub(crate) caller: &'a mut Caller,
+    pub(crate) interface: &'a mut Interface,
     pub(crate) items: &'a [usize],
 }
 
@@ -44,7 +43,7 @@ impl Program<'_> {
     pub fn read(&mut self, item: usize, len: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         if let Some(address) = self.items.get(item) {
-            self.caller.interface.reach().read(*address, len, &mut bytes);
+            self.interface.reach().read(*address, len, &mut bytes);
         }
         bytes
     }
@@ -52,19 +51,19 @@ impl Program<'_> {
     /// Writes to the front of a data item; `false` if that cannot be.
     pub fn write(&mut self, item: usize, bytes: &[u8]) -> bool {
         let address = self.items.get(item).copied().unwrap_or_default();
-        self.caller.interface.reach().write(address, bytes)
+        self.interface.reach().write(address, bytes)
     }
 
     /// The PCBs of the program, the I/O PCB first.
     #[must_use]
     pub fn pcbs(&self) -> &[PcbShape] {
-        self.caller.interface.shapes()
+        self.interface.shapes()
     }
 
     /// The order of bytes in the program's integers.
     #[must_use]
     pub fn order(&self) -> Order {
-        self.caller.interface.order()
+        self.interface.order()
     }
 
     /// Makes a call.
@@ -72,6 +71,6 @@ impl Program<'_> {
     /// # Errors
     /// The abend that the call ends in; the command ends with it.
     pub fn call(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
-        self.caller.interface.direct(call)
+        self.interface.direct(call)
     }
 }

@@ -17,7 +17,6 @@ use seam::sync::Mutex;
 
 use crate::bmp::lives;
 use crate::error::RegionError;
-use crate::guest;
 use crate::handing_on::{HandedOn, take_up};
 use crate::interface::{DirectAnswer, DirectCall, Interface};
 use crate::link::Link;
@@ -26,6 +25,7 @@ use crate::masks::{Masks, Order};
 use crate::parameters::MAX;
 use crate::server::Abend;
 use crate::shape::{Name, PcbShape, name};
+use crate::{caller, guest};
 
 /// Held while a call is made.
 static TURN: Mutex<()> = Mutex::new(());
@@ -63,7 +63,7 @@ impl Link for Way {
 /// If it was not, or has begun already.
 pub fn begin() -> Result<(), RegionError> {
     let _turn = TURN.lock();
-    if guest::is_adopted() {
+    if caller::is_adopted() {
         return Ok(());
     }
     let HandedOn { way, shapes, ledger } = take_up()?;
@@ -101,7 +101,7 @@ pub fn call_by_list(parameters: &[usize]) {
     let count = parameters.len().min(MAX);
     raw[..count].copy_from_slice(&parameters[..count]);
     let _turn = TURN.lock();
-    guest::called_with_count(&raw, count);
+    caller::called_with_count(&raw, count);
 }
 
 /// Ends the program: commits, or backs out. What the process does then is its own affair.
@@ -110,10 +110,10 @@ pub fn call_by_list(parameters: &[usize]) {
 /// Why there was no commit.
 pub fn end(commit: bool) -> Result<(), Abend> {
     let _turn = TURN.lock();
-    guest::end_adopted(commit)
+    caller::end_adopted(commit)
 }
 
 fn with<T>(work: impl FnOnce(&mut Interface) -> Result<T, Abend>) -> Option<T> {
     let _turn = TURN.lock();
-    guest::with_interface(work)
+    caller::with_interface(work)
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use base::Coded;
 use definitions::Function;
 
+use crate::abends::{abend, out_of_reach};
 use crate::aib::{self, Aib, NoAib};
 use crate::calls::{Behind, Plan, brings_segment, is_for_messages, plan_of};
 use crate::compose::{Composer, Counts, Places};
@@ -545,16 +546,6 @@ fn undefined_at(shapes: &[PcbShape], masks: &Masks, pcb: usize) -> Option<usize>
         PcbKind::Gsam(gsam) if gsam.undefined => Some(masks.undefined_length_at(pcb, gsam.rsa_len)),
         _ => None,
     }
-}
-
-/// An abend of ours.
-pub(crate) fn abend(code: &str, text: &str) -> Abend {
-    Abend { code: code.to_owned(), text: text.to_owned() }
-}
-
-/// A parameter leads nowhere.
-pub(crate) fn out_of_reach(function: Function, what: &str) -> Abend {
-    abend("U0474", &format!("{function}: {what} is not in the program's memory"))
 }
 
 fn lost(error: &RegionError) -> Abend {

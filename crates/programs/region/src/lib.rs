@@ -14,8 +14,9 @@
 //! | what a call means to a server | [`Server`], [`Request`], [`Reply`] |
 //! | which bytes travel | [`wire`] |
 //! | how addresses become a call | `parameters`, `calls`, `compose`, `interface` |
-//! | PCB masks, AIBs | `masks`, `aib` |
-//! | the exported functions, and why the executable exports them | `abi` |
+//! | what PCBs say; their masks, AIBs | `feedback`; `masks`, `aib` |
+//! | the exported functions, and why the executable exports them | `exports`; what they come to: `caller` |
+//! | libraries that programs are, the run time of COBOL | `abi` |
 //! | sources, the compiler, its cache | [`program`] |
 //! | how a program's process begins and ends | [`guest`], from outside [`host`], [`Handover`] |
 //! | message regions, the processes of their programs | [`MessageRegion`], [`Reserve`], [`worker`] |
@@ -33,10 +34,12 @@
 //! 4. An executable whose programs are to find the call interface must be linked with the dynamic
 //!    list `exports.list`; [`guest::run`] refuses to start a program otherwise.
 
+mod abends;
 mod abi;
 mod aib;
 mod assignment;
 pub mod bmp;
+mod caller;
 mod calls;
 mod client;
 mod commands;
@@ -47,6 +50,8 @@ pub mod encoding;
 mod error;
 pub mod exec;
 pub mod executable;
+mod exports;
+mod feedback;
 mod fuzz;
 pub mod guest;
 mod handing_on;
@@ -60,12 +65,14 @@ mod mailbox;
 mod masks;
 mod memory;
 mod message_region;
+mod names;
 pub mod outlive;
 mod parameters;
 mod processor;
 pub mod program;
 mod record;
 mod reserve;
+mod scratch;
 mod server;
 pub mod shape;
 mod ssas;
@@ -76,7 +83,7 @@ pub mod worker;
 pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
 pub use compose::is_counted;
-pub use dd::{Dd, Dispositions, Files, RECORDS, without_dd};
+pub use dd::{Dd, Dispositions, Files, without_dd};
 pub use disposition::{Disposition, Status as DispositionStatus};
 pub use error::{DOES_NOT_COMPILE, RegionError};
 pub use fuzz::exercise;
@@ -87,6 +94,7 @@ pub use masks::Order;
 pub use message_region::{Limit, MessageRegion, ProgramToRun, Stopper};
 pub use record::CallRecord;
 pub use reserve::{Admit, MakeCommand, Reserve};
+pub use scratch::RECORDS;
 pub use server::{
     Abend, AibFields, AibReply, Ending, Failure, Feedback, IoFeedback, Reply, Request, Server,
 };

@@ -21,14 +21,10 @@
 //!    inserts a record of undefined length (DLI-12.60).
 
 use crate::error::RegionError;
+use crate::feedback::{Feedback, IoFeedback, KEY_AT};
 use crate::memory::Rooms;
-use crate::server::{Feedback, IoFeedback};
 use crate::shape::{NO_NAME, PcbKind, PcbShape};
 
-/// The most key feedback that fits a PCB's room.
-pub(crate) const KEY_BYTES_MAX: usize = 4096 - KEY_AT;
-
-const KEY_AT: usize = 36;
 const STATUS_AT: usize = 10;
 
 /// How a program sees integers in its PCBs.

@@ -10,6 +10,8 @@
 
 use definitions::Function;
 
+use crate::feedback::put_feedback;
+pub use crate::feedback::{Feedback, IoFeedback};
 use crate::shape::{Name, PcbShape};
 
 /// A PSB that is scheduled for one program: what calls are answered by.
@@ -115,70 +117,6 @@ pub struct Abend {
     pub text: String,
 }
 
-/// What a PCB says after a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Feedback<'a> {
-    /// The status code.
-    pub status: [u8; 2],
-    /// The level, 0 to 15; databases only.
-    pub level: u8,
-    /// The segment's name; of an alternate PCB the destination.
-    pub segment: Name,
-    /// The concatenated key; of a sequential file the RSA, and behind it in 4 bytes, least first,
-    /// the length of a record of undefined length.
-    pub key: &'a [u8],
-    /// What the I/O PCB says besides its status.
-    pub io: Option<&'a IoFeedback>,
-}
-
-impl<'a> Feedback<'a> {
-    /// A status without anything else.
-    #[must_use]
-    pub fn status(status: [u8; 2]) -> Feedback<'a> {
-        Feedback { status, level: 0, segment: crate::shape::NO_NAME, key: &[], io: None }
-    }
-}
-
-/// What the I/O PCB says besides its status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IoFeedback {
-    /// The logical terminal.
-    pub terminal: Name,
-    /// Local date, packed 0yydddF.
-    pub date: [u8; 4],
-    /// Local time, packed HHMMSSt.
-    pub time: [u8; 4],
-    /// The input message's number.
-    pub sequence: u32,
-    /// The MOD name.
-    pub mod_name: Name,
-    /// The user.
-    pub user: Name,
-    /// The user's group.
-    pub group: Name,
-    /// Date, time and distance from UTC, packed.
-    pub stamp: [u8; 12],
-    /// U, L, P or O: what `user` is.
-    pub indicator: u8,
-}
-
-impl Default for IoFeedback {
-    fn default() -> IoFeedback {
-        use crate::shape::NO_NAME;
-        IoFeedback {
-            terminal: NO_NAME,
-            date: [0; 4],
-            time: [0; 4],
-            sequence: 0,
-            mod_name: NO_NAME,
-            user: NO_NAME,
-            group: NO_NAME,
-            stamp: [0; 12],
-            indicator: b' ',
-        }
-    }
-}
-
 /// The answer to a call. It is kept from call to call so that its memory is.
 #[derive(Debug, Default)]
 pub struct Reply {
@@ -215,7 +153,7 @@ impl Reply {
     /// Says what a PCB shows; once for the call's own PCB, and for others if the call changes them.
     pub fn pcb(&mut self, pcb: usize, feedback: Feedback<'_>) {
         self.pcbs += 1;
-        crate::wire::put_feedback(pcb, &feedback, &mut self.feedback);
+        put_feedback(pcb, &feedback, &mut self.feedback);
     }
 
     /// Says how many bytes of the area the call has set.

@@ -20,30 +20,8 @@
 
 use base::bytes::Reader;
 
-use crate::server::IoFeedback;
-use crate::wire::{put_io, read_io};
-
-/// A name as a program sees it: 8 bytes, padded with blanks.
-pub type Name = [u8; 8];
-
-/// Eight blanks: no name.
-pub const NO_NAME: Name = *b"        ";
-
-/// A name from text, cut and padded to 8 bytes.
-#[must_use]
-pub fn name(text: &str) -> Name {
-    let mut name = NO_NAME;
-    for (place, byte) in name.iter_mut().zip(text.bytes()) {
-        *place = byte;
-    }
-    name
-}
-
-/// A name as text without the blanks behind it.
-#[must_use]
-pub fn text(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).trim_end_matches([' ', '\0']).to_owned()
-}
+use crate::feedback::{IoFeedback, put_io, read_io};
+pub use crate::names::{NO_NAME, Name, name, text};
 
 /// One PCB.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,8 +41,8 @@
 use base::bytes::{Reader, push_string16};
 use definitions::Function;
 
-use crate::server::{Abend, AibFields, AibReply, Ending, Failure, Feedback, IoFeedback};
-use crate::server::{Reply, Request, Server};
+use crate::feedback::{Feedback, read_feedback};
+use crate::server::{Abend, AibFields, AibReply, Ending, Failure, Reply, Request, Server};
 
 /// The longest I/O area, and the most that further parameters may have together.
 pub const AREA_BYTES_MAX: usize = 1 << 20;
@@ -394,32 +394,6 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
     push_string16(out, &text.as_bytes()[..end]);
 }
 
-pub(crate) fn put_feedback(pcb: usize, feedback: &Feedback<'_>, out: &mut Vec<u8>) {
-    let key = &feedback.key[..feedback.key.len().min(crate::masks::KEY_BYTES_MAX)];
-    out.extend_from_slice(&(pcb as u16).to_le_bytes());
-    out.extend_from_slice(&[u8::from(feedback.io.is_some()), feedback.level]);
-    out.extend_from_slice(&feedback.status);
-    out.extend_from_slice(&(key.len() as u16).to_le_bytes());
-    out.extend_from_slice(&feedback.segment);
-    out.extend_from_slice(key);
-    if let Some(io) = feedback.io {
-        put_io(io, out);
-    }
-}
-
-/// The 57 bytes of what an I/O PCB shows.
-pub(crate) fn put_io(io: &IoFeedback, out: &mut Vec<u8>) {
-    out.extend_from_slice(&io.terminal);
-    out.extend_from_slice(&io.date);
-    out.extend_from_slice(&io.time);
-    out.extend_from_slice(&io.sequence.to_le_bytes());
-    for name in [io.mod_name, io.user, io.group] {
-        out.extend_from_slice(&name);
-    }
-    out.extend_from_slice(&io.stamp);
-    out.push(io.indicator);
-}
-
 /// An answer, as the program's side reads it.
 pub(crate) struct Answer<'a> {
     /// What the call set of the area.
@@ -480,31 +454,4 @@ impl<'a> Answer<'a> {
         let mut reader = self.more;
         (0..self.more_count).map_while(move |_| read_item(&mut reader))
     }
-}
-
-pub(crate) fn read_feedback<'a>(
-    reader: &mut Reader<'a>,
-) -> Option<(usize, Feedback<'a>, Option<IoFeedback>)> {
-    let pcb = usize::from(reader.u16()?);
-    let [with_io, level] = reader.array()?;
-    let status = reader.array()?;
-    let key_len = usize::from(reader.u16()?);
-    let segment = reader.array()?;
-    let key = reader.take(key_len)?;
-    let io = if with_io == 0 { None } else { Some(read_io(reader)?) };
-    Some((pcb, Feedback { status, level, segment, key, io: None }, io))
-}
-
-pub(crate) fn read_io(reader: &mut Reader<'_>) -> Option<IoFeedback> {
-    Some(IoFeedback {
-        terminal: reader.array()?,
-        date: reader.array()?,
-        time: reader.array()?,
-        sequence: reader.u32()?,
-        mod_name: reader.array()?,
-        user: reader.array()?,
-        group: reader.array()?,
-        stamp: reader.array()?,
-        indicator: reader.u8()?,
-    })
 }

@@ -26,9 +26,11 @@ use seam::sync::Mutex;
 
 use crate::abi::{self, Cobol, Entry, Module, Standard};
 use crate::assignment::{Assignment, DONE, READY, Surroundings, assigned, say};
+use crate::caller::Caller;
 use crate::commands::ExecDli;
 use crate::error::RegionError;
-use crate::guest::{self, Caller};
+use crate::exports;
+use crate::guest;
 use crate::interface::Interface;
 use crate::ledger::Ledger;
 use crate::link::{Handed, Link};
@@ -224,7 +226,7 @@ impl Worker {
             }
         };
         if !self.watches_exits {
-            abi::watch_exits().map_err(RegionError::Runtime)?;
+            exports::watch_exits().map_err(RegionError::Runtime)?;
             self.watches_exits = true;
             abi::die_by_signals();
         }
@@ -234,7 +236,9 @@ impl Worker {
         let missing = || RegionError::Runtime("it is not loaded with its program".to_owned());
         let cobol = Cobol::loaded().map_err(RegionError::Runtime)?.ok_or_else(missing)?;
         if !self.has_cobol {
-            cobol.init(&[&source.to_string_lossy()]).map_err(RegionError::Runtime)?;
+            cobol
+                .init(&[&source.to_string_lossy()], exports::runtime_error)
+                .map_err(RegionError::Runtime)?;
             self.has_cobol = true;
             abi::die_by_signals();
         }

@@ -393,15 +393,18 @@ fn a_division_by_zero_that_nothing_handles_ends_the_program() {
     if !have("cobc") {
         return;
     }
-    for case in ["1", "2", "3", "4"] {
+    for case in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         let play = Play { program: "zero.cbl", input: case, ..Play::default() };
         let outcome = self::play(&format!("zero-{case}"), play);
         let (code, text) = abend(&outcome);
         assert_eq!(code, "S0CB", "{case}: {text}");
         assert!(text.contains("division by zero"), "{case}: {text}");
-        for line in ["HANDLED 1\n", "HANDLED 4\n", "KEPT 00007/00007\n", "SHARE 00002\n"] {
-            assert!(outcome.output.contains(line), "{case}: {line}: {}", outcome.output);
+        let handled = (1..=7).map(|number| format!("HANDLED {number}\n"));
+        let others = ["KEPT 00007/00007\n", "RESTS 00003\n", "SHARE 00002\n"];
+        for line in handled.chain(others.map(str::to_owned)) {
+            assert!(outcome.output.contains(&line), "{case}: {line}: {}", outcome.output);
         }
+        assert!(!outcome.output.contains("NOT THIS"), "{case}: {}", outcome.output);
         assert!(!outcome.output.contains("BEHIND"), "{case}: {}", outcome.output);
     }
 }

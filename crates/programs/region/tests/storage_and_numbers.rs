@@ -229,6 +229,16 @@ fn a_program_may_be_called_like_a_function_of_the_c_library() {
 }
 
 #[test]
+fn a_symbol_that_is_missing_is_named() {
+    if !have("cc") {
+        return;
+    }
+    let outcome = play("missing", Play { program: "missing.c", ..Play::default() });
+    let Ended::NotStarted(abend) = &outcome.report.ended else { panic!("{}", outcome.report) };
+    assert!(abend.text.contains("shop_has_no_such_function"), "{} {}", abend.code, abend.text);
+}
+
+#[test]
 fn an_entry_that_was_looked_for_is_named_once() {
     if !have("cc") {
         return;

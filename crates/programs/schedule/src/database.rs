@@ -10,14 +10,16 @@
 //!    commit would take that away.
 
 use definitions::Function;
-use dli::{Reply as Answer, Status};
-use region::{Abend, AibReply, Feedback, Reply, Request};
+use dli::{Failure, Reply as Answer, Status};
+use region::{Abend, Feedback, Reply, Request};
 use store::Store;
 
-use crate::error::ended;
-use crate::inquiry::{AREA_TOO_SHORT, WRONG_PARAMETER};
+use crate::aib::too_short;
+use crate::error::{abend, ended};
 use crate::load::Begun;
-use crate::schedule::{Group, Pcb, Schedule};
+use crate::offline::{self, StatusGroup};
+use crate::pcbs::Pcb;
+use crate::schedule::Schedule;
 
 /// The call's data are longer than the PSB's IOASIZE.
 const TOO_LONG: Status = Status(*b"AT");
@@ -35,9 +37,9 @@ impl<S: Store> Schedule<S> {
             return Ok(());
         }
         match request.function {
-            Function::Rols if self.had_none[number] => Err(crate::offline::rolled_back()),
+            Function::Rols if self.offline.has_met(number) => Err(offline::rolled_back()),
             Function::Stat => {
-                let status = self.statistics(request, reply);
+                let status = self.statistics.call(request, reply);
                 self.show(number, status, reply);
                 Ok(())
             }
@@ -66,7 +68,7 @@ impl<S: Store> Schedule<S> {
         let Request { function, of_command, area, ssas, aib, .. } = request;
         self.limits.count(ssas)?;
         let slot = number - 1;
-        let longest = self.session.area_max(slot);
+        let longest = self.unit.session.area_max(slot);
         let most = self.limits.area_bytes;
         let given = aib.and(area.as_ref().map(|area| area.len()));
         let called = match area {
@@ -80,14 +82,14 @@ impl<S: Store> Schedule<S> {
             }
             Some(area) if area.len() > most => {
                 let area = Some(&mut area[..most]);
-                let called = self.session.call_of((slot, function), of_command, area, ssas);
+                let called = self.unit.session.call_of((slot, function), of_command, area, ssas);
                 // The area was there; it is the PSB that does not let the call see all of it.
                 called.map(|answer| match answer.status {
                     Status::AB => Answer { status: TOO_LONG, filled: 0 },
                     _ => answer,
                 })
             }
-            area => self.session.call_of((slot, function), of_command, area, ssas),
+            area => self.unit.session.call_of((slot, function), of_command, area, ssas),
         };
         match called {
             // The area was there: it is only too short (DLI-12.79).
@@ -108,10 +110,40 @@ impl<S: Store> Schedule<S> {
         }
     }
 
+    /// The status of a call that met data which is offline; or the end of the program.
+    fn unavailable(&mut self, number: usize, failure: Failure) -> Result<[u8; 2], Abend> {
+        self.without(number, || ended(failure))
+    }
+
+    /// The status of a call through a PCB whose database operators have closed, if they have; or
+    /// the end of the program.
+    fn if_closed(&mut self, number: usize, function: Function) -> Result<Option<[u8; 2]>, Abend> {
+        if self.unit.session.is_idle() {
+            self.claimed.look();
+        }
+        let updates = function.is_change();
+        if !updates && !function.is_get() {
+            return Ok(None);
+        }
+        let Some(dbd) = self.claimed.closed(number - 1, updates) else { return Ok(None) };
+        let text = format!("database {dbd} is stopped, or closed for updates; /START DB {dbd}");
+        self.without(number, || abend("U3303", text)).map(Some)
+    }
+
+    /// The status of a call without data; or the end of the program.
+    fn without(&mut self, number: usize, end: impl FnOnce() -> Abend) -> Result<[u8; 2], Abend> {
+        let Some(status) = self.offline.status() else { return Err(end()) };
+        if status == Status::BB {
+            self.back_out()?;
+        }
+        self.offline.met(number);
+        Ok(status.0)
+    }
+
     /// Whether a deadlock is a status for the program: it has asked for that, and nothing of it
     /// stays behind when databases are rolled back, or its PSB says that this may be.
     fn may_go_on_after_deadlock(&self) -> bool {
-        self.group == Group::B && self.limits.may_roll_back
+        self.offline.group == StatusGroup::B && self.limits.may_roll_back
     }
 
     /// A get for which the area, whose length its AIB says, or the PSB's may be too short: then the
@@ -122,18 +154,18 @@ impl<S: Store> Schedule<S> {
         ssas: &[&[u8]],
         (area, room): (&mut [u8], usize),
         reply: &mut Reply,
-    ) -> Result<Answer, dli::Failure> {
-        let mut whole = vec![0; self.session.area_max(slot)];
-        let before = self.session.place(slot).unwrap_or_default();
-        let stand = self.session.stand(slot);
-        let answer = self.session.call(slot, function, Some(&mut whole), ssas)?;
+    ) -> Result<Answer, Failure> {
+        let mut whole = vec![0; self.unit.session.area_max(slot)];
+        let before = self.unit.session.place(slot).unwrap_or_default();
+        let stand = self.unit.session.stand(slot);
+        let answer = self.unit.session.call(slot, function, Some(&mut whole), ssas)?;
         if answer.filled <= room.min(self.limits.area_bytes) {
             let front = answer.filled.min(area.len());
             area[..front].copy_from_slice(&whole[..front]);
             return Ok(answer);
         }
         if let Some(stand) = stand {
-            self.session.stand_again(slot, stand, &before)?;
+            self.unit.session.stand_again(slot, stand, &before)?;
         }
         if answer.filled <= room {
             return Ok(Answer { status: TOO_LONG, filled: 0 });
@@ -153,18 +185,18 @@ impl<S: Store> Schedule<S> {
             reply.pcb(number, Feedback::status(Status::AD.0));
             return Ok(());
         };
-        if self.loads.begin(&self.store, database, self.options.tell)? == Begun::NotEmpty {
+        if self.loads.begin(&self.store, database, self.program.options.tell)? == Begun::NotEmpty {
             self.show(number, Status::AI.0, reply);
             return Ok(());
         }
         let status = self.engine(number, request, reply)?;
         self.show(number, status, reply);
         if status == *b"  "
-            && self.loads.inserted(self.options.load_commit)
+            && self.loads.inserted(self.program.options.load_commit)
             && self.points.is_empty()
             && !self.stands_elsewhere()
         {
-            self.session.commit().map_err(ended)?;
+            self.unit.session.commit().map_err(ended)?;
             self.loads.committed();
         }
         Ok(())
@@ -174,15 +206,6 @@ impl<S: Store> Schedule<S> {
     fn stands_elsewhere(&self) -> bool {
         (0..self.pcbs.len() - 1)
             .filter(|slot| !self.loads.is_load(*slot))
-            .any(|slot| self.session.place(slot).is_some_and(|place| !place.nodes.is_empty()))
-    }
-}
-
-pub(crate) fn too_short(needed: usize) -> AibReply {
-    AibReply {
-        return_code: WRONG_PARAMETER,
-        reason: AREA_TOO_SHORT,
-        extension: 0,
-        area_used: u32::try_from(needed).unwrap_or(u32::MAX),
+            .any(|slot| self.unit.session.place(slot).is_some_and(|place| !place.nodes.is_empty()))
     }
 }

@@ -11,11 +11,21 @@ use definitions::{DbdName, PsbName};
 use dli::SessionError;
 use gsam::GsamError;
 use hierarchy::HierarchyError;
-use region::Abend;
+use region::{Abend, Failure};
 use store::StoreError;
 
 use crate::checkpoint::STEP_BYTES_MAX;
-use crate::haldb::CardFault;
+
+/// What is wrong with a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardFault {
+    /// The card, from 1.
+    pub card: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub why: String,
+}
 
 /// Why a PSB cannot be scheduled.
 #[derive(Debug, thiserror::Error)]
@@ -191,4 +201,12 @@ pub(crate) fn ended(failure: dli::Failure) -> Abend {
 pub(crate) fn refused(error: &StoreError) -> Abend {
     let code = if matches!(error, StoreError::Deadlock) { "U0777" } else { "U0844" };
     because(code, error)
+}
+
+impl ScheduleError {
+    /// As a region hands it on.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        Failure { code: self.code().to_string(), text: self.to_string(), remedy: self.remedy() }
+    }
 }

@@ -29,6 +29,7 @@ use hierarchy::Database;
 use placement::Partition;
 use seam::disk::{Disk, read_small};
 
+pub use crate::error::CardFault;
 use crate::error::ScheduleError;
 
 /// The DD of the statements.
@@ -61,17 +62,6 @@ pub struct Statement {
     pub partition: String,
     /// How many.
     pub count: u16,
-}
-
-/// What is wrong with a card.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardFault {
-    /// The card, from 1.
-    pub card: usize,
-    /// The column, from 1.
-    pub column: usize,
-    /// What is wrong there.
-    pub why: String,
 }
 
 /// Reads statements.

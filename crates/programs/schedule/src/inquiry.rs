@@ -15,25 +15,16 @@
 //!
 //! Invariants:
 //! 1. Binary fields are big-endian.
-//! 2. The return and reason codes of AIBs are kept here (general knowledge, \[K\]).
 
+use dli::Availability;
 use region::shape::{NO_NAME, Name, PcbKind};
-use region::{Abend, AibReply, Reply, Request, is_counted};
+use region::{Abend, Reply, Request, is_counted};
 use store::Store;
 
-use crate::schedule::{Group, Pcb, Schedule};
+use crate::aib::{UNKNOWN_RESOURCE, UNKNOWN_SUBFUNCTION, too_short, wrong};
+use crate::offline::{self, StatusGroup};
+use crate::schedule::Schedule;
 use crate::shapes;
-
-/// A parameter of an AIB call is wrong.
-pub(crate) const WRONG_PARAMETER: u32 = 0x104;
-/// No PCB has the name.
-pub(crate) const UNKNOWN_RESOURCE: u32 = 0x208;
-/// The area is too short for what the call returns.
-pub(crate) const AREA_TOO_SHORT: u32 = 0x20C;
-/// There is no such subfunction.
-const UNKNOWN_SUBFUNCTION: u32 = 0x218;
-/// The call is not one for this kind of program.
-pub(crate) const NOT_FOR_BATCH: u32 = 0x228;
 
 const RELEASE: u32 = 0x1501;
 const SYSTEM: &[u8; 8] = b"HOLDFAST";
@@ -52,15 +43,15 @@ impl<S: Store> Schedule<S> {
             None => *b"AB",
             Some("DBQUERY") => self.show_availability(reply),
             Some("STATUS GROUPA") => {
-                self.group = self.group.max(Group::A);
+                self.offline.group = self.offline.group.max(StatusGroup::A);
                 *b"  "
             }
             Some("STATUS GROUPB") => {
-                self.group = Group::B;
+                self.offline.group = StatusGroup::B;
                 *b"  "
             }
             Some("RSA12") => {
-                self.widen_rsas(reply);
+                self.pcbs.widen_rsas(reply);
                 *b"  "
             }
             Some(_) => *b"AJ",
@@ -69,13 +60,22 @@ impl<S: Store> Schedule<S> {
         Ok(())
     }
 
-    /// From now on files show record search arguments of 12 bytes (DLI-12.60).
-    fn widen_rsas(&mut self, reply: &mut Reply) {
-        for (number, pcb) in self.pcbs.iter_mut().enumerate() {
-            if let Pcb::File(file) = pcb {
-                file.widen(number, reply);
+    /// Shows in each database PCB whether its data is there. Answers the status of the I/O PCB.
+    fn show_availability(&self, reply: &mut Reply) -> [u8; 2] {
+        let mut all = Vec::new();
+        for number in 1..self.pcbs.len() {
+            let Some(mut found) = self.unit.session.availability(number - 1) else { continue };
+            let mut status = if found == Availability::All { *b"  " } else { *b"NA" };
+            if self.claimed.closed(number - 1, false).is_some() {
+                (found, status) = (Availability::Nothing, *b"NA");
+            } else if self.claimed.closed(number - 1, true).is_some() && found == Availability::All
+            {
+                (found, status) = (Availability::Part, *b"NU");
             }
+            self.show(number, status, reply);
+            all.push(found);
         }
+        offline::status_of(&all).0
     }
 
     /// INQY.
@@ -101,7 +101,7 @@ impl<S: Store> Schedule<S> {
                 }
                 return Ok(());
             }
-            "PROGRAM" => Some(self.program.to_vec()),
+            "PROGRAM" => Some(self.program.name.to_vec()),
             "ENVIRON" => {
                 let mut block = self.environment();
                 let room = area.as_deref().map_or(0, <[u8]>::len);
@@ -109,7 +109,7 @@ impl<S: Store> Schedule<S> {
                 Some(block)
             }
             "LERUNOPT" => Some(vec![0; 4]),
-            "MSGINFO" if self.terminals.io.is_some() => Some(message_information()),
+            "MSGINFO" if self.unit.terminals.io().is_some() => Some(message_information()),
             "" | "NULL" if number.is_none() => None,
             "" | "NULL" | "MSGINFO" => {
                 // They tell of messages and their destinations, which there are none of.
@@ -117,12 +117,12 @@ impl<S: Store> Schedule<S> {
                 return Ok(());
             }
             _ => {
-                reply.aib(wrong(UNKNOWN_SUBFUNCTION, 0));
+                reply.aib(wrong(UNKNOWN_SUBFUNCTION));
                 return Ok(());
             }
         };
         match found {
-            None => reply.aib(wrong(UNKNOWN_RESOURCE, 0)),
+            None => reply.aib(wrong(UNKNOWN_RESOURCE)),
             Some(bytes) => {
                 let said = give(&bytes, area, reply);
                 status(said, reply);
@@ -133,36 +133,37 @@ impl<S: Store> Schedule<S> {
 
     /// Whom the I/O PCB names.
     fn user(&self) -> (Name, Name) {
-        if let Some(io) = &self.terminals.io {
+        if let Some(io) = self.unit.terminals.io() {
             return (io.user, io.group);
         }
-        match self.shapes.first().map(|shape| &shape.kind) {
+        match self.pcbs.shapes().first().map(|shape| &shape.kind) {
             Some(PcbKind::Io(io)) => (io.user, io.group),
             _ => (NO_NAME, NO_NAME),
         }
     }
 
     fn environment(&self) -> Vec<u8> {
-        let own = self.options.kind.name();
-        let control: &[u8] = match (self.options.kind.is_online(), &self.messages) {
-            (false, _) => b"BATCH   ",
-            (true, None) => b"DB      ",
-            (true, Some(_)) => b"DB/DC   ",
-        };
-        let group: &[u8] = match self.group {
-            Group::None => b"    ",
-            Group::A => b"A   ",
-            Group::B => b"B   ",
+        let own = self.program.options.kind.name();
+        let control: &[u8] =
+            match (self.program.options.kind.is_online(), self.unit.terminals.are_there()) {
+                (false, _) => b"BATCH   ",
+                (true, false) => b"DB      ",
+                (true, true) => b"DB/DC   ",
+            };
+        let group: &[u8] = match self.offline.group {
+            StatusGroup::None => b"    ",
+            StatusGroup::A => b"A   ",
+            StatusGroup::B => b"B   ",
         };
         let mut block = Vec::with_capacity(ENVIRON);
         block.extend_from_slice(SYSTEM);
         block.extend_from_slice(&RELEASE.to_be_bytes());
         block.extend_from_slice(control);
         block.extend_from_slice(&own);
-        block.extend_from_slice(&(self.options.owner as u32).to_be_bytes());
-        block.extend_from_slice(&self.program);
-        block.extend_from_slice(self.psb.bytes());
-        block.extend_from_slice(&shapes::named(&self.options.transaction));
+        block.extend_from_slice(&(self.program.options.owner as u32).to_be_bytes());
+        block.extend_from_slice(&self.program.name);
+        block.extend_from_slice(self.program.psb.bytes());
+        block.extend_from_slice(&shapes::named(&self.program.options.transaction));
         let (user, users) = self.user();
         block.extend_from_slice(&user);
         block.extend_from_slice(&users);
@@ -192,13 +193,8 @@ fn give(bytes: &[u8], area: Option<&mut [u8]>, reply: &mut Reply) -> [u8; 2] {
     if len == bytes.len() {
         return *b"  ";
     }
-    reply.aib(wrong(AREA_TOO_SHORT, bytes.len()));
+    reply.aib(too_short(bytes.len()));
     *b"AG"
-}
-
-fn wrong(reason: u32, needed: usize) -> AibReply {
-    let area_used = u32::try_from(needed).unwrap_or(u32::MAX);
-    AibReply { return_code: WRONG_PARAMETER, reason, extension: 0, area_used }
 }
 
 /// The text behind LL and ZZ, without blanks at its end.

@@ -14,14 +14,18 @@
 //!
 //! | to understand | look at |
 //! |---|---|
-//! | which call goes where, how a program ends | `schedule` |
+//! | which call goes where, how a program ends | `server` |
+//! | the parts of a scheduled PSB; how it is scheduled | `schedule`; `options` |
+//! | one commit for databases, data sets, queues, messages | `unit` |
+//! | return and reason codes of AIBs | `aib` |
 //! | which programs may run beside each other | `intents` |
 //! | what PSBGEN limits; dates and times | `limits`, `moment` |
 //! | PCBs that are limited to partitions; partitions that are offline | [`haldb`], `offline` |
 //! | calls on database PCBs; a load and what it leaves | `database`, `load` |
 //! | calls on sequential files | `file` |
-//! | what PCBs look like to a program | `shapes` |
-//! | sync points, CHKP, XRST | `sync`; what a checkpoint keeps: `checkpoint` |
+//! | which PCBs there are, what they look like to a program | `pcbs`, `shapes` |
+//! | sync points, CHKP, XRST | `sync`; what is restarted from: `restart`, `search` |
+//! | what a checkpoint keeps; the records of a step | `checkpoint`; `step_records` |
 //! | SETS, SETU, ROLS | `points` |
 //! | calls for messages | `terminal` |
 //! | what a message program's calls ask of whoever keeps messages | [`messages`] |
@@ -38,6 +42,7 @@
 //! 3. After a call that ends the program nothing else of it is done but the backout.
 //! 4. A database whose load has not ended normally is never taken for a loaded one.
 
+mod aib;
 mod apart;
 mod checkpoint;
 mod database;
@@ -52,26 +57,32 @@ mod load;
 pub mod messages;
 mod moment;
 mod offline;
+mod options;
+mod pcbs;
 mod points;
 mod queues;
 mod records;
+mod restart;
 mod schedule;
 mod search;
+mod server;
 mod service;
 mod shapes;
 mod statistics;
+mod step_records;
 mod sync;
 mod tally;
 mod terminal;
-mod terminals;
+mod unit;
 mod userlog;
 
 pub use apart::{outputs_of, refuse_same_files};
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Closed, Intents, claims_of};
+pub use options::{Mode, Options, RegionKind, User};
 pub use records::Catalogs;
-pub use schedule::{Environment, Mode, Options, RegionKind, Schedule, User};
+pub use schedule::{Environment, Schedule};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;
 pub use userlog::SET as USER_LOG;

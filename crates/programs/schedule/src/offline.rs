@@ -14,78 +14,58 @@
 //! | every one is, or the database is closed | NA | BJ, if that is so of all |
 //! | a database that the PCB changes is closed for updates | NU | BK |
 
-use definitions::Function;
-use dli::{Availability, Failure, Status};
-use region::{Abend, Reply};
-use store::Store;
+use dli::{Availability, Status};
+use region::Abend;
 
-use crate::error::{abend, ended};
-use crate::schedule::{Group, Schedule};
+use crate::error::abend;
 
-impl<S: Store> Schedule<S> {
-    /// The status of a call that met data which is offline; or the end of the program.
-    pub(crate) fn unavailable(
-        &mut self,
-        number: usize,
-        failure: Failure,
-    ) -> Result<[u8; 2], Abend> {
-        self.without(number, || ended(failure))
+/// Which status group the program has asked for (INIT).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StatusGroup {
+    None,
+    A,
+    B,
+}
+
+/// What a program has asked for, and which of its PCBs have met data that is offline.
+pub(crate) struct Offline {
+    pub(crate) group: StatusGroup,
+    /// Which database PCBs had BA or BB: ROLS on them ends the program (DLI-12.55).
+    had_none: Vec<bool>,
+}
+
+impl Offline {
+    /// Of a program with so many PCBs.
+    pub(crate) fn new(pcbs: usize) -> Offline {
+        Offline { group: StatusGroup::None, had_none: vec![false; pcbs] }
     }
 
-    /// The status of a call through a PCB whose database operators have closed, if they have; or
-    /// the end of the program.
-    pub(crate) fn if_closed(
-        &mut self,
-        number: usize,
-        function: Function,
-    ) -> Result<Option<[u8; 2]>, Abend> {
-        if self.session.is_idle() {
-            self.claimed.look();
+    /// The status of a call that meets data which is offline; none if that ends the program.
+    pub(crate) fn status(&self) -> Option<Status> {
+        match self.group {
+            StatusGroup::None => None,
+            StatusGroup::A => Some(Status::BA),
+            StatusGroup::B => Some(Status::BB),
         }
-        let updates = function.is_change();
-        if !updates && !function.is_get() {
-            return Ok(None);
-        }
-        let Some(dbd) = self.claimed.closed(number - 1, updates) else { return Ok(None) };
-        let text = format!("database {dbd} is stopped, or closed for updates; /START DB {dbd}");
-        self.without(number, || abend("U3303", text)).map(Some)
     }
 
-    /// The status of a call without data; or the end of the program.
-    fn without(&mut self, number: usize, end: impl FnOnce() -> Abend) -> Result<[u8; 2], Abend> {
-        let status = match self.group {
-            Group::None => return Err(end()),
-            Group::A => Status::BA,
-            Group::B => {
-                self.back_out()?;
-                Status::BB
-            }
-        };
+    /// A PCB has shown that status.
+    pub(crate) fn met(&mut self, number: usize) {
         self.had_none[number] = true;
-        Ok(status.0)
     }
 
-    /// Shows in each database PCB whether its data is there. Answers the status of the I/O PCB.
-    pub(crate) fn show_availability(&self, reply: &mut Reply) -> [u8; 2] {
-        let (mut least, mut most) = (None, None);
-        for number in 1..self.pcbs.len() {
-            let Some(mut found) = self.session.availability(number - 1) else { continue };
-            let mut status = if found == Availability::All { *b"  " } else { *b"NA" };
-            if self.claimed.closed(number - 1, false).is_some() {
-                (found, status) = (Availability::Nothing, *b"NA");
-            } else if self.claimed.closed(number - 1, true).is_some() && status == *b"  " {
-                (found, status) = (Availability::Part, *b"NU");
-            }
-            self.show(number, status, reply);
-            least = Some(least.map_or(found, |least: Availability| least.min(found)));
-            most = most.max(Some(found));
-        }
-        let status = match (least, most) {
-            (Some(Availability::Nothing), _) => Status::BJ,
-            (_, Some(Availability::Part | Availability::Nothing)) => Status::BK,
-            _ => Status::OK,
-        };
-        status.0
+    /// Whether a PCB ever has.
+    pub(crate) fn has_met(&self, number: usize) -> bool {
+        self.had_none[number]
+    }
+}
+
+/// What the I/O PCB shows of all databases.
+pub(crate) fn status_of(all: &[Availability]) -> Status {
+    match (all.iter().min(), all.iter().max()) {
+        (Some(Availability::Nothing), _) => Status::BJ,
+        (_, Some(Availability::Part | Availability::Nothing)) => Status::BK,
+        _ => Status::OK,
     }
 }
 

@@ -11,7 +11,7 @@ use region::{Abend, Request};
 use store::{Savepoint, Store, StoreError};
 
 use crate::error::{abend, ended};
-use crate::schedule::Schedule;
+use crate::unit::UnitOfWork;
 
 const POINTS_MAX: usize = 9;
 
@@ -56,20 +56,15 @@ impl Points {
     pub(crate) fn clear(&mut self) {
         self.points.clear();
     }
-}
 
-fn token_of(more: &[&mut [u8]]) -> Option<Token> {
-    more.first().and_then(|token| token.first_chunk()).copied()
-}
-
-impl<S: Store> Schedule<S> {
     /// SETS and SETU.
-    pub(crate) fn set_point(&mut self, request: Request<'_>) -> Result<[u8; 2], Abend> {
-        if self.is_without_log() {
-            return Ok(*b"AL");
-        }
+    pub(crate) fn set<S: Store>(
+        &mut self,
+        unit: &mut UnitOfWork<S>,
+        request: Request<'_>,
+    ) -> Result<[u8; 2], Abend> {
         let is_tolerant = request.function == Function::Setu;
-        if self.points.impossible {
+        if self.impossible {
             return Ok(if is_tolerant { *b"  " } else { *b"SC" });
         }
         let Request { area, more, .. } = request;
@@ -78,56 +73,53 @@ impl<S: Store> Schedule<S> {
                 // User data without a token to find it by.
                 return Ok(*b"AB");
             }
-            self.points.clear();
+            self.clear();
             return Ok(*b"  ");
         };
-        self.points.points.retain(|point| point.token != token);
-        if self.points.points.len() == POINTS_MAX {
+        self.points.retain(|point| point.token != token);
+        if self.points.len() == POINTS_MAX {
             return Ok(*b"SB");
         }
-        let mark = match self.messages.as_mut().map(|messages| messages.mark()) {
+        let mark = match unit.terminals.mark() {
             Some(None) => return Ok(if is_tolerant { *b"  " } else { *b"SC" }),
             mark => mark.flatten(),
         };
-        let savepoint = match self.session.savepoint() {
+        let savepoint = match unit.session.savepoint() {
             Ok(savepoint) => savepoint,
             Err(failure) if is_too_much(&failure.error) => return Ok(*b"SA"),
             Err(failure) => return Err(ended(failure)),
         };
         let data = area.map_or_else(Vec::new, |area| area.to_vec());
-        let queues = self.queue_points();
-        self.points.points.push(Point { token, savepoint, mark, queues, data });
+        let queues = unit.queues.points();
+        self.points.push(Point { token, savepoint, mark, queues, data });
         Ok(*b"  ")
     }
 
     /// ROLS. Answers how much of the area it has filled.
-    pub(crate) fn roll_to_point(
+    pub(crate) fn roll_back<S: Store>(
         &mut self,
+        unit: &mut UnitOfWork<S>,
         request: Request<'_>,
     ) -> Result<([u8; 2], usize), Abend> {
-        if self.is_without_log() {
-            return Ok((*b"AL", 0));
-        }
         let Request { area, more, .. } = request;
         let Some(token) = token_of(more) else {
             let text = "the program rolled back to its last commit (ROLS without a token)";
             return Err(abend("U3303", text));
         };
-        if self.points.impossible {
+        if self.impossible {
             return Ok((*b"SC", 0));
         }
-        let Some(at) = self.points.points.iter().position(|point| point.token == token) else {
+        let Some(at) = self.points.iter().position(|point| point.token == token) else {
             return Ok((*b"RA", 0));
         };
-        let savepoint = self.points.points[at].savepoint;
-        self.session.rollback_to(savepoint).map_err(ended)?;
-        let queues = self.points.points[at].queues.clone();
-        self.return_queues_to(&queues);
-        if let (Some(messages), Some(mark)) = (&mut self.messages, self.points.points[at].mark) {
-            messages.return_to(mark);
+        let savepoint = self.points[at].savepoint;
+        unit.session.rollback_to(savepoint).map_err(ended)?;
+        unit.queues.return_to(&self.points[at].queues);
+        if let Some(mark) = self.points[at].mark {
+            unit.terminals.return_to(mark);
         }
-        self.points.points.truncate(at + 1);
-        let data = &self.points.points[at].data;
+        self.points.truncate(at + 1);
+        let data = &self.points[at].data;
         let filled = match area {
             Some(area) => {
                 let len = area.len().min(data.len());
@@ -138,6 +130,10 @@ impl<S: Store> Schedule<S> {
         };
         Ok((*b"  ", filled))
     }
+}
+
+fn token_of(more: &[&mut [u8]]) -> Option<Token> {
+    more.first().and_then(|token| token.first_chunk()).copied()
 }
 
 fn is_too_much(error: &hierarchy::HierarchyError) -> bool {

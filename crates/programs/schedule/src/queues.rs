@@ -16,42 +16,57 @@
 
 use std::sync::Arc;
 
-use hierarchy::HierarchyError;
+use dli::Session;
 use mqi::server::{Carried, Managed, Points};
 use queue_manager::options::ConnectOptions;
 use region::Abend;
-use store::{Store, StoreError};
+use region::shape::Name;
+use store::Store;
 
-use crate::error::{abend, ended};
-use crate::schedule::{RegionKind, Schedule};
+use crate::error::abend;
+use crate::options::RegionKind;
 
 /// What kind of program messages say that they come from: one of IMS.
 const APPLICATION_TYPE: i32 = 3;
 
-impl<S: Store> Schedule<S> {
-    /// Has a program use the queues of a queue manager in the store of its databases; it works as
-    /// that user.
-    #[must_use]
-    pub fn with_queues(mut self, manager: Arc<dyn Managed<S>>, user: &str) -> Schedule<S> {
+/// The connections of a program, if it has a queue manager.
+pub(crate) struct Queues<S: Store>(Option<Carried<S>>);
+
+impl<S: Store> Queues<S> {
+    /// Of a program without a queue manager.
+    pub(crate) fn none() -> Queues<S> {
+        Queues(None)
+    }
+
+    /// Those of a program of this name, that works as that user.
+    pub(crate) fn of(
+        manager: Arc<dyn Managed<S>>,
+        (program, kind): (&Name, RegionKind),
+        user: &str,
+    ) -> Queues<S> {
         let mut who = ConnectOptions {
             user: user.to_owned(),
-            application: region::shape::text(&self.program),
+            application: region::shape::text(program),
             ..ConnectOptions::default()
         };
-        if self.options.kind != RegionKind::Batch {
+        if kind != RegionKind::Batch {
             who.application_type = APPLICATION_TYPE;
         }
-        self.queues = Some(Carried::new(manager, who));
-        self
+        Queues(Some(Carried::new(manager, who)))
     }
 
     /// A call of the message queue interface.
-    pub(crate) fn queue_call(&mut self, request: &[u8], answer: &mut Vec<u8>) -> Result<(), Abend> {
-        let Some(queues) = self.queues.as_mut().filter(|_| !self.is_over) else {
+    pub(crate) fn call(
+        &mut self,
+        session: &mut Session<S>,
+        request: &[u8],
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Abend> {
+        let Some(queues) = &mut self.0 else {
             mqi::server::nowhere(answer);
             return Ok(());
         };
-        self.session.lend_unit(|unit| queues.serve(unit, request, answer));
+        session.lend_unit(|unit| queues.serve(unit, request, answer));
         if queues.must_back_out() {
             let text = "a call of the message queue interface was done in part, and could not be \
                         undone";
@@ -61,72 +76,39 @@ impl<S: Store> Schedule<S> {
     }
 
     /// Whether messages were put or got since the last sync point.
-    pub(crate) fn has_queue_work(&self) -> bool {
-        self.queues.as_ref().is_some_and(Carried::has_work)
+    pub(crate) fn has_work(&self) -> bool {
+        self.0.as_ref().is_some_and(Carried::has_work)
     }
 
-    /// Commits what the calls have changed and what was put and got; durable on return.
-    pub(crate) fn commit_with_queues(&mut self) -> Result<(), Abend> {
-        match self.session.commit() {
-            Ok(()) => {
-                self.settle_queues(true);
-                Ok(())
-            }
-            Err(failure) => {
-                if is_unknown(&failure.error)
-                    && let Some(queues) = &mut self.queues
-                {
-                    queues.abandon();
-                }
-                Err(ended(failure))
-            }
+    /// The unit of work was committed or backed out.
+    pub(crate) fn settle(&mut self, session: &mut Session<S>, committed: bool) {
+        let Some(queues) = &mut self.0 else { return };
+        session.lend_unit(|unit| queues.settle(committed, unit));
+    }
+
+    /// Nobody knows how the unit of work ended.
+    pub(crate) fn abandon(&mut self) {
+        if let Some(queues) = &mut self.0 {
+            queues.abandon();
         }
-    }
-
-    /// Backs all of it out.
-    pub(crate) fn back_out_with_queues(&mut self) -> Result<(), Abend> {
-        match self.session.backout() {
-            Ok(()) => {
-                self.settle_queues(false);
-                Ok(())
-            }
-            Err(failure) => {
-                // The store has stopped: its next start backs out.
-                if let Some(queues) = &mut self.queues {
-                    queues.abandon();
-                }
-                Err(ended(failure))
-            }
-        }
-    }
-
-    fn settle_queues(&mut self, committed: bool) {
-        let Some(queues) = &mut self.queues else { return };
-        self.session.lend_unit(|unit| queues.settle(committed, unit));
     }
 
     /// Ends the connections of the program.
-    pub(crate) fn disconnect_queues(&mut self) {
-        if let Some(queues) = &mut self.queues {
+    pub(crate) fn disconnect(&mut self) {
+        if let Some(queues) = &mut self.0 {
             queues.disconnect_all();
         }
     }
 
     /// Where puts and gets stand.
-    pub(crate) fn queue_points(&mut self) -> Points {
-        self.queues.as_mut().map(Carried::points).unwrap_or_default()
+    pub(crate) fn points(&mut self) -> Points {
+        self.0.as_mut().map(Carried::points).unwrap_or_default()
     }
 
     /// The store is back at a point.
-    pub(crate) fn return_queues_to(&mut self, points: &Points) {
-        if let Some(queues) = &mut self.queues {
+    pub(crate) fn return_to(&mut self, points: &Points) {
+        if let Some(queues) = &mut self.0 {
             queues.return_to(points);
         }
     }
-}
-
-/// Whether nobody knows if the unit of work was committed.
-fn is_unknown(error: &HierarchyError) -> bool {
-    let HierarchyError::Store(error) = error else { return false };
-    matches!(error, StoreError::CommitUnknown(_) | StoreError::Stopped(_))
 }

@@ -12,11 +12,12 @@
 //! 1. A function that is none, or none for this PCB, is AD.
 
 use definitions::Function;
-use region::{Abend, AibReply, Reply, Request};
+use region::{Abend, Reply, Request};
 use store::Store;
 
+use crate::aib::{NOT_FOR_BATCH, UNKNOWN_RESOURCE, wrong};
 use crate::error::{abend, ended};
-use crate::inquiry::{NOT_FOR_BATCH, WRONG_PARAMETER};
+
 use crate::schedule::Schedule;
 
 /// Bytes of what GSCD returns: two addresses.
@@ -25,6 +26,7 @@ const ADDRESSES: usize = 8;
 impl<S: Store> Schedule<S> {
     /// A call through the I/O PCB.
     pub(crate) fn service(&mut self, request: Request<'_>, reply: &mut Reply) -> Result<(), Abend> {
+        let no_log = self.program.options.is_without_log();
         let status = match request.function {
             Function::Xrst => return self.extended_restart(request, reply),
             Function::Init => return self.initialize(&request, reply),
@@ -34,7 +36,7 @@ impl<S: Store> Schedule<S> {
             | Function::Purg
             | Function::Seto
             | Function::Auth
-                if self.messages.is_some() =>
+                if self.unit.terminals.are_there() =>
             {
                 return self.terminal(0, request, reply);
             }
@@ -42,21 +44,23 @@ impl<S: Store> Schedule<S> {
             // Whose input comes as messages has its sync points with them.
             Function::Sync if self.is_message_driven() => *b"AD",
             Function::Sync => self.sync()?,
+            Function::Rolb | Function::Sets | Function::Setu | Function::Rols if no_log => *b"AL",
             Function::Rolb => self.roll_back(request, reply)?,
             Function::Roll => return Err(abend("U0778", "the program rolled itself back (ROLL)")),
-            Function::Sets | Function::Setu => self.set_point(request)?,
+            Function::Sets | Function::Setu => self.points.set(&mut self.unit, request)?,
             Function::Rols => {
-                let (status, filled) = self.roll_to_point(request)?;
+                let (status, filled) = self.points.roll_back(&mut self.unit, request)?;
                 reply.fill(filled);
                 status
             }
             Function::Log => {
-                self.need_restart()?;
-                self.write_log(&request)?
+                self.restart.need()?;
+                let place = (&self.store, &*self.clock);
+                self.user_log.write(&mut self.unit.session, place, &request)?
             }
             Function::Deq => self.dequeue(&request)?,
-            Function::Stat => self.statistics(request, reply),
-            Function::Gscd if !self.options.kind.is_online() => addresses(request, reply),
+            Function::Stat => self.statistics.call(request, reply),
+            Function::Gscd if !self.program.options.kind.is_online() => addresses(request, reply),
             Function::Gu
             | Function::Gn
             | Function::Isrt
@@ -92,6 +96,23 @@ impl<S: Store> Schedule<S> {
         Ok(())
     }
 
+    /// A call for messages, of a program that has some.
+    pub(crate) fn terminal(
+        &mut self,
+        number: usize,
+        request: Request<'_>,
+        reply: &mut Reply,
+    ) -> Result<(), Abend> {
+        self.restart.need()?;
+        let status = if request.function == Function::Gu && number == 0 {
+            self.next_message(request.area, true, request.aib.is_some(), reply)?
+        } else {
+            self.unit.terminals.call(number, request, reply)
+        };
+        self.show(number, status, reply);
+        Ok(())
+    }
+
     /// A call through an alternate PCB, without messages.
     pub(crate) fn alternate(&self, function: Function) -> [u8; 2] {
         match function {
@@ -104,7 +125,7 @@ impl<S: Store> Schedule<S> {
 
     /// A call that concerns messages, of which there are none here.
     fn message(&self, function: Function) -> [u8; 2] {
-        let online = self.options.kind.is_online();
+        let online = self.program.options.kind.is_online();
         match function {
             Function::Gu if online => *b"QC",
             Function::Gn if online => *b"QD",
@@ -125,9 +146,9 @@ impl<S: Store> Schedule<S> {
             Function::Ical | Function::Icmd | Function::Gmsg | Function::Apsb | Function::Dpsb => {
                 NOT_FOR_BATCH
             }
-            _ => crate::inquiry::UNKNOWN_RESOURCE,
+            _ => UNKNOWN_RESOURCE,
         };
-        reply.aib(AibReply { return_code: WRONG_PARAMETER, reason, ..AibReply::default() });
+        reply.aib(wrong(reason));
     }
 
     /// DEQ: gives back what a class of command code Q keeps (DLI-12.26).
@@ -136,7 +157,7 @@ impl<S: Store> Schedule<S> {
         let Some(class) = class.filter(|class| (b'A'..=b'J').contains(class)) else {
             return Ok(*b"GL");
         };
-        self.session.dequeue(class).map_err(ended)?;
+        self.unit.session.dequeue(class).map_err(ended)?;
         Ok(*b"  ")
     }
 }

@@ -13,7 +13,7 @@ use region::shape::{
 };
 
 use crate::moment::Moment;
-use crate::schedule::{Options, User};
+use crate::options::{Options, User};
 
 /// Bytes of a record search argument.
 pub(crate) const RSA_BYTES: u8 = 8;

@@ -17,11 +17,12 @@
 //! 1. Every figure is one that was counted; what is not counted here is not shown.
 //! 2. A function that is none is AC, and nothing is returned.
 
-use region::{Reply, Request};
-use store::Store;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::database::too_short;
-use crate::schedule::Schedule;
+use region::{Reply, Request};
+
+use crate::aib::too_short;
 
 /// What one pool has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,9 +144,20 @@ fn summary(values: &[(&str, u64)]) -> String {
     kept.map(|(name, value)| format!("{name} {value:<12}")).collect()
 }
 
-impl<S: Store> Schedule<S> {
+/// What a program is told of the pools.
+pub(crate) struct Statistics {
+    pools: Arc<dyn Pools>,
+    /// The pool that the next call of a function and form tells of.
+    next: BTreeMap<([u8; 4], u8), usize>,
+}
+
+impl Statistics {
+    pub(crate) fn new(pools: Arc<dyn Pools>) -> Statistics {
+        Statistics { pools, next: BTreeMap::new() }
+    }
+
     /// STAT; the status.
-    pub(crate) fn statistics(&mut self, request: Request<'_>, reply: &mut Reply) -> [u8; 2] {
+    pub(crate) fn call(&mut self, request: Request<'_>, reply: &mut Reply) -> [u8; 2] {
         let Request { area, more, aib, .. } = request;
         let function = more.first().map(|function| &**function).unwrap_or_default();
         let Some((kind, letter)) = function.first_chunk::<4>().zip(function.get(4)) else {
@@ -181,7 +193,7 @@ impl<S: Store> Schedule<S> {
                 (all, "ALL BUFFER POOLS".to_owned(), *b"  ")
             }
             b"DBES" | b"VBAS" | b"VBES" => {
-                let next = self.subpools.entry((*kind, *letter)).or_default();
+                let next = self.next.entry((*kind, *letter)).or_default();
                 let Some(pool) = pools.get(*next) else {
                     *next = 0;
                     return *b"GE";

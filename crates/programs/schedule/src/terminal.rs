@@ -18,20 +18,20 @@
 //! | others | as whoever keeps the messages says |
 //!
 //! Invariants:
-//! 1. What a program inserts is checked here, and reaches whoever keeps the messages with its LL
+//! 1. There is an entry for each PCB of the program, the I/O PCB first, as number 0.
+//! 2. What a program inserts is checked here, and reaches whoever keeps the messages with its LL
 //!    most significant byte first.
-//! 2. The I/O PCB shows at every call what came with the last message.
+//! 3. The I/O PCB shows at every call what came with the last message.
 
 use std::sync::Arc;
 
 use definitions::Function;
+use definitions::resolve::{ResolvedKind, ResolvedPsb};
 use region::shape::{NO_NAME, Name};
-use region::{Abend, AibReply, Reply, Request};
+use region::{Abend, AibReply, Feedback, IoFeedback, Reply, Request};
 use store::{CommitSink, Store};
 
-use crate::error::ended;
 use crate::messages::{Messages, Segment, TerminalPcb};
-use crate::schedule::{Mode, Schedule};
 
 /// The shortest segment: LL, ZZ and a byte of data.
 const SEGMENT_MIN: usize = 5;
@@ -50,42 +50,54 @@ fn pcb_of(number: usize) -> TerminalPcb {
     if number == 0 { TerminalPcb::Io } else { TerminalPcb::Alternate(number) }
 }
 
-impl<S: Store> Schedule<S> {
-    /// Has a program get and send messages.
-    #[must_use]
-    pub fn with_messages(mut self, messages: Box<dyn Messages<S>>) -> Schedule<S> {
+/// The messages of a program, and what is known of them between calls.
+pub(crate) struct Terminals<S: Store> {
+    /// None of a program without messages.
+    messages: Option<Box<dyn Messages<S>>>,
+    /// What the I/O PCB shows since the last message.
+    io: Option<IoFeedback>,
+    /// By PCB: whether its message has begun.
+    building: Vec<bool>,
+    /// By PCB: whether CHNG may give it a destination.
+    modifiable: Vec<bool>,
+    /// A message was got since the last sync point, or one was made.
+    touched: bool,
+}
+
+impl<S: Store> Terminals<S> {
+    /// Without messages.
+    pub(crate) fn of(psb: &ResolvedPsb) -> Terminals<S> {
+        let is_modifiable =
+            |kind: &ResolvedKind| matches!(kind, ResolvedKind::Terminal(pcb) if pcb.modifiable);
+        let alternates = psb.pcbs.iter().map(|pcb| is_modifiable(&pcb.kind));
+        let modifiable: Vec<bool> = std::iter::once(false).chain(alternates).collect();
+        let building = vec![false; modifiable.len()];
+        Terminals { messages: None, io: None, building, modifiable, touched: false }
+    }
+
+    /// Has the program get and send messages.
+    pub(crate) fn connect(&mut self, messages: Box<dyn Messages<S>>) {
         self.messages = Some(messages);
-        self
     }
 
-    /// Whether its input comes as messages: then SYNC is not for it, and CHKP gets the next one.
-    pub(crate) fn is_message_driven(&self) -> bool {
-        let has_input = self.options.kind.is_for_messages() || !self.options.transaction.is_empty();
-        self.messages.is_some() && has_input
+    /// Whether the program has messages.
+    pub(crate) fn are_there(&self) -> bool {
+        self.messages.is_some()
     }
 
-    /// A call for messages, of a program that has some.
-    pub(crate) fn terminal(
-        &mut self,
-        number: usize,
-        request: Request<'_>,
-        reply: &mut Reply,
-    ) -> Result<(), Abend> {
-        self.need_restart()?;
-        let with_aib = request.aib.is_some();
-        let status = match (request.function, number) {
-            (Function::Gu, 0) => self.next_message(request.area, true, with_aib, reply)?,
-            (Function::Gn, 0) => self.next_segment(request.area, with_aib, reply),
-            (Function::Isrt, _) => self.insert(number, request),
-            (Function::Purg, _) => self.purge(number, request),
-            (Function::Chng, 1..) => self.change(number, &request),
-            (Function::Seto, _) if self.terminals.is_building(number) => *b"A2",
-            (Function::Seto, _) => *b"  ",
-            (Function::Auth, 0) => self.authorize(request.area, reply),
-            _ => *b"AD",
-        };
-        self.show(number, status, reply);
-        Ok(())
+    /// What came with the last message.
+    pub(crate) fn io(&self) -> Option<&IoFeedback> {
+        self.io.as_ref()
+    }
+
+    /// Whether a message was got since the last sync point, or one was made.
+    pub(crate) fn are_touched(&self) -> bool {
+        self.touched
+    }
+
+    /// What the I/O PCB shows with a status.
+    pub(crate) fn io_feedback(&self, status: [u8; 2]) -> Feedback<'_> {
+        Feedback { io: self.io.as_ref(), ..Feedback::status(status) }
     }
 
     /// Where an alternate PCB's messages go now, if the program has messages.
@@ -93,41 +105,43 @@ impl<S: Store> Schedule<S> {
         self.messages.as_ref().map_or(NO_NAME, |messages| messages.destination(pcb_of(number)))
     }
 
-    /// The next message: after a sync point, if this call is one.
-    pub(crate) fn next_message(
+    /// A call for messages but for GU of the I/O PCB, which may be a sync point.
+    pub(crate) fn call(
         &mut self,
-        area: Option<&mut [u8]>,
-        syncs: bool,
-        with_aib: bool,
+        number: usize,
+        request: Request<'_>,
         reply: &mut Reply,
-    ) -> Result<[u8; 2], Abend> {
-        let Some(area) = area else { return Ok(*b"AB") };
-        if syncs && self.options.mode == Mode::Single && !self.is_untouched() {
-            self.sync_files()?;
-            self.commit()?;
+    ) -> [u8; 2] {
+        let with_aib = request.aib.is_some();
+        match (request.function, number) {
+            (Function::Gn, 0) => self.next_segment(request.area, with_aib, reply),
+            (Function::Isrt, _) => self.insert(number, request),
+            (Function::Purg, _) => self.purge(number, request),
+            (Function::Chng, 1..) => self.change(number, &request),
+            (Function::Seto, _) if self.is_building(number) => *b"A2",
+            (Function::Seto, _) => *b"  ",
+            (Function::Auth, 0) => self.authorize(request.area, reply),
+            _ => *b"AD",
         }
-        let Schedule { session, messages: Some(messages), terminals, claimed, .. } = self else {
-            return Ok(*b"QC");
-        };
-        let was_idle = session.is_idle();
-        if was_idle {
-            claimed.look();
-        }
-        let unit = session.unit().map_err(ended)?;
-        let Some(segment) = messages.next_message(unit)? else {
-            if was_idle {
-                // An empty unit of work would be committed at the end, for nothing.
-                session.backout().map_err(ended)?;
-            }
-            return Ok(*b"QC");
-        };
-        terminals.touched = true;
-        if let Some(io) = segment.io {
-            terminals.io = Some(*io);
-        }
-        Ok(deliver(&segment, area, with_aib, reply))
     }
 
+    /// The next message's first segment, in this unit of work; none if there is no message.
+    pub(crate) fn next_message(
+        &mut self,
+        unit: &mut S::Unit,
+        (area, with_aib): (&mut [u8], bool),
+        reply: &mut Reply,
+    ) -> Result<Option<[u8; 2]>, Abend> {
+        let Some(messages) = &mut self.messages else { return Ok(None) };
+        let Some(segment) = messages.next_message(unit)? else { return Ok(None) };
+        self.touched = true;
+        if let Some(io) = segment.io {
+            self.io = Some(*io);
+        }
+        Ok(Some(deliver(&segment, area, with_aib, reply)))
+    }
+
+    /// The present message's next segment.
     fn next_segment(
         &mut self,
         area: Option<&mut [u8]>,
@@ -165,15 +179,15 @@ impl<S: Store> Schedule<S> {
             return *b"A3";
         }
         let mod_name = mod_name_of(more);
-        if mod_name.is_some() && self.terminals.is_building(number) {
+        if mod_name.is_some() && self.is_building(number) {
             return *b"A5";
         }
         let Some(messages) = &mut self.messages else { return *b"QH" };
         let status = messages.insert(pcb_of(number), segment, mod_name);
         if status == *b"  " {
-            self.terminals.touched = true;
+            self.touched = true;
             if !messages.is_scratch_pad(segment) {
-                self.terminals.build(number, true);
+                self.build(number, true);
             }
         }
         status
@@ -191,8 +205,8 @@ impl<S: Store> Schedule<S> {
         let Some(messages) = &mut self.messages else { return *b"A3" };
         let status = messages.purge(pcb_of(number), segment, mod_name_of(more));
         if status == *b"  " {
-            self.terminals.touched = true;
-            self.terminals.build(number, segment.is_some());
+            self.touched = true;
+            self.build(number, segment.is_some());
         }
         status
     }
@@ -200,8 +214,8 @@ impl<S: Store> Schedule<S> {
     fn change(&mut self, number: usize, request: &Request<'_>) -> [u8; 2] {
         let destination = request.area.as_deref().and_then(|area| area.first_chunk::<8>());
         let Some(destination) = destination.copied() else { return *b"AB" };
-        let is_modifiable = self.terminals.modifiable.get(number).copied().unwrap_or_default();
-        if !is_modifiable || self.terminals.is_building(number) {
+        let is_modifiable = self.modifiable.get(number).copied().unwrap_or_default();
+        if !is_modifiable || self.is_building(number) {
             return *b"A2";
         }
         if destination == NO_NAME {
@@ -230,48 +244,65 @@ impl<S: Store> Schedule<S> {
         if said == REFUSED { *b"A4" } else { *b"  " }
     }
 
-    fn is_untouched(&self) -> bool {
-        self.session.is_idle() && !self.terminals.touched && !self.has_queue_work()
+    /// Puts what the messages owe into the unit of work.
+    pub(crate) fn prepare(&mut self, unit: &mut S::Unit) -> Result<(), Abend> {
+        self.messages.as_mut().map_or(Ok(()), |messages| messages.prepare(unit))
     }
 
-    /// Puts what the messages owe into the unit of work; answers who hears of the commit if the
-    /// program does not wait for it.
-    pub(crate) fn prepare_messages(&mut self) -> Result<Option<Queued>, Abend> {
-        if self.messages.is_none() || self.is_untouched() {
-            return Ok(None);
-        }
-        // What others are to see at once has to be durable before.
-        let waits = self.has_queue_work();
-        let Schedule { session, messages: Some(messages), .. } = self else { return Ok(None) };
-        messages.prepare(session.unit().map_err(ended)?)?;
-        Ok(if waits { None } else { messages.queue() })
+    /// Who hears of the commit if the program does not wait for it.
+    pub(crate) fn queue(&mut self) -> Option<Queued> {
+        self.messages.as_mut()?.queue()
     }
 
-    /// Commits databases, messages and queues in one unit of work.
-    pub(crate) fn commit_all(&mut self) -> Result<(), Abend> {
-        let has_work = !self.is_untouched();
-        match self.prepare_messages()? {
-            Some((sink, token)) => {
-                self.session.commit_queued(&sink, token).map_err(ended)?;
-            }
-            None => {
-                self.commit_with_queues()?;
-                if let Some(messages) = self.messages.as_mut().filter(|_| has_work) {
-                    messages.committed();
-                }
-            }
+    /// The program has waited for its commit, which is durable.
+    pub(crate) fn committed(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.committed();
         }
-        self.terminals.touched = false;
-        self.terminals.forget_outputs();
-        Ok(())
+    }
+
+    /// A sync point: no message has begun.
+    pub(crate) fn sync(&mut self) {
+        self.touched = false;
+        self.building.fill(false);
     }
 
     /// Everything was backed out; by ROLB the input stays the program's.
-    pub(crate) fn messages_backed_out(&mut self, again: bool) {
+    pub(crate) fn backed_out(&mut self, again: bool) {
         if let Some(messages) = &mut self.messages {
             messages.backed_out(again);
         }
-        self.terminals.forget_outputs();
+        self.building.fill(false);
+    }
+
+    /// The program ends by this abend.
+    pub(crate) fn abends(&mut self, abend: &Abend) {
+        if let Some(messages) = &mut self.messages {
+            messages.abends(abend);
+        }
+    }
+
+    /// Where the outputs stand: none of a program without messages, and nothing inside if they
+    /// cannot be undone.
+    pub(crate) fn mark(&mut self) -> Option<Option<u64>> {
+        self.messages.as_mut().map(|messages| messages.mark())
+    }
+
+    /// Outputs behind the mark go.
+    pub(crate) fn return_to(&mut self, mark: u64) {
+        if let Some(messages) = &mut self.messages {
+            messages.return_to(mark);
+        }
+    }
+
+    fn is_building(&self, number: usize) -> bool {
+        self.building.get(number).copied().unwrap_or_default()
+    }
+
+    fn build(&mut self, number: usize, is_begun: bool) {
+        if let Some(building) = self.building.get_mut(number) {
+            *building = is_begun;
+        }
     }
 }
 

@@ -14,12 +14,13 @@
 //! 2. Records are never changed, and nothing but a person removes them.
 
 use definitions::PsbName;
+use dli::Session;
 use region::{Abend, Request, is_counted};
+use seam::clock::Clock;
 use store::{SetId, Store, Unit};
 
-use crate::checkpoint::named_set;
 use crate::error::{ended, refused};
-use crate::schedule::Schedule;
+use crate::step_records::named_set;
 
 /// The set that holds the records.
 pub const SET: &str = "HOLDFAST.USERLOG";
@@ -39,11 +40,14 @@ impl UserLog {
     pub(crate) fn new(psb: PsbName) -> UserLog {
         UserLog { psb, set: None }
     }
-}
 
-impl<S: Store> Schedule<S> {
     /// LOG.
-    pub(crate) fn write_log(&mut self, request: &Request<'_>) -> Result<[u8; 2], Abend> {
+    pub(crate) fn write<S: Store>(
+        &mut self,
+        session: &mut Session<S>,
+        (store, clock): (&S, &dyn Clock),
+        request: &Request<'_>,
+    ) -> Result<[u8; 2], Abend> {
         let Some(area) = request.area.as_deref() else { return Ok(*b"AB") };
         if area.len() < PREFIX || !is_counted(area) {
             return Ok(*b"QF");
@@ -51,18 +55,18 @@ impl<S: Store> Schedule<S> {
         if area[PREFIX - 1] < LOWEST_CODE {
             return Ok(*b"GL");
         }
-        let set = match self.user_log.set {
+        let set = match self.set {
             Some(set) => set,
             None => {
-                let set = named_set(&self.store, SET).map_err(|error| refused(&error))?;
-                *self.user_log.set.insert(set)
+                let set = named_set(store, SET).map_err(|error| refused(&error))?;
+                *self.set.insert(set)
             }
         };
-        let number = self.store.draw(set, 1).map_err(|error| refused(&error))?;
-        let mut value = self.user_log.psb.bytes().to_vec();
-        value.extend_from_slice(&self.clock.utc_us().to_le_bytes());
+        let number = store.draw(set, 1).map_err(|error| refused(&error))?;
+        let mut value = self.psb.bytes().to_vec();
+        value.extend_from_slice(&clock.utc_us().to_le_bytes());
         value.extend_from_slice(area);
-        let unit = self.session.unit().map_err(ended)?;
+        let unit = session.unit().map_err(ended)?;
         unit.put(set, &number.to_be_bytes(), &value).map_err(|error| refused(&error))?;
         Ok(*b"  ")
     }

@@ -35,9 +35,9 @@ struct Load<U> {
 }
 
 /// Nobody waits for a commit by itself: CLOSE waits for all.
-struct Unheard;
+struct NoSink;
 
-impl CommitSink for Unheard {
+impl CommitSink for NoSink {
     fn settled(&self, _token: u64, _outcome: store::Result<Committed>) {}
 }
 
@@ -58,7 +58,7 @@ impl<S: Store> Apart<S> {
     #[must_use]
     pub fn new(store: S, clusters: Clusters<S>) -> Apart<S> {
         let (held, loads) = (BTreeMap::new(), BTreeMap::new());
-        Apart { store, clusters, held, loads, sink: Arc::new(Unheard), is_dirty: false }
+        Apart { store, clusters, held, loads, sink: Arc::new(NoSink), is_dirty: false }
     }
 
     /// The files themselves, for requests that bring their unit of work.

@@ -106,7 +106,7 @@ pub trait Body: Send {
     }
 
     /// What VSAM has said to the last request, which was refused: return code, function, feedback.
-    fn said(&self) -> [u8; 3] {
+    fn feedback(&self) -> [u8; 3] {
         [0; 3]
     }
 

@@ -18,11 +18,11 @@ use crate::body::Done;
 use crate::cluster::{Cluster, Outcome, Refusal, Way, outcome_of};
 use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
-use crate::feedback::{of_failure, of_open, said_of};
+use crate::feedback::{feedback_of, of_failure, of_open};
 use crate::generations::Generations;
 use crate::nature::Holder;
 use crate::status::FileStatus;
-use crate::wire::{Request, answer, put_said, refuse};
+use crate::wire::{Request, answer, put_feedback, refuse};
 
 /// The most files that a program has open at once.
 const FILES_MAX: usize = 4096;
@@ -35,7 +35,7 @@ pub struct Clusters<S: Store> {
     record_level: bool,
     generations: Generations<S>,
     /// What VSAM has said to a request that it refused.
-    said: [u8; 3],
+    feedback: [u8; 3],
 }
 
 /// Shorthand: statuses go to the program, what dooms goes to the caller.
@@ -54,8 +54,8 @@ impl<S: Store> Clusters<S> {
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
         let acbs = Acbs::new(catalog.clone(), false);
         let generations = Generations::new(false);
-        let (files, said) = (Vec::new(), [0; 3]);
-        Clusters { catalog, files, acbs, record_level: false, generations, said }
+        let (files, feedback) = (Vec::new(), [0; 3]);
+        Clusters { catalog, files, acbs, record_level: false, generations, feedback }
     }
 
     /// The same for a step, which says when it ends: new generations join their groups then.
@@ -148,10 +148,10 @@ impl<S: Store> Clusters<S> {
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         out.clear();
-        if request.first().is_some_and(|kind| *kind >= acb_wire::FIRST) {
+        if acb_wire::is_request(request) {
             return self.acbs.serve(unit, request, out);
         }
-        self.said = [0; 3];
+        self.feedback = [0; 3];
         let outcome = match Request::read(request) {
             None => Err(FileStatus::LOGIC),
             Some(Request::Open(opening)) => self.open(unit, &opening)?,
@@ -167,7 +167,7 @@ impl<S: Store> Clusters<S> {
             Ok((status, number)) => answer(status, number, out),
             Err(status) => {
                 refuse(request, status, out);
-                put_said(self.said, out);
+                put_feedback(self.feedback, out);
             }
         }
         Ok(())
@@ -393,7 +393,7 @@ impl<S: Store> Clusters<S> {
         let keyed = cluster.organization != Organization::Sequential;
         let is_write = matches!(request, Request::Write { .. });
         if let Err(Refusal::Failure(failure)) = &found {
-            self.said = said_of(failure);
+            self.feedback = feedback_of(failure);
         }
         outcome_of(found, is_write && keyed)
     }

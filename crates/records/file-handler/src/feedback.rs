@@ -22,7 +22,7 @@ use vsam::{Failure, LogicalReason, OpenError};
 use crate::status::FileStatus;
 
 /// What VSAM has said: return code, function (component), feedback (reason).
-pub(crate) fn said_of(failure: &Failure) -> [u8; 3] {
+pub(crate) fn feedback_of(failure: &Failure) -> [u8; 3] {
     match failure {
         Failure::Logical { reason, component, .. } => {
             [failure.return_code(), *component as u8, reason.number()]
@@ -32,7 +32,7 @@ pub(crate) fn said_of(failure: &Failure) -> [u8; 3] {
 }
 
 /// What OPEN says to a program that is refused with this status.
-pub(crate) fn said_of_open(status: FileStatus) -> [u8; 3] {
+pub(crate) fn feedback_of_open(status: FileStatus) -> [u8; 3] {
     const LOGICAL: u8 = 8;
     match status {
         FileStatus::NO_FILE => [LOGICAL, 0, 148],

@@ -25,7 +25,7 @@ use crate::body::{Body, Chain, Done, Found, Place};
 use crate::caller::{Caller, Native};
 use crate::data_set::{DataSets, Opening};
 use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTES_MAX, keys_of};
-use crate::feedback::said_of_open;
+use crate::feedback::feedback_of_open;
 use crate::machine::{self, Shape};
 use crate::name::{self, Target, Variables};
 use crate::opcode::{Closing, Operation, Relation};
@@ -82,7 +82,7 @@ pub struct Handler {
     record: Vec<u8>,
     key: Vec<u8>,
     /// What VSAM has said to the last request.
-    said: [u8; 3],
+    feedback: [u8; 3],
 }
 
 /// Refuses to write to, or to take away, a file of a system, and says so: a status alone would not.
@@ -102,7 +102,7 @@ impl Handler {
     pub fn new(variables: Box<dyn Variables>, data_sets: Option<Box<dyn DataSets>>) -> Handler {
         let (slots, unfinished) = (Vec::new(), Vec::new());
         let (record, key) = (Vec::new(), Vec::new());
-        Handler { slots, variables, data_sets, unfinished, record, key, said: [0; 3] }
+        Handler { slots, variables, data_sets, unfinished, record, key, feedback: [0; 3] }
     }
 
     /// Carries out a request; `block` is where its control block stands. The block says what came
@@ -115,7 +115,7 @@ impl Handler {
             Some(operation) => {
                 let done = self.perform(operation, code, block, fcd, caller);
                 let status = done.unwrap_or_else(|status| status);
-                self.said = self.heard(operation, status, fcd, caller);
+                self.feedback = self.feedback_after(operation, status, fcd, caller);
                 status
             }
         };
@@ -124,11 +124,11 @@ impl Handler {
 
     /// What VSAM has said to the last request: return code, function, feedback.
     #[must_use]
-    pub fn said(&self) -> [u8; 3] {
-        self.said
+    pub fn feedback(&self) -> [u8; 3] {
+        self.feedback
     }
 
-    fn heard(
+    fn feedback_after(
         &self,
         operation: Operation,
         status: FileStatus,
@@ -146,10 +146,10 @@ impl Handler {
         let state = slot.and_then(|at| self.slots.get(at)?.state.as_ref());
         match (operation, state) {
             (Operation::Open(_), None) => match name::target(&*self.variables, &caller.name(fcd)) {
-                Target::DataSet(_) => said_of_open(status),
+                Target::DataSet(_) => feedback_of_open(status),
                 _ => [0; 3],
             },
-            (_, Some(State { opened: Opened::Ours(body), .. })) => body.said(),
+            (_, Some(State { opened: Opened::Ours(body), .. })) => body.feedback(),
             _ => [0; 3],
         }
     }

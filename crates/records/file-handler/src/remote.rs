@@ -45,19 +45,19 @@ struct Line {
     changes: u64,
     request: Vec<u8>,
     answer: Vec<u8>,
-    said: [u8; 3],
+    feedback: [u8; 3],
 }
 
 impl Line {
     fn ask(&mut self, request: &Request<'_>) -> Done<Answer<'_>> {
-        self.said = [0; 3];
+        self.feedback = [0; 3];
         self.changes += u64::from(request.changes());
         request.write(&mut self.request);
         if !self.carrier.carry(&self.request, &mut self.answer) {
             return Err(FileStatus::UNREACHABLE);
         }
         let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
-        self.said = answer.said();
+        self.feedback = answer.feedback();
         if answer.status.is_done() { Ok(answer) } else { Err(answer.status) }
     }
 }
@@ -71,8 +71,8 @@ impl Remote {
     /// Over this one.
     #[must_use]
     pub fn new(carrier: Box<dyn Carrier>) -> Remote {
-        let (request, answer, said) = (Vec::new(), Vec::new(), [0; 3]);
-        let line = Line { carrier, changes: 0, request, answer, said };
+        let (request, answer, feedback) = (Vec::new(), Vec::new(), [0; 3]);
+        let line = Line { carrier, changes: 0, request, answer, feedback };
         Remote { line: Arc::new(Mutex::new(line)) }
     }
 }
@@ -120,8 +120,8 @@ impl File {
     /// Reads the next record, with others behind it.
     fn batch(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
         let mut line = self.line.lock();
-        let Line { carrier, changes, request: bytes, said, .. } = &mut *line;
-        *said = [0; 3];
+        let Line { carrier, changes, request: bytes, feedback, .. } = &mut *line;
+        *feedback = [0; 3];
         let changes = *changes + carrier.others();
         self.ahead.next((self.number, previous), changes, record, |request, answers| {
             request.write(bytes);
@@ -159,8 +159,8 @@ impl Body for File {
         self.found(&Request::Delete(self.number, which), None).map(drop)
     }
 
-    fn said(&self) -> [u8; 3] {
-        self.line.lock().said
+    fn feedback(&self) -> [u8; 3] {
+        self.line.lock().feedback
     }
 
     fn close(&mut self) -> Done<()> {

@@ -302,7 +302,7 @@ pub struct Answer<'a> {
 impl<'a> Answer<'a> {
     /// What VSAM has said, if the request was refused: return code, function, feedback.
     #[must_use]
-    pub fn said(&self) -> [u8; 3] {
+    pub fn feedback(&self) -> [u8; 3] {
         let [return_code, function, feedback, ..] = self.number.to_le_bytes();
         if self.status.is_done() { [0; 3] } else { [return_code, function, feedback] }
     }
@@ -359,9 +359,9 @@ pub(crate) fn answer(status: FileStatus, number: u64, out: &mut Vec<u8>) {
 }
 
 /// Puts what VSAM has said into an answer that refuses.
-pub(crate) fn put_said(said: [u8; 3], out: &mut [u8]) {
+pub(crate) fn put_feedback(feedback: [u8; 3], out: &mut [u8]) {
     if let (ANSWER, Some(place)) = (out.len(), out.get_mut(2..5)) {
-        place.copy_from_slice(&said);
+        place.copy_from_slice(&feedback);
     }
 }
 

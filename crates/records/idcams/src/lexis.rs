@@ -413,14 +413,8 @@ fn margins_of(tokens: &[Token]) -> Option<(usize, usize)> {
 
 /// The bytes of hexadecimal digits; blanks between them count for nothing.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
-    let digits = text.chars().filter(|letter| !letter.is_whitespace());
-    let digits: Option<Vec<u32>> = digits.map(|letter| letter.to_digit(16)).collect();
-    let digits = digits.filter(|digits| !digits.is_empty() && digits.len().is_multiple_of(2))?;
-    let pairs = digits.chunks(2).map(|pair| match pair {
-        [high, low] => u8::try_from(high * 16 + low).ok(),
-        _ => None,
-    });
-    pairs.collect()
+    let digits: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    base::hex::read(&digits).filter(|bytes| !bytes.is_empty())
 }
 
 fn not_hex(text: &str) -> String {

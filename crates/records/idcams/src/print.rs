@@ -15,6 +15,7 @@
 
 use std::io;
 
+use base::hex;
 use codec::CodePage;
 use copybook::{Copybook, Fields};
 use store::{Store, Unit, UnitOptions};
@@ -178,7 +179,7 @@ impl Shown {
             (Some(key), ..) if matches!(self.look, Look::Characters | Look::Fields) => {
                 format!("KEY OF RECORD - {}", self.text(key))
             }
-            (Some(key), ..) => format!("KEY OF RECORD - {}", hex(key)),
+            (Some(key), ..) => format!("KEY OF RECORD - {}", hex::upper(key)),
             (_, Some(number), _) => format!("RELATIVE RECORD NUMBER - {}", number.0),
             (_, _, Some(rba)) => format!("RBA OF RECORD - {}", rba.0),
             _ => format!("RECORD SEQUENCE NUMBER - {count}"),
@@ -187,14 +188,14 @@ impl Shown {
 
     fn lines(&self, out: &mut Sysprint<'_>, record: &[u8]) {
         match self.look {
-            Look::Hex => record.chunks(HEX_BYTES).for_each(|piece| out.line(&hex(piece))),
+            Look::Hex => record.chunks(HEX_BYTES).for_each(|piece| out.line(&hex::upper(piece))),
             Look::Characters => {
                 record.chunks(CHARACTERS).for_each(|piece| out.line(&self.text(piece)));
             }
             Look::Fields => self.values(out, record),
             Look::Dump => {
                 for (at, piece) in record.chunks(DUMP_BYTES).enumerate() {
-                    let words: Vec<String> = piece.chunks(4).map(hex).collect();
+                    let words: Vec<String> = piece.chunks(4).map(hex::upper).collect();
                     let at = at * DUMP_BYTES;
                     let (words, text) = (words.join(" "), self.text(piece));
                     out.line(&format!("{at:06X}  {words:<71}  *{text}*"));
@@ -213,7 +214,7 @@ impl Shown {
             let bytes = &bytes[..field.bytes.min(bytes.len())];
             let value = match fields.value(field, record) {
                 Some(value) => value.replace(|letter: char| letter.is_control(), "."),
-                None => format!("X'{}' IS NO VALUE", hex(bytes)),
+                None => format!("X'{}' IS NO VALUE", hex::upper(bytes)),
             };
             let place = format!("{:06X}  {:<30}", field.offset, field.name);
             // A line of a listing has 120 columns.
@@ -240,13 +241,4 @@ impl Shown {
 
 fn sysprint_failed(error: &io::Error) -> Refusal {
     Refusal::severe("IDC3300I", format!("THE LISTING CANNOT BE WRITTEN: {error}"))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02X}");
-    }
-    text
 }

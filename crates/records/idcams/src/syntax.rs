@@ -40,7 +40,7 @@ impl Value {
         match &self.text {
             Text::Word(word) => word.to_ascii_uppercase(),
             Text::Quoted(text) => text.clone(),
-            Text::Hex(bytes) => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
+            Text::Hex(bytes) => base::hex::upper(bytes),
         }
     }
 

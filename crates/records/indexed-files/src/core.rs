@@ -262,7 +262,11 @@ impl Core {
         if self.due.is_none() {
             return Ok(());
         }
-        self.reopen()?;
+        if let Err(refusal) = self.reopen() {
+            // Whoever keeps it has to wait as after any other failure.
+            self.due = Some(self.clock.monotonic() + DELAY);
+            return Err(refusal);
+        }
         let attempt = self.commits + 1;
         let committed = self.try_commit();
         if committed.is_err() {
@@ -309,9 +313,11 @@ impl Core {
         let store = open()?;
         let read = store.begin_read().map_err(Refusal::of_store)?;
         self.commits = read_meta(&read)?.ok_or(Refusal::Missing)?.commits;
+        // One that cannot be looked into is not open.
+        self.trees.iter_mut().try_for_each(|tree| tree.see(&read))?;
         drop(read);
         *slot = Some(store);
-        self.look()
+        Ok(())
     }
 
     fn look(&mut self) -> Result<(), Refusal> {

@@ -3,6 +3,7 @@
 //! Invariants:
 //! 1. A file that cannot be committed is tried again a second later. Its changes are kept, and the
 //!    next request of the program, or its CLOSE, tells of it.
+//! 2. Between two attempts the lock is free, whatever they came to.
 
 use std::io;
 use std::sync::Arc;
@@ -78,10 +79,50 @@ fn watch<T: Kept>(watched: &Watched<T>) {
     while !*watched.ended.lock() {
         match value.left() {
             None => watched.changed.wait(&mut value),
-            Some(Duration::ZERO) => value.keep(),
+            Some(Duration::ZERO) => {
+                value.keep();
+                if value.left() == Some(Duration::ZERO) {
+                    watched.changed.wait_for(&mut value, DELAY);
+                }
+            }
             Some(left) => {
                 watched.changed.wait_for(&mut value, left);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is due at once, and stays so, as after a failure that moved nothing.
+    struct Stubborn {
+        attempts: u32,
+    }
+
+    impl Kept for Stubborn {
+        fn left(&self) -> Option<Duration> {
+            Some(Duration::ZERO)
+        }
+
+        fn keep(&mut self) {
+            self.attempts += 1;
+        }
+    }
+
+    #[test]
+    fn whoever_asks_gets_the_lock_between_attempts_that_fail() {
+        let watched = Watched::new(Stubborn { attempts: 0 });
+        let keeper = Keeper::start(&watched).expect("a thread");
+        let mut seen = 0;
+        for _ in 0..20 {
+            while watched.value.lock().attempts == seen {
+                seam::thread::yield_now();
+            }
+            seen = watched.value.lock().attempts;
+            watched.notify();
+        }
+        drop(keeper);
     }
 }

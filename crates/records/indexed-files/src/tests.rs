@@ -9,7 +9,8 @@ use redb::StorageBackend;
 use seam::clock::RealClock;
 use seam::sync::Mutex;
 
-use crate::core::{Core, Source};
+use crate::core::{Change, Core, Source};
+use crate::keeper::Kept as _;
 use crate::{Definition, IndexedFile, Key, Refusal};
 
 /// A file in memory that knows what is durable of it.
@@ -328,6 +329,27 @@ fn what_could_not_be_committed_is_committed_when_there_is_room_again() {
     medium.0.lock().most = None;
     file.close().unwrap();
     assert!(dump(&mut medium.open().unwrap()) == expected);
+}
+
+#[test]
+fn a_commit_that_fails_with_the_file_lost_is_due_later_and_not_at_once() {
+    let medium = Shared::new();
+    drop(medium.create());
+    let mut core = Core::open(medium.source().unwrap(), Arc::new(RealClock::new())).unwrap();
+    let put = Change::Put { tree: 0, key: b"0001".to_vec(), value: b"000100name".to_vec() };
+    core.change(&[put]).unwrap();
+    // The commit fails, and then the file cannot be opened again.
+    medium.0.lock().left = Some(0);
+    for _ in 0..3 {
+        assert!(core.commit().is_err());
+        assert!(core.left().unwrap() > std::time::Duration::ZERO);
+    }
+    medium.0.lock().left = None;
+    core.commit().unwrap();
+    assert_eq!(core.left(), None);
+    drop(core);
+    let mut core = Core::open(medium.source().unwrap(), Arc::new(RealClock::new())).unwrap();
+    assert_eq!(core.record(b"0001").unwrap(), Some(&b"000100name"[..]));
 }
 
 #[test]

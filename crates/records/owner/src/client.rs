@@ -74,7 +74,7 @@ pub struct Line {
     request: Vec<u8>,
     answer: Vec<u8>,
     /// What VSAM has said to the last request.
-    said: [u8; 3],
+    feedback: [u8; 3],
 }
 
 impl Line {
@@ -92,7 +92,7 @@ impl Line {
             process: std::process::id(),
             request,
             answer,
-            said: [0; 3],
+            feedback: [0; 3],
         }
     }
 
@@ -139,9 +139,9 @@ impl Line {
         request.write(&mut self.request);
         self.changes += u64::from(request.changes());
         self.exchange(life)?;
-        self.said = [0; 3];
+        self.feedback = [0; 3];
         let answer = Answer::read(&self.answer).ok_or(FileStatus::UNREACHABLE)?;
-        self.said = answer.said();
+        self.feedback = answer.feedback();
         if answer.status.is_done() { Ok(answer) } else { Err(answer.status) }
     }
 
@@ -406,8 +406,8 @@ impl Body for File {
         self.found(&Request::Delete(self.number, which), None).map(drop)
     }
 
-    fn said(&self) -> [u8; 3] {
-        self.line.lock().said
+    fn feedback(&self) -> [u8; 3] {
+        self.line.lock().feedback
     }
 
     fn close(&mut self) -> Done<()> {

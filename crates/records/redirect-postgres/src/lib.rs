@@ -161,6 +161,8 @@ impl Rows {
             next: self.prepared(self.table.next_batch())?,
             put: self.prepared(self.table.put_all(&self.columns))?,
             delete: self.prepared(self.table.delete_all())?,
+            left: self.prepared(self.table.count_of())?,
+            rest: self.prepared(self.table.count_all())?,
             clear: self.prepared(self.table.clear())?,
         })
     }
@@ -172,6 +174,21 @@ struct Batch {
     put: Statement,
     delete: Statement,
     clear: Statement,
+    /// How many rows of these keys there are.
+    left: Statement,
+    /// Whether there is any row.
+    rest: Statement,
+}
+
+/// What came of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Batched {
+    /// It is done.
+    Done,
+    /// Its number was not the next one.
+    Other,
+    /// The table has not taken it, without an error: a trigger, a rule or a policy has its way.
+    NotTaken { put: u64, of: usize, left: i64 },
 }
 
 /// What is left of the changes of a batch when each record is changed once.
@@ -218,13 +235,13 @@ impl Net {
     }
 }
 
-/// Does a batch in its transaction; answers whether its number was the next one.
+/// Does a batch in its transaction, if its number is the next one, and looks whether it is done.
 async fn transact(
     client: &Client,
     batch: &Batch,
     (source, number): (&[u8], i64),
     net: &Net,
-) -> Result<bool, Error> {
+) -> Result<Batched, Error> {
     let first: [&(dyn ToSql + Sync); 1] = [&source];
     let next: [&(dyn ToSql + Sync); 2] = [&source, &number];
     let (begun, _, noted) = futures_util::join!(
@@ -235,10 +252,12 @@ async fn transact(
     begun?;
     if noted? == 0 {
         client.batch_execute("ROLLBACK").await?;
-        return Ok(false);
+        return Ok(Batched::Other);
     }
+    let mut left = 0;
     if net.clears {
         client.execute(&batch.clear, &[]).await?;
+        left += client.query_one(&batch.rest, &[]).await?.try_get::<_, i64>(0)?;
     }
     let (keys, records, deleted) = (&net.keys, &net.records, &net.deleted);
     let mut put: Vec<&(dyn ToSql + Sync)> = vec![keys, records];
@@ -257,10 +276,17 @@ async fn transact(
         }
     };
     let (puts, deletes) = futures_util::join!(puts, deletes);
-    puts?;
-    deletes?;
+    let put = puts?;
+    // Those that were not there count as deleted; those that are still there do not.
+    if deletes? < deleted.len() as u64 {
+        left += client.query_one(&batch.left, &delete).await?.try_get::<_, i64>(0)?;
+    }
+    if put != keys.len() as u64 || left != 0 {
+        client.batch_execute("ROLLBACK").await?;
+        return Ok(Batched::NotTaken { put, of: keys.len(), left });
+    }
     client.batch_execute("COMMIT").await?;
-    Ok(true)
+    Ok(Batched::Done)
 }
 
 impl Handler for Rows {
@@ -328,8 +354,12 @@ impl Handler for Rows {
             .run(async |client| transact(client, &batch, (id, wanted), &net).await)
             .map_err(failure);
         match done {
-            Ok(true) => Ok(()),
-            Ok(false) => {
+            Ok(Batched::Done) => Ok(()),
+            Ok(Batched::NotTaken { put, of, left }) => Err(HandlerError::Refused(format!(
+                "of {of} rows that were written the table has taken {put}, and {left} that were \
+                 deleted are there still: look at its triggers, rules and policies"
+            ))),
+            Ok(Batched::Other) => {
                 let has = self.received(source)?;
                 if has >= number { Ok(()) } else { Err(HandlerError::Gap { has, sent: number }) }
             }

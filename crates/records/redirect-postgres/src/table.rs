@@ -141,6 +141,17 @@ impl Table {
         (text, vec![Type::BYTEA_ARRAY])
     }
 
+    pub(crate) fn count_of(&self) -> Spelled {
+        let text = format!("SELECT count(*) FROM {} WHERE hf_key = ANY($1)", self.full());
+        (text, vec![Type::BYTEA_ARRAY])
+    }
+
+    pub(crate) fn count_all(&self) -> Spelled {
+        // One is as bad as all of them.
+        let text = format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT 1) AS one", self.full());
+        (text, Vec::new())
+    }
+
     pub(crate) fn clear(&self) -> Spelled {
         (format!("DELETE FROM {}", self.full()), Vec::new())
     }

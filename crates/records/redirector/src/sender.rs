@@ -100,7 +100,14 @@ pub fn send<S: Store>(
     let (unsent, mut sent, mut link) = (catalog.unsent()?, Sent::default(), None);
     // Whoever has it sends what there is.
     let Some(_turn) = unsent.turn(entry.number)? else { return Ok(sent) };
-    let failed = |error| SendError::Handler { name: entry.name.to_string(), error };
+    let failed = |error: HandlerError| {
+        // Whoever asks finds out whether it can be reached. What it says then is kept for them.
+        if !matches!(error, HandlerError::Lost(_)) {
+            // The error is told in any case.
+            let _ = unsent.note_failure(entry.number, &error.to_string());
+        }
+        SendError::Handler { name: entry.name.to_string(), error }
+    };
     while let Some(batch) = unsent.next_batch(entry.number)? {
         let link: &mut Box<dyn Handler> = match &mut link {
             Some(link) => link,
@@ -123,7 +130,7 @@ pub fn send<S: Store>(
 pub fn send_rest<S: Store>(
     store: &S,
     catalog: &dyn Fn() -> Option<Catalog<S>>,
-    complain: Complain,
+    complain: impl Fn(&str),
 ) {
     let Ok(Some(_)) = store.set(vsam::UNSENT_SET) else { return };
     let Some(catalog) = catalog() else { return };

@@ -4,10 +4,12 @@
 //! is, and who one is there, the environment says as for every program (`owner::place`).
 //!
 //! Invariants:
-//! 1. A batch is one unit of work there, with its number.
+//! 1. A batch is one unit of work there, with its number: a change that is not taken backs all of
+//!    it out.
 //! 2. Records of an entry-sequenced cluster have addresses that only their owner gives out: such a
 //!    cluster does not go to another system.
 
+use std::fmt;
 use std::sync::Arc;
 
 use file_handler::acb_wire::{AcbAnswer, AcbRequest, Options, Rpl, Verb};
@@ -231,6 +233,22 @@ fn strange() -> HandlerError {
     HandlerError::Nonsense("the other system answers something else".into())
 }
 
+/// A key for people: as text if it is some, else its bytes.
+struct Shown<'k>(&'k [u8]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match std::str::from_utf8(self.0) {
+            Ok(text) if !text.chars().any(char::is_control) => write!(f, "{text:?}"),
+            _ => {
+                f.write_str("X'")?;
+                self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
+                f.write_str("'")
+            }
+        }
+    }
+}
+
 fn found(told: &Told) -> Result<bool, HandlerError> {
     match told.reason {
         0 => Ok(true),
@@ -295,20 +313,33 @@ impl Rows {
         if found(&told)? { Ok(()) } else { Err(strange()) }
     }
 
+    /// Makes a change that stands there afterwards; anything else is an error that names its key.
     fn apply_one(&mut self, change: &Change) -> Result<(), HandlerError> {
-        match change {
-            Change::Put(row) => {
-                let held = self.hold(&row.key)?;
-                self.put(&row.key, &row.record, held).map(drop)
-            }
-            Change::Delete(key) => {
-                if self.hold(key)? {
-                    self.erase()?;
-                }
-                Ok(())
-            }
+        let (key, done) = match change {
+            Change::Put(row) => (&row.key, self.put_anyway(row)),
+            Change::Delete(key) => (key, self.delete(key).map(drop)),
             // It stands alone in its batch, and was done before.
-            Change::Clear => Ok(()),
+            Change::Clear => return Ok(()),
+        };
+        done.map_err(|error| match error {
+            HandlerError::Refused(what) => {
+                refused(format!("the record of key {}: {what}", Shown(key)))
+            }
+            other => other,
+        })
+    }
+
+    /// Has a record be this, whether it is there or not.
+    fn put_anyway(&mut self, row: &Row) -> Result<(), HandlerError> {
+        let held = self.hold(&row.key)?;
+        match self.put(&row.key, &row.record, held)? {
+            Changed::Done => Ok(()),
+            // The record is not there, or is held: it is another one, or has come in between.
+            Changed::Exists if held => Err(refused("an alternate key is another record's there")),
+            Changed::Exists => {
+                Err(refused("there is such a record by now, or an alternate key is another one's"))
+            }
+            Changed::Absent => Err(refused("it has gone meanwhile")),
         }
     }
 }

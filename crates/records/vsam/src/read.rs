@@ -30,6 +30,14 @@ fn no<T>(reason: LogicalReason) -> Result<T, Failure> {
     Err(Failure::logical(reason))
 }
 
+/// Why there is no such record.
+fn absence_of(target: Target<'_>) -> LogicalReason {
+    match target {
+        Target::Rba(_) => LogicalReason::BadAddress,
+        _ => LogicalReason::NotFound,
+    }
+}
+
 fn of_base(error: store::StoreError) -> Failure {
     Failure::of_store(error, Component::Base)
 }
@@ -297,10 +305,7 @@ impl<S: Store> File<S> {
                 &address
             }
         };
-        let absent = match search.target {
-            Target::Rba(_) => LogicalReason::BadAddress,
-            _ => LogicalReason::NotFound,
-        };
+        let absent = absence_of(search.target);
         let backward = search.direction == Direction::Backward;
         // Above all that begin with the key, and a step backward from there; or before it.
         let (from_above, step_back) = match (search.target, search.by) {

@@ -3,13 +3,15 @@
 //! | key, in the set of unsent changes | value |
 //! |---|---|
 //! | `B`, number of the cluster (4 bytes) | version 1, number of the last batch (8 bytes), the numbers of the changes in it (8 bytes each) while it is on its way |
+//! | `F`, number of the cluster (4 bytes) | version 1, why the batch on its way was refused, as text |
 //!
 //! Invariants:
 //! 1. Only what is durable is sent.
 //! 2. A batch is what was written down of it before it was sent the first time, so that it is the
 //!    same when it is sent again. It goes away, with its changes, when the handler has it.
 //! 3. One sends changes of a cluster at a time ([`Unsent::turn`]).
-//! 4. No batch has a change of a record, and an older one of that record is left behind: what was
+//! 4. A refusal that is kept is the last one of the batch that is on its way.
+//! 5. No batch has a change of a record, and an older one of that record is left behind: what was
 //!    taken is compared with all that stands in front of it once more.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,12 +31,19 @@ const VERSION: u8 = 1;
 /// Changes and bytes of a batch, at most.
 const BATCH_CHANGES_MAX: usize = 2000;
 const BATCH_BYTES_MAX: usize = 4 << 20;
+/// How much is kept of a refusal.
+const FAILURE_BYTES_MAX: usize = 1000;
 /// How often a batch is put together anew when an older change has come in between.
 const TRIES: u32 = 3;
 
 fn batch_key(cluster: ObjectNumber) -> [u8; 5] {
     let [a, b, c, d] = cluster.0.to_be_bytes();
     [b'B', a, b, c, d]
+}
+
+fn failure_key(cluster: ObjectNumber) -> [u8; 5] {
+    let [a, b, c, d] = cluster.0.to_be_bytes();
+    [b'F', a, b, c, d]
 }
 
 /// A batch of changes on its way.
@@ -187,8 +196,40 @@ impl<S: Store> Unsent<S> {
             for number in &batch.numbers {
                 let _ = unit.delete(self.set, &change_key(cluster, *number))?;
             }
+            let _ = unit.delete(self.set, &failure_key(cluster))?;
             let state = State { number: state.number, on_its_way: Vec::new() };
             Ok(unit.put(self.set, &batch_key(cluster), &state.encode())?)
+        })
+    }
+
+    /// Why the handler has refused the batch that is on its way, if it has.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn failure(&self, cluster: ObjectNumber) -> Result<Option<String>, CatalogError> {
+        let (mut unit, mut value) = (self.store.begin(unit_options())?, Vec::new());
+        let known = unit.get(self.set, &failure_key(cluster), Read::Unlocked, &mut value)?;
+        unit.backout()?;
+        match value.split_first() {
+            Some((&VERSION, text)) if known => Ok(Some(String::from_utf8_lossy(text).into_owned())),
+            None if !known => Ok(None),
+            _ => Err(damaged("why a batch was refused")),
+        }
+    }
+
+    /// The handler has refused the batch that is on its way, for this reason.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn note_failure(&self, cluster: ObjectNumber, why: &str) -> Result<(), CatalogError> {
+        let why = &why[..why.floor_char_boundary(FAILURE_BYTES_MAX)];
+        // It is tried again and again: what is known is not written again.
+        if self.failure(cluster)?.as_deref() == Some(why) {
+            return Ok(());
+        }
+        store::run(&self.store, unit_options(), |unit| {
+            let value = [&[VERSION], why.as_bytes()].concat();
+            Ok(unit.put(self.set, &failure_key(cluster), &value)?)
         })
     }
 
@@ -227,6 +268,7 @@ impl<S: Store> Unsent<S> {
                     let _ = unit.delete(self.set, key)?;
                 }
                 let _ = unit.delete(self.set, &batch_key(cluster))?;
+                let _ = unit.delete(self.set, &failure_key(cluster))?;
                 Ok::<_, CatalogError>(!keys.is_empty())
             })?;
             if !more {

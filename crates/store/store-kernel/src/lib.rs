@@ -18,6 +18,7 @@
 //! | `locks` | modes and names of locks |
 //! | `cursor` | places and steps |
 //! | `commit` | who is told of queued commits |
+//! | `shared` | what units of work share |
 //! | `owners` | whom a unit of work stands for |
 //! | `error` | the kernel's errors in the store's words |
 
@@ -29,6 +30,7 @@ mod locks;
 mod own_ghosts;
 mod owners;
 mod sets;
+mod shared;
 mod unit;
 mod work;
 
@@ -42,20 +44,13 @@ use uow::{Kernel, UowOptions};
 
 pub use cursor::KernelCursor;
 pub use sets::{SEQUENCES, StoreDefaults, attributes_of_successor};
+use shared::Shared;
 pub use unit::KernelUnit;
 
 /// The store that a kernel is.
 #[derive(Clone)]
 pub struct KernelStore {
     pub(crate) shared: Arc<Shared>,
-}
-
-pub(crate) struct Shared {
-    pub(crate) kernel: Arc<Kernel>,
-    pub(crate) capabilities: Capabilities,
-    pub(crate) sets: sets::Sets,
-    pub(crate) sinks: commit::Sinks,
-    pub(crate) owners: owners::Owners,
 }
 
 impl KernelStore {

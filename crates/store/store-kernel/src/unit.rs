@@ -12,11 +12,12 @@ use store::{
 use uow::{Uow, UowError};
 use wal::DurableSink;
 
+use crate::commit;
 use crate::cursor::KernelCursor;
 use crate::error::{StoreOrUow, of_stopped, of_uow};
 use crate::locks::{name_of, named_mode, store_mode, wait_of};
+use crate::shared::Shared;
 use crate::work::{Used, UsedSets, Work};
-use crate::{Shared, commit};
 
 /// A unit of work of the kernel's store.
 pub struct KernelUnit {

@@ -11,13 +11,13 @@ use store::{
 };
 use uow::{Uow, UowError};
 
-use crate::Shared;
 use crate::cursor::{KernelCursor, Locks};
 use crate::error::{StoreOrUow, of_tree, of_uow};
 use crate::ghosts::Above;
 use crate::locks::{covered, gap, gap_below, mode_of, record, wait_for_ghost};
 use crate::own_ghosts::OwnGhosts;
 use crate::sets::SetHandle;
+use crate::shared::Shared;
 
 /// The sets that a unit of work uses.
 #[derive(Default)]

@@ -50,7 +50,7 @@ pub struct Verdict {
 /// The parts that two systems run together.
 const SHARED: [&str; 4] = ["isolation", "locks", "commits", "histories"];
 
-/// Runs the whole suite against an engine and answers what each check found; `told` hears of each
+/// Runs the whole suite against an engine and answers what each check found; `report` hears of each
 /// when it is done.
 ///
 /// # Errors
@@ -59,17 +59,17 @@ pub fn certify(
     url: &str,
     effort: Effort,
     seam: &Seam,
-    mut told: impl FnMut(&Verdict),
+    mut report: impl FnMut(&Verdict),
 ) -> Result<Vec<Verdict>> {
     let mut draw = [0; 6];
     seam.entropy
         .fill(&mut draw)
         .map_err(|error| StoreError::Unavailable(format!("no randomness: {error}").into()))?;
-    let digits: String = draw.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = base::hex::lower(&draw);
     let schema = format!("holdfast_certify_{digits}");
     let options = EngineOptions { schema, ..EngineOptions::default() };
     EngineStore::create(url, &options, seam)?;
-    let tried = run(url, &options, effort, seam, &mut told);
+    let tried = run(url, &options, effort, seam, &mut report);
     let destroyed = EngineStore::destroy(url, &options, seam);
     let verdicts = tried?;
     destroyed?;
@@ -81,19 +81,19 @@ fn run(
     options: &EngineOptions,
     effort: Effort,
     seam: &Seam,
-    told: &mut impl FnMut(&Verdict),
+    report: &mut impl FnMut(&Verdict),
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     let open = || EngineStore::open(url, options.clone(), seam);
     let alone = subject(open()?, effort);
     for check in checks() {
-        verdicts.push(judge(&check, &alone, 1, told));
+        verdicts.push(judge(&check, &alone, 1, report));
     }
     drop(alone);
     let next = Arc::new(AtomicUsize::new(0));
     let pair = subject(Pair { systems: [open()?, open()?], next }, effort);
     for check in checks().iter().filter(|check| SHARED.contains(&check.part)) {
-        verdicts.push(judge(check, &pair, 2, told));
+        verdicts.push(judge(check, &pair, 2, report));
     }
     Ok(verdicts)
 }
@@ -107,7 +107,7 @@ fn judge<S: Store>(
     check: &Check<S>,
     subject: &Subject<S>,
     systems: u32,
-    told: &mut impl FnMut(&Verdict),
+    report: &mut impl FnMut(&Verdict),
 ) -> Verdict {
     // A check that panics on an engine's odd answer has found something, too.
     let found = seam::thread::catch(|| (check.run)(subject));
@@ -117,7 +117,7 @@ fn judge<S: Store>(
         Err(panic) => Some(format!("the check ended with a panic: {panic}")),
     };
     let verdict = Verdict { part: check.part, name: check.name, systems, failure };
-    told(&verdict);
+    report(&verdict);
     verdict
 }
 

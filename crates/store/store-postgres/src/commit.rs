@@ -201,6 +201,7 @@ fn fly(
         Ok(()) if changes && connection.was_alone() => {
             return Err((Fault::Lost("no standby has the commit".into()), token));
         }
+        Ok(()) if changes => unit.shared.confirm(lane.lane, lane.number),
         Ok(()) => (),
         Err(error) => return Err((Fault::of(&error), token)),
     }
@@ -251,5 +252,9 @@ pub(crate) fn resolve(shared: &Arc<Shared>, token: CommitToken) -> Result<Resolu
         return Err(StoreError::beneath(EngineError::Forgotten(token)));
     };
     let last: i64 = row.try_get(0).map_err(strange)?;
-    Ok(if last == number { Resolution::Committed } else { Resolution::BackedOut })
+    if last != number {
+        return Ok(Resolution::BackedOut);
+    }
+    shared.confirm(lane, number);
+    Ok(Resolution::Committed)
 }

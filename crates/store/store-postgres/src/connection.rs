@@ -5,9 +5,11 @@
 //!    connection: no call changes threads.
 //! 2. Every exchange ends within its time. One that does not leaves the connection broken, and a
 //!    broken one is never used again.
-//! 3. "Committed" means: by the leader and its synchronous standby ([`commit_replicated`],
+//! 3. A connection is to a server that leads, with the newest timeline that was seen, and after
+//!    [`Connection::prove`] with everything that was confirmed ([`History`]).
+//! 4. "Committed" means: by the leader and its synchronous standby ([`commit_replicated`],
 //!    [`watched`]).
-//! 4. What [`Connection::exchange`] sends at once is answered in one round trip, and counted so.
+//! 5. What [`Connection::exchange`] sends at once is answered in one round trip, and counted so.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -21,9 +23,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Runtime;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{AsyncMessage, Client, Config, Error, NoTls, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, NoTls, SimpleQueryMessage, Statement};
 
 use crate::error::Fault;
+use crate::history::{History, Timeline};
 use crate::options::{Address, Protection};
 
 /// What the store has asked of its engine since it was opened.
@@ -117,6 +120,58 @@ where
     }))
 }
 
+/// The other end of a session with a server.
+struct Reached {
+    client: Client,
+    link: Link,
+    alone: Arc<AtomicBool>,
+    timeline: Timeline,
+}
+
+/// Connects to a host, if it leads and was not replaced.
+async fn reach(
+    host: Config,
+    protection: &Protection,
+    answer_within: Duration,
+    history: &History,
+) -> std::result::Result<Reached, Fault> {
+    let alone = Arc::new(AtomicBool::new(false));
+    let (client, mut link) =
+        connect_to(host, protection, answer_within, Arc::clone(&alone)).await?;
+    let timeline = timeline_of(&client, &mut link).await?;
+    history.see(timeline)?;
+    Ok(Reached { client, link, alone, timeline })
+}
+
+/// Which timeline a server leads.
+async fn timeline_of(client: &Client, link: &mut Link) -> std::result::Result<Timeline, Fault> {
+    let mut asked = pin!(client.simple_query(Timeline::QUESTION));
+    let answer = poll_fn(|context| {
+        if let Poll::Ready(answer) = asked.as_mut().poll(context) {
+            return Poll::Ready(answer.map_err(Fault::from));
+        }
+        match link.as_mut().poll(context) {
+            Poll::Ready(ended) => Poll::Ready(Err(ended.err().map_or_else(
+                || Fault::Lost("the server has closed the connection".into()),
+                Fault::from,
+            ))),
+            Poll::Pending => Poll::Pending,
+        }
+    });
+    match answer.await {
+        Ok(messages) => Ok(messages
+            .iter()
+            .find_map(|message| match message {
+                SimpleQueryMessage::Row(row) => row.get(0).map(Timeline::of_answer),
+                _ => None,
+            })
+            .unwrap_or(Timeline::UNKNOWN)),
+        // An engine of another make has no such function.
+        Err(Fault::Refused { .. }) => Ok(Timeline::UNKNOWN),
+        Err(fault) => Err(fault),
+    }
+}
+
 /// Connects to a host, if it leads.
 async fn connect_to(
     mut host: Config,
@@ -144,32 +199,30 @@ async fn connect_to(
 pub(crate) fn connect(
     address: &Address,
     answer_within: Duration,
-) -> std::result::Result<(Wire, Client), Fault> {
+    history: &History,
+) -> std::result::Result<(Wire, Client, Timeline), Fault> {
     let lost = |error: std::io::Error| Fault::Lost(error.to_string());
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(lost)?;
     // All hosts at once: one that is frozen takes a connection and never answers, and whoever
     // tried it first would never come to the next.
-    let tried = address.hosts.iter().map(|host| {
-        let alone = Arc::new(AtomicBool::new(false));
-        Box::pin(async {
-            let protection = &address.protection;
-            let (client, link) =
-                connect_to(host.clone(), protection, answer_within, Arc::clone(&alone)).await?;
-            Ok::<_, Error>((client, link, alone))
-        })
-    });
+    let tried = address
+        .hosts
+        .iter()
+        .map(|host| Box::pin(reach(host.clone(), &address.protection, answer_within, history)));
     let connecting = futures_util::future::select_ok(tried);
-    let ((client, link, alone), _others) = runtime
+    let (reached, _others) = runtime
         .block_on(async { tokio::time::timeout(answer_within, connecting).await })
         .map_err(|_| Fault::Lost(format!("no connection within {answer_within:?}")))??;
-    Ok((Wire { runtime, link: Some(link), alone }, client))
+    let Reached { client, link, alone, timeline } = reached;
+    Ok((Wire { runtime, link: Some(link), alone }, client, timeline))
 }
 
 /// A session.
 pub(crate) struct Connection {
     wire: Wire,
     client: Client,
+    timeline: Timeline,
     broken: bool,
     answer_within: Duration,
     statements: Option<Arc<Statements>>,
@@ -221,6 +274,10 @@ const FORWARD: &str =
 const BACKWARD: &str =
     "SELECT k, v, stamp FROM entries WHERE k >= $1 AND k < $2 ORDER BY k DESC LIMIT $3";
 
+const MISSING: &str = "SELECT count(*) FROM unnest($1, $2) AS confirmed (lane, number) \
+     WHERE NOT EXISTS (SELECT 1 FROM lanes \
+     WHERE lanes.lane = confirmed.lane AND lanes.number >= confirmed.number)";
+
 impl Connection {
     /// Connects, with `schema` as the place of all names.
     pub(crate) fn open(
@@ -228,12 +285,14 @@ impl Connection {
         schema: &str,
         answer_within: Duration,
         counters: &Counters,
+        history: &History,
     ) -> std::result::Result<Connection, Fault> {
-        let (wire, client) = connect(address, answer_within)?;
+        let (wire, client, timeline) = connect(address, answer_within, history)?;
         counters.connections.fetch_add(1, Relaxed);
         let mut connection = Connection {
             wire,
             client,
+            timeline,
             broken: false,
             answer_within,
             statements: None,
@@ -250,6 +309,37 @@ impl Connection {
         );
         connection.exchange(counters, async |client| client.batch_execute(&settings).await)??;
         Ok(connection)
+    }
+
+    /// Proves that the server has what was confirmed to this store.
+    pub(crate) fn prove(
+        &mut self,
+        history: &History,
+        now: Duration,
+        counters: &Counters,
+    ) -> std::result::Result<(), Fault> {
+        let (lanes, numbers) = history.confirmed(now);
+        if lanes.is_empty() {
+            return Ok(());
+        }
+        let missing = self.exchange(counters, async |client| {
+            let confirmed: [(&(dyn ToSql + Sync), Type); 2] =
+                [(&lanes, Type::INT8_ARRAY), (&numbers, Type::INT8_ARRAY)];
+            client
+                .query_typed(MISSING, &confirmed)
+                .await?
+                .first()
+                .map_or(Ok(0), |row| row.try_get(0))
+        })??;
+        match missing {
+            0 => Ok(()),
+            lanes => Err(Fault::Unconfirmed(lanes)),
+        }
+    }
+
+    /// Which timeline the server leads.
+    pub(crate) fn timeline(&self) -> Timeline {
+        self.timeline
     }
 
     /// Prepares what the store's schema must be there for.
@@ -311,6 +401,9 @@ impl Connection {
         locked?;
         let rows = row?;
         ended?;
+        if self.was_alone() {
+            return Err(Fault::Lost("no standby has the number to commit under".into()));
+        }
         let row = rows.first().ok_or_else(|| Fault::Fenced(format!("system {system} is gone")))?;
         self.lane = Lane { lane: row.try_get(0)?, system, number: 0 };
         Ok(())

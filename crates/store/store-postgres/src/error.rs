@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     Fenced(String),
     /// A set that was written is gone.
     NoSet(SetId),
+    /// The engine lacks the last commits of so many lanes, which it has confirmed.
+    Unconfirmed(i64),
     /// Anything else that the engine answers.
     Refused { state: String, message: String },
 }
@@ -54,6 +56,7 @@ impl Fault {
                 format!("this system was ended by the engine, and its locks with it: {why}").into(),
             ),
             Fault::NoSet(set) => StoreError::NoSuchSet(set),
+            Fault::Unconfirmed(lanes) => StoreError::beneath(EngineError::Unconfirmed { lanes }),
             Fault::Refused { state, message } => match state.as_str() {
                 "53100" => StoreError::NoSpace(format!("the engine: {message}").into()),
                 // Out of memory or connections, a statement or a lock that took too long, a
@@ -119,6 +122,15 @@ pub enum EngineError {
     /// What became of a commit was asked too late, or of another store.
     #[error("the engine no longer knows of the commit with token {0}")]
     Forgotten(CommitToken),
+    /// The engine has lost what it had confirmed.
+    #[error(
+        "the engine has lost units of work that it had confirmed: the last commits of {lanes} \
+         connections of this system are not there any more"
+    )]
+    Unconfirmed {
+        /// Of how many connections.
+        lanes: i64,
+    },
     /// The keys that seal what leaves the process are not to be had.
     #[error("the keys for the engine's entries cannot be had: {0}")]
     Keys(String),
@@ -133,6 +145,7 @@ impl Coded for EngineError {
             EngineError::Foreign { .. } => "HFG004",
             EngineError::Keys(_) => "HFG005",
             EngineError::Forgotten(_) => "HFG006",
+            EngineError::Unconfirmed { .. } => "HFG007",
         })
     }
 
@@ -148,6 +161,11 @@ impl Coded for EngineError {
             EngineError::Foreign { .. } => "Name another schema, or use the release that made it.",
             EngineError::Forgotten(_) => {
                 "Look at the entries that the unit of work changed: they tell what became of it."
+            }
+            EngineError::Unconfirmed { .. } => {
+                "Stop all systems on the engine. A node that led before may still have what is \
+                 missing: keep its data. Once the engine has the data that you want, start again: \
+                 a system asks only for what was confirmed to it since its start."
             }
             EngineError::Keys(_) => "Look at the key ring and its label.",
         }

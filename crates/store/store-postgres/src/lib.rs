@@ -87,6 +87,7 @@ mod commit;
 mod connection;
 mod cursor;
 mod error;
+mod history;
 mod member;
 mod names;
 mod options;
@@ -178,6 +179,7 @@ impl EngineStore {
             connection_within: options.connection_within,
             clock: Arc::clone(&seam.clock),
             counters: Arc::clone(&counters),
+            history: Arc::default(),
         };
         let mut connection = common.connect()?;
         let meta = schema::read(&mut connection, &common.schema, &counters)?;

@@ -19,6 +19,9 @@ use tokio_postgres::types::Type;
 use crate::connection::{Connection, Counters};
 use crate::error::Fault;
 
+/// How soon the engine notices that a machine is gone. Engines of other makes may not know these.
+const LIFE_SIGNS: &str = "SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; \
+                          SET tcp_keepalives_count TO 3; SET tcp_user_timeout TO 25000";
 /// How often the sign of life is looked at.
 const BEAT: Duration = Duration::from_secs(1);
 
@@ -97,6 +100,9 @@ impl Member {
         // What the dead have left is cleared first, so that numbers of lanes do not pile up.
         let entered = connection
             .exchange(&counters, async |client| {
+                // The lock says that the system lives: a machine that lost its power must not hold
+                // it until the engine's own patience ends, which is hours.
+                let _ = client.batch_execute(LIFE_SIGNS).await;
                 client.batch_execute("SET statement_timeout TO 0; SELECT hf_purge_dead()").await?;
                 let rows = client.query_typed("SELECT nextval('system_ids')::int4", &[]).await?;
                 let system: i32 = rows[0].try_get(0)?;

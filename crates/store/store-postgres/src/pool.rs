@@ -15,6 +15,7 @@ use store::{Result, StoreError};
 
 use crate::connection::{Connection, Counters};
 use crate::error::Fault;
+use crate::history::History;
 use crate::options::Address;
 
 /// Makes and keeps connections.
@@ -27,6 +28,7 @@ pub(crate) struct Pool {
     connection_within: Duration,
     clock: Arc<dyn Clock>,
     counters: Arc<Counters>,
+    history: Arc<History>,
     state: Mutex<State>,
     freed: Condvar,
 }
@@ -47,13 +49,23 @@ pub(crate) struct Common {
     pub(crate) connection_within: Duration,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) history: Arc<History>,
 }
 
 impl Common {
     /// A connection that belongs to no pool and commits for nobody.
     pub(crate) fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.address, &self.schema, self.answer_within, &self.counters)
-            .map_err(Fault::into_error)
+        let mut connection = Connection::open(
+            &self.address,
+            &self.schema,
+            self.answer_within,
+            &self.counters,
+            &self.history,
+        )
+        .map_err(Fault::into_error)?;
+        let now = self.clock.monotonic();
+        connection.prove(&self.history, now, &self.counters).map_err(Fault::into_error)?;
+        Ok(connection)
     }
 }
 
@@ -68,6 +80,7 @@ impl Pool {
             connection_within: common.connection_within,
             clock: common.clock,
             counters: common.counters,
+            history: common.history,
             state: Mutex::default(),
             freed: Condvar::new(),
         })
@@ -79,7 +92,8 @@ impl Pool {
         let mut state = self.state.lock();
         loop {
             while let Some(connection) = state.idle.pop() {
-                if connection.lane.system == system && !connection.is_broken() {
+                let is_current = self.history.is_current(connection.timeline());
+                if connection.lane.system == system && is_current && !connection.is_broken() {
                     return Ok(self.taken(connection));
                 }
                 state.open -= 1;
@@ -113,8 +127,10 @@ impl Pool {
     }
 
     fn open(&self, system: i32) -> std::result::Result<Connection, Fault> {
-        let (address, counters) = (&self.address, &self.counters);
-        let mut connection = Connection::open(address, &self.schema, self.answer_within, counters)?;
+        let (address, counters, history) = (&self.address, &self.counters, &self.history);
+        let mut connection =
+            Connection::open(address, &self.schema, self.answer_within, counters, history)?;
+        connection.prove(history, self.clock.monotonic(), counters)?;
         connection.prepare(counters)?;
         connection.enlist(system, self.class, counters)?;
         Ok(connection)

@@ -6,6 +6,7 @@ use tokio_postgres::types::Type;
 
 use crate::connection::{Connection, Counters, commit_replicated};
 use crate::error::{EngineError, Fault, strange};
+use crate::history::History;
 use crate::options::{Address, EngineOptions, checked_schema};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -21,7 +22,8 @@ pub(crate) struct Meta {
 fn connect(url: &str, options: &EngineOptions) -> Result<(Connection, Counters)> {
     let counters = Counters::default();
     let (address, schema) = (Address::read(url)?, checked_schema(&options.schema)?);
-    let connection = Connection::open(&address, schema, options.answer_within, &counters);
+    let history = History::default();
+    let connection = Connection::open(&address, schema, options.answer_within, &counters, &history);
     Ok((connection.map_err(Fault::into_error)?, counters))
 }
 

@@ -11,6 +11,7 @@ use tokio_postgres::{Client, Error};
 
 use crate::connection::{Wire, connect};
 use crate::error::Fault;
+use crate::history::History;
 use crate::options::Address;
 
 /// Why an exchange did not do what was asked.
@@ -63,8 +64,8 @@ impl Session {
             state: "08001".into(),
             message: error.to_string(),
         })?;
-        let connected = connect(&address, answer_within);
-        let (wire, client) = connected.map_err(|fault| match fault {
+        let connected = connect(&address, answer_within, &History::default());
+        let (wire, client, _) = connected.map_err(|fault| match fault {
             Fault::Refused { state, message } => SessionError::Refused { state, message },
             other => SessionError::Lost(other.into_error().to_string()),
         })?;

@@ -126,24 +126,20 @@ impl Sets {
              SELECT nextval('set_ids'), $1, $2, $3, $4, $5, $6, $7, $8, $9 \
              FROM nextval('set_changes') ON CONFLICT (name) DO NOTHING RETURNING {COLUMNS}"
         );
-        let rows = shared.ask(async |client| {
-            client
-                .query_typed(
-                    &query,
-                    &[
-                        (&name, Type::TEXT),
-                        (&locking, Type::INT2),
-                        (&interval, Type::INT4),
-                        (&wanted.pool, Type::TEXT),
-                        (&wanted.key_label, Type::TEXT),
-                        (&wanted.plain, Type::BOOL),
-                        (&free, Type::INT2),
-                        (&prefix, Type::INT4),
-                        (&tokens, Type::INT4),
-                    ],
-                )
-                .await
-        })?;
+        let rows = shared.change(
+            &query,
+            &[
+                (&name, Type::TEXT),
+                (&locking, Type::INT2),
+                (&interval, Type::INT4),
+                (&wanted.pool, Type::TEXT),
+                (&wanted.key_label, Type::TEXT),
+                (&wanted.plain, Type::BOOL),
+                (&free, Type::INT2),
+                (&prefix, Type::INT4),
+                (&tokens, Type::INT4),
+            ],
+        )?;
         let row = rows.first().ok_or_else(|| StoreError::SetExists(name.into()))?;
         Ok(self.keep(shared, row)?.info.id)
     }

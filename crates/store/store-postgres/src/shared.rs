@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use seam::Seam;
 use seam::sync::{Condvar, Mutex};
-use store::{Capabilities, Result};
-use tokio_postgres::Client;
+use store::{Capabilities, Result, StoreError};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
 
-use crate::connection::{Connection, Counters};
+use crate::connection::{Connection, Counters, commit_replicated};
+use crate::error::Fault;
 use crate::member::{Gone, Member};
 use crate::options::EngineOptions;
 use crate::pool::{Common, Pool};
@@ -51,6 +53,11 @@ fn capabilities(options: &EngineOptions) -> Capabilities {
         commit_order: false,
         cheap_range_delete: false,
     }
+}
+
+/// What was changed is known to one node alone: it may be there after a failover, or not.
+pub(crate) fn alone() -> StoreError {
+    StoreError::Unavailable("no standby has what was changed".into())
 }
 
 impl Shared {
@@ -95,6 +102,11 @@ impl Shared {
         Ok(Arc::clone(&member))
     }
 
+    /// Notes that the engine has confirmed a commit.
+    pub(crate) fn confirm(&self, lane: i64, number: i64) {
+        self.common.history.confirm(lane, number, self.now());
+    }
+
     /// A connection that belongs to no pool.
     pub(crate) fn connect(&self) -> Result<Connection> {
         self.common.connect()
@@ -107,6 +119,31 @@ impl Shared {
     ) -> Result<T> {
         let mut connection = self.calls.take(self.member()?.system)?;
         connection.ask(&self.counters, work)
+    }
+
+    /// One statement that changes something and belongs to no unit of work, in a transaction of its
+    /// own, which is over when a standby has it.
+    pub(crate) fn change(
+        &self,
+        query: &str,
+        parameters: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<Row>> {
+        let mut connection = self.calls.take(self.member()?.system)?;
+        let (begun, rows, ended) = connection
+            .exchange(&self.counters, async |client| {
+                futures_util::join!(
+                    client.batch_execute("BEGIN"),
+                    client.query_typed(query, parameters),
+                    commit_replicated(client),
+                )
+            })
+            .map_err(|fault| connection.judge(fault))?;
+        let done = begun.and(rows).and_then(|rows| ended.map(|()| rows));
+        let rows = done.map_err(|error| connection.judge(Fault::of(&error)))?;
+        if connection.was_alone() {
+            return Err(alone());
+        }
+        Ok(rows)
     }
 
     /// Tells those who wait in this process that a name was given back.

@@ -13,6 +13,7 @@ use tokio_postgres::{Client, Statement};
 
 use crate::connection::{Connection, Counters};
 use crate::error::Fault;
+use crate::history::History;
 use crate::options::{Address, EngineOptions};
 
 /// A session with statements of its own, and a table of its own in the store's schema.
@@ -39,7 +40,8 @@ impl Twin {
         let (address, counters) = (Address::read(url)?, Arc::new(Counters::default()));
         let (schema, within) = (&options.schema, options.answer_within);
         let mut connection =
-            Connection::open(&address, schema, within, &counters).map_err(Fault::into_error)?;
+            Connection::open(&address, schema, within, &counters, &History::default())
+                .map_err(Fault::into_error)?;
         if let Some(entries) = fill {
             connection.ask(&counters, async |client| {
                 client.batch_execute("CREATE TABLE twin (k bytea PRIMARY KEY, v bytea)").await?;

@@ -9,7 +9,7 @@ use crate::connection::{commit_replicated, stamp_of, token_of};
 use crate::error::{Fault, strange};
 use crate::pool::Taken;
 use crate::sets::{Sets, back, check_entry, front, tokened};
-use crate::shared::Shared;
+use crate::shared::{Shared, alone};
 
 /// How often something that concerns a whole set is repeated.
 const TRIES_MAX: u32 = 30;
@@ -55,6 +55,9 @@ fn remove(shared: &Arc<Shared>, sets: &Sets, set: SetId, query: &str) -> Result<
             .map_err(|fault| connection.judge(fault))?;
         tries += 1;
         let done = begun.and_then(|()| Ok((found?, removed?, ended?)));
+        if done.is_ok() && connection.was_alone() {
+            return Err(alone());
+        }
         match done.map_err(Fault::from) {
             Ok((found, ..)) if found.is_empty() => {
                 sets.forget(set);
@@ -70,15 +73,12 @@ fn remove(shared: &Arc<Shared>, sets: &Sets, set: SetId, query: &str) -> Result<
 pub(crate) fn draw(shared: &Arc<Shared>, sets: &Sets, set: SetId, count: u32) -> Result<u64> {
     sets.find(shared, set)?;
     let (id, count) = (set.0 as i32, i64::from(count));
-    let rows = shared.ask(async |client| {
-        client
-            .query_typed(
-                "UPDATE sets SET drawn = drawn + $2 \
-                 WHERE id = $1 AND drawn <= 9223372036854775807 - $2 RETURNING drawn - $2 + 1",
-                &[(&id, Type::INT4), (&count, Type::INT8)],
-            )
-            .await
-    })?;
+    // A number that a standby does not have would be drawn once more after a failover.
+    let rows = shared.change(
+        "UPDATE sets SET drawn = drawn + $2 \
+         WHERE id = $1 AND drawn <= 9223372036854775807 - $2 RETURNING drawn - $2 + 1",
+        &[(&id, Type::INT4), (&count, Type::INT8)],
+    )?;
     match rows.first() {
         Some(row) => Ok(row.try_get::<_, i64>(0).map_err(strange)? as u64),
         None if sets.list(shared)?.iter().any(|info| info.id == set) => {
@@ -167,7 +167,11 @@ fn load_through(
         .exchange(&shared.counters, async |client| commit_replicated(client).await)
         .and_then(|answer| Ok(answer?));
     match ended {
-        Ok(()) if connection.was_alone() => Err(StoreError::CommitUnknown(token)),
+        Ok(()) if connection.was_alone() => {
+            // The next commit there would have its number, and nobody could ask for this one.
+            connection.break_off();
+            Err(StoreError::CommitUnknown(token))
+        }
         Ok(()) => Ok(count),
         Err(Fault::Lost(_)) => {
             connection.break_off();

@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use base::Lsn;
 use clap::{Args, Subcommand};
 use operations::verbs::Operation;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use system::operator::{DeletedArchives, Merge};
-use system::{AccumulationStatus, ArchiveStatus, Repair};
+use system::operator::{
+    ArchiveFault, ArchiveFolder, DeletedArchives, Merge, SystemOperation, VerifiedArchives,
+    WhichArchives,
+};
+use system::{AccumulationStatus, ArchiveDiscord, ArchiveStatus};
 
+use super::DONE;
 use super::log::lsn;
-use super::{Context, DONE};
+use crate::context::Context;
 use crate::failure::Result;
 use crate::operate::{Where, look, operate, perform};
 use crate::output::Output;
@@ -107,59 +109,31 @@ struct AccumulateArgs {
     from: Option<Lsn>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Verified {
-    archives: u64,
-    faults: Vec<Fault>,
-    gaps: Vec<(u64, u64)>,
-    discords: Vec<Discord>,
-}
-
-/// What archives, RECON and the log say against each other.
-#[derive(Debug, Serialize, Deserialize)]
-struct Discord {
-    first_group: u64,
-    file: Option<String>,
-    why: String,
-    needed: bool,
-    remedy: String,
-    repair: Vec<Repair>,
-    /// How it was repaired, if it was.
-    repaired: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Fault {
-    first_group: u64,
-    file: String,
-    why: String,
-    /// How it was repaired, if it was.
-    repaired: Option<String>,
-}
-
 pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode> {
     match &args.what {
         What::Now(place) => {
-            let made = ask(context, place, "archive now", &json!({}))?;
+            let made = ask(context, place, &SystemOperation::ArchiveNow {})?;
             show(context, &made, "Everything was archived already.")
         }
         What::List(place) => {
             let (dir, passphrase) = (&place.system, &place.passphrase);
-            let archives: Vec<_> = look(context, dir, passphrase, "archive list", &json!({}))?;
+            let list = SystemOperation::ArchiveList {};
+            let archives: Vec<_> = look(context, dir, passphrase, &list)?;
             show(context, &archives, "There are no archives yet.")
         }
         What::Verify(args) => verify(context, args),
         What::Begin(args) => {
-            let arguments = json!({ "folder": args.folder });
-            let archives = ask(context, &args.place, "archive begin", &arguments)?;
+            let folder = ArchiveFolder { folder: args.folder.clone() };
+            let archives = ask(context, &args.place, &SystemOperation::ArchiveBegin(folder))?;
             show(context, &archives, "There are no archives yet.")
         }
         What::Accumulate(args) => accumulate(context, args),
         What::Delete(args) => {
-            let arguments = json!({ "first_group": args.first_group, "check": args.check });
+            let (first_group, check) = (args.first_group, args.check);
+            let which = WhichArchives { first_group, check, repair: false };
             let Where { system, passphrase } = &args.place;
             let DeletedArchives { deleted, stays } =
-                operate(context, system, passphrase, "archive delete", &arguments)?;
+                operate(context, system, passphrase, &SystemOperation::ArchiveDelete(which))?;
             if args.check && !deleted.is_empty() && !context.output.is_json() {
                 context.output.line("These would be deleted:")?;
             }
@@ -172,10 +146,9 @@ pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode>
 fn ask(
     context: &Context,
     place: &Where,
-    verb: &str,
-    arguments: &serde_json::Value,
+    operation: &SystemOperation,
 ) -> Result<Vec<ArchiveStatus>> {
-    operate(context, &place.system, &place.passphrase, verb, arguments)
+    operate(context, &place.system, &place.passphrase, operation)
 }
 
 fn show(context: &mut Context, archives: &[ArchiveStatus], none: &str) -> Result<ExitCode> {
@@ -232,12 +205,14 @@ fn accumulate(context: &mut Context, args: &AccumulateArgs) -> Result<ExitCode> 
 }
 
 fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
-    let arguments = json!({ "first_group": args.first_group, "repair": args.repair });
+    let (first_group, repair) = (args.first_group, args.repair);
+    let verify =
+        SystemOperation::ArchiveVerify(WhichArchives { first_group, repair, check: false });
     let place = &args.place;
-    let (dir, passphrase, verb) = (&place.system, &place.passphrase, "archive verify");
-    let found: Verified = match args.repair {
-        true => operate(context, dir, passphrase, verb, &arguments)?,
-        false => look(context, dir, passphrase, verb, &arguments)?,
+    let (dir, passphrase) = (&place.system, &place.passphrase);
+    let found: VerifiedArchives = match args.repair {
+        true => operate(context, dir, passphrase, &verify)?,
+        false => look(context, dir, passphrase, &verify)?,
     };
     let output = &mut context.output;
     let left = found.faults.iter().filter(|fault| fault.repaired.is_none()).count();
@@ -245,7 +220,7 @@ fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
         output.document(&found)?;
     } else {
         for fault in &found.faults {
-            let Fault { file, why, repaired, .. } = fault;
+            let ArchiveFault { file, why, repaired, .. } = fault;
             match repaired {
                 Some(how) => output.line(format!("{file}: {why}: {how}"))?,
                 None => output.line(format!("{file}: {why}"))?,
@@ -263,8 +238,8 @@ fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(left > 0 || discord)))
 }
 
-fn tell(output: &mut Output, discord: &Discord) -> Result<()> {
-    let Discord { file, why, .. } = discord;
+fn tell(output: &mut Output, discord: &ArchiveDiscord) -> Result<()> {
+    let ArchiveDiscord { file, why, .. } = discord;
     let outcome = match (&discord.repaired, discord.needed) {
         (Some(how), _) => format!(": {how}"),
         (None, true) => String::new(),

@@ -9,11 +9,13 @@ use operations::backout::{BackedOut, BackoutRequest, ListRequest, UnitRow};
 use operations::recover::Point;
 use operations::verbs::Operation;
 
+use super::DONE;
 use super::recover::point;
-use super::{Context, DONE};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, inspect, perform};
-use crate::output::{count, utc};
+use crate::output::utc;
+use crate::text::count;
 
 /// Take units of work back that were committed, as if they had never been
 ///

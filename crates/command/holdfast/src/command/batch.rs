@@ -8,25 +8,68 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
+use jobs::alone::{Alone, Telling};
+use jobs::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, READ, SOCKET, absolute, named};
+use jobs::leftovers::{self, Tells};
+use jobs::programs::{connect, library, prepare};
 use region::bmp;
 use region::host::{self, Ended, Report};
 use region::outlive::Watch;
-use region::program::{CobolFile, Language, Library, Prepared, Workshop};
+use region::program::{CobolFile, Language, Prepared};
 use region::shape::{PcbKind, PcbShape};
-use region::{Dd, Files, Link as _, Preprocessor, RECORDS, Server as _, without_dd};
-use seam::disk::Disk;
+use region::{Dd, Files, Link as _, RECORDS, Server as _, without_dd};
+use seal::Passphrase;
 use serde_json::json;
 use system::{Places, SystemConfig};
 
-use super::{Context, guest};
+use super::guest;
 use crate::cancel::Cancel;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, READ, SOCKET, absolute, named};
-use crate::left::{self, Tells};
-use crate::output::{say, warn};
+use crate::operate::any_options;
+use crate::output::{NOTICES, say, warn};
 use crate::passphrase::{self, PassphraseArgs};
 use crate::standard::{Guarded, is_special};
+
+/// How a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum RegionType {
+    /// With the databases to itself; the system must be stopped
+    Dli,
+    /// The same
+    Dbb,
+    /// Beside other programs, in a started system
+    Bmp,
+}
+
+impl From<RegionType> for Kind {
+    fn from(kind: RegionType) -> Kind {
+        match kind {
+            RegionType::Dli => Kind::Dli,
+            RegionType::Dbb => Kind::Dbb,
+            RegionType::Bmp => Kind::Bmp,
+        }
+    }
+}
+
+/// The order of bytes in the binary fields of PCBs.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ByteOrder {
+    /// As COMP has it
+    Big,
+    /// As the machine and COMP-5 have it
+    Native,
+}
+
+impl From<ByteOrder> for PcbOrder {
+    fn from(order: ByteOrder) -> PcbOrder {
+        match order {
+            ByteOrder::Big => PcbOrder::Big,
+            ByteOrder::Native => PcbOrder::Native,
+        }
+    }
+}
 
 /// Run a program with its PSB, as a job step does
 ///
@@ -61,7 +104,7 @@ pub(crate) struct BatchArgs {
     program: PathBuf,
     /// The region type
     #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
-    kind: Kind,
+    kind: RegionType,
     /// A file of the program: GSAM's, a COBOL ASSIGN's, SYSIN, SYSOUT; with ,text its lines become
     /// records, with ,rdw records have descriptor words; //DSN is a cluster or path of the catalog,
     /// //GROUP(0) a generation; /ONE:/TWO are read one after the other; ,disp=new:catlg:delete
@@ -91,7 +134,7 @@ pub(crate) struct BatchArgs {
     output: Option<String>,
     /// The order of bytes in PCBs; big for COBOL, native for C if left out
     #[arg(long, value_name = "ORDER", ignore_case = true)]
-    pcb_order: Option<PcbOrder>,
+    pcb_order: Option<ByteOrder>,
     /// A folder with copy members; may be repeated
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
@@ -111,7 +154,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         let what = format!("{} is no folder to find copy members in", lost.display());
         return Err(Failure::usage(what, "Correct the path behind -I."));
     }
-    if (args.input.is_some() || args.output.is_some()) && args.kind != Kind::Bmp {
+    if (args.input.is_some() || args.output.is_some()) && args.kind != RegionType::Bmp {
         let what = "messages are there in started systems alone";
         return Err(Failure::usage(what, "Add --type bmp, or leave out --in and --out."));
     }
@@ -121,7 +164,8 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let guarded = Guarded::of(&context.seam, &args.system, json)?;
     let dds = dds_of_step(&args.dds, &guarded, args.trace.as_deref())?;
     let mut job = job_of(args, &dds)?;
-    left::clear(&*context.seam.disk, &job.system, Tells::OfRemoved);
+    let notes = leftovers::clear(&*context.seam.disk, &job.system, Tells::OfRemoved);
+    notes.iter().for_each(warn);
     let prepared = prepare(&*context.seam.disk, &job)?;
     if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
         warn(prepared.warnings().trim_end());
@@ -217,67 +261,23 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
     let on_disk = dds.iter().filter(|dd| dd.data_set().is_none());
     Ok(Job {
         system: absolute(&args.system)?,
-        kind: args.kind,
+        kind: args.kind.into(),
         psb: args.psb.to_ascii_uppercase(),
         program: absolute(&args.program)?,
-        files: on_disk.map(JobFile::of).collect::<Result<_>>()?,
-        include: folders.collect::<Result<_>>()?,
+        files: on_disk.map(JobFile::of).collect::<jobs::Result<_>>()?,
+        include: folders.collect::<jobs::Result<_>>()?,
         free: args.free,
         entry: args.entry.clone(),
         parm: args.parm.clone(),
         checkpoint: args.ckptid.clone(),
         step: args.step.clone(),
-        pcb_order: args.pcb_order,
+        pcb_order: args.pcb_order.map(PcbOrder::from),
         trace: args.trace.as_deref().map(absolute).transpose()?,
         compiled: None,
         makes_no_calls: false,
         input: args.input.as_deref().map(str::to_ascii_uppercase),
         output: args.output.as_deref().map(str::to_ascii_uppercase),
     })
-}
-
-/// Makes a job's program ready: compiled, unless that was done before.
-pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
-    with_compiler(disk, job, |compiler| {
-        let known = job.compiled.as_ref();
-        match known.and_then(|name| compiler.prepared_as(&job.program, name)) {
-            Some(prepared) => Ok(prepared),
-            None => Ok(compiler.prepare(&job.program)?),
-        }
-    })
-}
-
-/// Makes ready what the program calls.
-fn library(disk: &dyn Disk, job: &Job, program: &Prepared, dds: &[Dd]) -> Result<Library> {
-    let folders = dds.iter().filter(|dd| dd.name == "STEPLIB").flat_map(Dd::folders);
-    let folders: Vec<PathBuf> = folders.collect();
-    with_compiler(disk, job, |compiler| Ok(compiler.library(program, &folders)?))
-}
-
-fn with_compiler<T>(
-    disk: &dyn Disk,
-    job: &Job,
-    work: impl FnOnce(&Workshop<'_>) -> Result<T>,
-) -> Result<T> {
-    let cache = job.system.join(PROGRAMS);
-    seam::disk::make_dir(disk, &cache).map_err(|error| {
-        let what = format!("the folder {} cannot be made: {error}", cache.display());
-        Failure::other(what, "Make the system's folder writable.")
-    })?;
-    let workshop = Workshop {
-        disk,
-        cache,
-        copy_folders: job.include.clone(),
-        translate: &Preprocessor { is_free: job.free },
-        options: options_of(job),
-    };
-    work(&workshop)
-}
-
-/// What the compiler of COBOL is told besides.
-fn options_of(job: &Job) -> Vec<String> {
-    let is_c = job.program.extension().is_some_and(|one| one.eq_ignore_ascii_case("c"));
-    if job.free && !is_c { vec!["-free".to_owned()] } else { Vec::new() }
 }
 
 /// Runs the program's process.
@@ -361,6 +361,12 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     Ok(code)
 }
 
+/// Opens the stopped system of a job, and schedules its PSB in this process.
+pub(super) fn serve(context: &Context, job: &Job, passphrase: &Passphrase) -> Result<Alone> {
+    let telling = Telling { notices: NOTICES, tells: false };
+    Ok(Alone::open(&context.seam, job, passphrase, any_options(), telling)?)
+}
+
 /// Says what would run, and that it could.
 fn dry_run(
     context: &mut Context,
@@ -372,7 +378,7 @@ fn dry_run(
         Kind::Bmp => connect(job)?.shapes().to_vec(),
         Kind::Dli | Kind::Dbb => {
             let secret = passphrase.get_for(&context.seam, &job.system)?;
-            let mut server = guest::serve(&context.seam, job, &secret, false)?;
+            let mut server = serve(context, job, &secret)?;
             let shapes = server.pcbs().to_vec();
             server
                 .end(region::Ending::Abend)
@@ -416,22 +422,4 @@ fn kind_of(shape: &PcbShape) -> String {
             format!("GSAM {}, PROCOPT {}", text(&gsam.dbd), text(&gsam.options))
         }
     }
-}
-
-/// Connects to the started system of a job.
-pub(super) fn connect(job: &Job) -> Result<bmp::Connection> {
-    let text = job.to_text()?;
-    let path = job.system.join(SOCKET);
-    bmp::Connection::open(&path, text.as_bytes()).map_err(|error| match error {
-        region::RegionError::NoSystem { .. } => not_started(&job.system),
-        error => error.into(),
-    })
-}
-
-fn not_started(dir: &Path) -> Failure {
-    let dir = dir.display();
-    Failure::other(
-        format!("the system in {dir} is not started"),
-        format!("Start it with `holdfast start -s {dir}`, or leave out --type bmp."),
-    )
 }

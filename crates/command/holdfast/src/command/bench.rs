@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// Run the benchmarks

@@ -5,15 +5,17 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use operations::verbs::Operation;
-use serde_json::json;
 use system::Bytes;
+use system::operator::SystemOperation;
 use system::operator::forms::{Conversion, Converted, Converting, Steering};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, look, operate, perform};
-use crate::output::{Output, bytes, count};
+use crate::output::Output;
 use crate::passphrase::PassphraseArgs;
+use crate::text::{bytes, count};
 
 /// Make data sets plain or sealed, while they are in use
 ///
@@ -129,29 +131,29 @@ pub(super) fn run(context: &mut Context, args: &ConvertArgs) -> Result<ExitCode>
     }
     let Where { system, passphrase } = &args.place;
     let converted: Converted = perform(context, system, passphrase, &Operation::Convert(asked))?;
-    told(&mut context.output, &converted)
+    report(&mut context.output, &converted)
 }
 
 pub(super) fn rekey(context: &mut Context, args: &RekeyArgs) -> Result<ExitCode> {
     let Some(what) = &args.what else { return begin(context, args) };
-    let (place, verb, steering) = match what {
+    let (place, operation) = match what {
         What::Status(place) => {
-            let none = json!({});
-            let all = look(context, &place.system, &place.passphrase, "rekey status", &none)?;
+            let status = SystemOperation::RekeyStatus {};
+            let all = look(context, &place.system, &place.passphrase, &status)?;
             return under_way(&mut context.output, &all);
         }
-        What::Pause(which) => (
-            &which.place,
-            "rekey pause",
-            Steering { sets: which.sets.clone(), ..Steering::default() },
-        ),
+        What::Pause(which) => {
+            let steering = Steering { sets: which.sets.clone(), ..Steering::default() };
+            (&which.place, SystemOperation::RekeyPause(steering))
+        }
         What::Resume { which, rate } => {
             let bytes_per_second = rate.map(|rate| rate.0);
             let sets = which.sets.clone();
-            (&which.place, "rekey resume", Steering { sets, bytes_per_second })
+            let steering = Steering { sets, bytes_per_second };
+            (&which.place, SystemOperation::RekeyResume(steering))
         }
     };
-    let all = operate(context, &place.system, &place.passphrase, verb, &steering)?;
+    let all = operate(context, &place.system, &place.passphrase, &operation)?;
     under_way(&mut context.output, &all)
 }
 
@@ -166,7 +168,7 @@ fn begin(context: &mut Context, args: &RekeyArgs) -> Result<ExitCode> {
     };
     let converted: Converted =
         perform(context, system, &args.passphrase, &Operation::Rekey(asked))?;
-    told(&mut context.output, &converted)
+    report(&mut context.output, &converted)
 }
 
 fn asked(which: &Which, how: &How) -> Conversion {
@@ -180,7 +182,7 @@ fn asked(which: &Which, how: &How) -> Conversion {
 }
 
 /// Says what came of a request.
-fn told(output: &mut Output, converted: &Converted) -> Result<ExitCode> {
+fn report(output: &mut Output, converted: &Converted) -> Result<ExitCode> {
     if output.is_json() {
         output.document(converted)?;
         return DONE;

@@ -2,15 +2,22 @@
 //!
 //! Invariants:
 //! 1. What is to be copied is known, and every name in it possible, before the first record is.
+//! 2. No file goes where another one of the same command would be lost: neither into a cluster that
+//!    is emptied for the second of them, nor by chance into one cluster because `*` stands for the
+//!    same letters, nor out to one file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ::idcams::Dd;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use super::{Context, idcams};
+use super::idcams;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::text_of;
 use crate::operate::SystemArgs;
 
 /// The longest control file.
@@ -30,7 +37,7 @@ Example: holdfast copy -s /srv/bank in /transfer/today transfer.toml, with
   [[copy]]
   files = \"ACCT*.dat\"          # in the folder; out: the file's name
   cluster = \"BANK.ACCT\"        # BANK.* is one for each file, by its name
-  form = \"fb=80\"               # text, vb; as the cluster has it if left out
+  form = \"fb=80\"               # text, vb, bdw; as the cluster has it if left out
   replace = true               # or reuse = true: empty the cluster first
   ebcdic = \"037\"               # the file is EBCDIC: converted by the record map")]
 pub(crate) struct CopyArgs {
@@ -100,6 +107,7 @@ pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
             steps.push(Step { path: args.folder.join(&file), cluster, rule: at });
         }
     }
+    apart(&control, &steps, args.way)?;
     if steps.len() > FILES_MAX {
         let what = format!("there are more than {FILES_MAX} files");
         return Err(Failure::other(what, "Copy them in parts."));
@@ -110,13 +118,59 @@ pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
         else {
             continue;
         };
-        let form = rule.form.as_ref().map(|form| format!(",{form}")).unwrap_or_default();
         // A name without a slash could be one of the catalog.
         let path = std::path::absolute(&step.path).unwrap_or_else(|_| step.path.clone());
-        dds.push(format!("{name}={}{form}", path.display()));
+        dds.push(dd(&name, &path, rule.form.as_deref())?);
         text += &statement(rule, args.way, &name, &step.cluster);
     }
     idcams::copying(context, &args.system, &dds, &text, args.sysprint.as_deref())
+}
+
+/// The DD of a file. What would be read as another file, or in another form, is refused.
+fn dd(name: &str, path: &Path, form: Option<&str>) -> Result<String> {
+    let refused = |why: &str| {
+        let what = format!("{} cannot be copied: {why}", path.display());
+        Err(Failure::other(what, "Rename the file, or correct its form in the control file."))
+    };
+    let Some(text) = path.to_str() else { return refused("its name is no text in UTF-8") };
+    let form = form.map(|form| format!(",{form}")).unwrap_or_default();
+    let operand = format!("{name}={text}{form}");
+    match Dd::parse(&operand) {
+        Some(dd) if dd.target == path && dd.form.is_none() == form.is_empty() => Ok(operand),
+        _ => refused(&format!("{text}{form} means another file, or another form")),
+    }
+}
+
+/// Whether no step takes from another one what it has copied.
+fn apart(control: &Control, steps: &[Step], way: Way) -> Result<()> {
+    let (mut into, mut out_to) = (BTreeMap::new(), BTreeMap::new());
+    for step in steps {
+        let Some(rule) = control.copy.get(step.rule) else { continue };
+        let (path, cluster) = (step.path.display(), step.cluster.to_ascii_uppercase());
+        if way == Way::Out {
+            if let Some(first) = out_to.insert(&step.path, cluster.clone()) {
+                let what = format!("{first} and {cluster} would both be copied to {path}");
+                return Err(Failure::other(what, "Give each cluster a file of its own."));
+            }
+            continue;
+        }
+        let Some((first, known)) = into.insert(cluster.clone(), (&step.path, step.rule)) else {
+            continue;
+        };
+        let first = first.display();
+        if rule.reuse {
+            let what = format!("{cluster} would be emptied for {path} after {first} was copied");
+            let remedy = "Leave out reuse, or copy them one by one.";
+            return Err(Failure::other(what, remedy));
+        }
+        // Where a cluster is named, that several files go there is what was asked for.
+        if known == step.rule && rule.cluster.contains('*') {
+            let what = format!("{first} and {path} would both be copied into {cluster}");
+            let remedy = "Name one of them in a rule of its own, with its cluster without *.";
+            return Err(Failure::other(what, remedy));
+        }
+    }
+    Ok(())
 }
 
 fn statement(rule: &Rule, way: Way, dd: &str, cluster: &str) -> String {
@@ -151,7 +205,7 @@ fn check(rule: &Rule, way: Way) -> Result<()> {
         return wrong("ebcdic is to be a code page, such as \"037\"".into());
     }
     if rule.form.as_ref().is_some_and(|form| !name(form, "=")) {
-        return wrong("form is to be \"text\", \"vb\" or \"fb=\" and a length".into());
+        return wrong("form is to be \"text\", \"vb\", \"bdw\" or \"fb=\" and a length".into());
     }
     if rule.replace && rule.reuse {
         return wrong("a cluster is emptied (reuse), or records are replaced: not both".into());
@@ -176,18 +230,13 @@ fn qualifier(file: &str) -> Result<String> {
     Ok(stem)
 }
 
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
 fn control_of(path: &Path) -> Result<Control> {
-    let unusable = |what: String| {
+    let unusable = |what: &str| {
         let what = format!("the control file {}: {what}", path.display());
         Failure::other(what, "Write it as in holdfast copy --help.")
     };
-    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
-    if bytes.len() > CONTROL_BYTES_MAX {
-        return Err(unusable("it is too long".into()));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| unusable("it is no text in UTF-8".into()))?;
-    toml::from_str(&text).map_err(|error| unusable(error.message().to_owned()))
+    let text = text_of(path, CONTROL_BYTES_MAX, unusable)?;
+    toml::from_str(&text).map_err(|error| unusable(error.message()))
 }
 
 /// The files of a folder whose names a pattern stands for, by name.
@@ -200,10 +249,15 @@ fn matching(folder: &Path, pattern: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unusable)? {
         let entry = entry.map_err(unusable)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if stands_for(pattern, &name) && entry.path().is_file() {
-            found.push(name);
+        let name = entry.file_name();
+        if !stands_for(pattern, &name.to_string_lossy()) || !entry.path().is_file() {
+            continue;
         }
+        let lost = |name: std::ffi::OsString| {
+            let what = format!("the name of {} is no text in UTF-8", Path::new(&name).display());
+            Failure::other(what, "Rename the file.")
+        };
+        found.push(name.into_string().map_err(lost)?);
     }
     found.sort();
     Ok(found)
@@ -229,6 +283,62 @@ fn stands_for(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is wrong with copying these files by these rules: pattern, cluster, reuse.
+    fn wrong(rules: &[(&str, &str, bool)], way: Way) -> Option<String> {
+        let copy = rules.iter().map(|(files, cluster, reuse)| Rule {
+            files: (*files).into(),
+            cluster: (*cluster).into(),
+            form: None,
+            replace: false,
+            reuse: *reuse,
+            ebcdic: None,
+        });
+        let (control, mut steps) = (Control { copy: copy.collect() }, Vec::new());
+        for (rule, (files, cluster, _)) in rules.iter().enumerate() {
+            for file in files.split(' ') {
+                let cluster = cluster.replace('*', &qualifier(file).unwrap());
+                steps.push(Step { path: PathBuf::from(file), cluster, rule });
+            }
+        }
+        apart(&control, &steps, way).err().map(|failure| match failure {
+            Failure::Other { what, .. } => what,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn no_file_takes_from_another_what_was_copied() {
+        let both = wrong(&[("A.dat A.old", "BANK.*", false)], Way::In).unwrap();
+        assert!(both.contains("A.dat") && both.contains("A.old") && both.contains("BANK.A"));
+        assert!(wrong(&[("a.dat A.dat", "BANK.*", false)], Way::In).is_some(), "letters are large");
+        assert!(wrong(&[("A.dat B.dat", "BANK.ACCT", true)], Way::In).is_some());
+        assert!(wrong(&[("A.dat", "bank.a", false), ("A.old", "BANK.A", true)], Way::In).is_some());
+        assert!(wrong(&[("out", "BANK.A", false), ("out", "BANK.B", false)], Way::Out).is_some());
+        for fine in [
+            &[("A.dat B.dat", "BANK.*", true)][..],
+            &[("A.dat B.dat", "BANK.ACCT", false)],
+            &[("A.dat", "BANK.*", true), ("A.old", "BANK.A", false)],
+        ] {
+            assert_eq!(wrong(fine, Way::In), None);
+        }
+        let fine = [("one", "BANK.A", false), ("two", "BANK.A", true)];
+        assert_eq!(wrong(&fine, Way::Out), None);
+    }
+
+    #[test]
+    fn a_name_that_a_dd_would_read_as_another_is_refused() {
+        for (path, form) in
+            [("/in/A.dat", None), ("/in/A.dat,vb", Some("fb=80")), ("/in,vb/A.dat", None)]
+        {
+            assert!(dd("F1", Path::new(path), form).is_ok(), "{path}");
+        }
+        for (path, form) in [("/in/A.dat,vb", None), ("/in/A.dat", Some("fb=x"))] {
+            assert!(dd("F1", Path::new(path), form).is_err(), "{path}");
+        }
+        let bytes: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"/in/A\xff.dat");
+        assert!(dd("F1", Path::new(bytes), None).is_err());
+    }
 
     #[test]
     fn a_pattern_stands_for_names() {

@@ -16,13 +16,15 @@ use serde_json::json;
 use store::Store;
 use system::{AnySystem, SystemError};
 
+use super::DONE;
 use super::map::{self, MapArgs};
 use super::partition::{self, PartitionArgs};
-use super::{Context, DONE};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
 use crate::operate::{Where, inspect};
-use crate::output::{Output, bytes, count, warn};
+use crate::output::{Output, warn};
+use crate::text::{bytes, count};
 
 /// Show, verify and empty databases
 #[derive(Args, Debug)]

@@ -12,12 +12,15 @@ use dltest::{
     AibCodes, Both, Deck, Feedback, JsonLines, Observer, PcbChoice, Program, Punch, Report,
     Request, RunError, Summary, parse, parse_merged,
 };
+use jobs::job::{Job, JobFile, Kind, absolute};
+use jobs::programs;
 use region::shape::{PcbKind, PcbShape};
 use region::{Abend, AibFields, Client, Dd, DirectAnswer, DirectCall, Embedded, Ending, Link};
 
-use super::{Context, batch, guest, unload};
+use super::batch::RegionType;
+use super::{batch, unload};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::job::{Job, JobFile, Kind, absolute};
 use crate::passphrase::PassphraseArgs;
 use crate::standard::{Guarded, is_special};
 
@@ -49,7 +52,7 @@ pub(crate) struct DltestArgs {
     pcb: Option<String>,
     /// The region type
     #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
-    kind: Kind,
+    kind: RegionType,
     /// A file of a GSAM PCB, PUNCHDD for cards that CTL statements punch, or SYSIN2 for statements
     /// that are merged into those of standard input by columns 73 to 80; may be repeated
     #[arg(long = "dd", value_name = "NAME=PATH[,text]")]
@@ -305,10 +308,10 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
         return Err(Failure::usage(what, "Give one, as in --dd PUNCHDD=cards.txt."));
     }
     let link: Box<dyn Link> = match job.kind {
-        Kind::Bmp => Box::new(batch::connect(&job)?),
+        Kind::Bmp => Box::new(programs::connect(&job)?),
         Kind::Dli | Kind::Dbb => {
             let passphrase = args.passphrase.get_for(&context.seam, &args.system)?;
-            let server = guest::serve(&context.seam, &job, &passphrase, false)?;
+            let server = batch::serve(context, &job, &passphrase)?;
             Box::new(Embedded::new(Box::new(server)))
         }
     };
@@ -406,10 +409,10 @@ fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
 fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
     Ok(Job {
         system: absolute(&args.system)?,
-        kind: args.kind,
+        kind: args.kind.into(),
         psb: args.psb.to_ascii_uppercase(),
         program: PathBuf::from("DFSDDLT0"),
-        files: dds.iter().map(JobFile::of).collect::<Result<_>>()?,
+        files: dds.iter().map(JobFile::of).collect::<jobs::Result<_>>()?,
         include: Vec::new(),
         free: false,
         entry: None,

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use system::{Diagnosis, Health, diagnose};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::output::{Output, warn};
 use crate::passphrase::PassphraseArgs;

@@ -6,62 +6,18 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use operations::messages::Messages;
-use operations::transactions::TransactionManager;
-use operations::{Databases, clusters};
+use jobs::batch_regions;
+use jobs::terms::Shared;
+use operations::Databases;
 use region::bmp::Door;
-use schedule::{Catalogs, Intents};
-use seam::sync::Mutex;
-use store_any::AnyStore;
-use system::{AnySystem, Home as _};
+use system::AnySystem;
 
 use super::ims_bridge::ImsBridge;
 use super::messages::MessagePrograms;
 use super::online::{self, Online};
 use super::records::RecordPrograms;
-use super::{Context, regions};
+use crate::context::Context;
 use crate::failure::Result;
-use crate::job::Terms;
-
-/// The transaction manager, as long as it is open.
-pub(super) type Manager = Mutex<Option<TransactionManager>>;
-
-/// What all programs of a started system share: their claims, the catalogs, the managers.
-pub(super) struct Shared {
-    intents: Arc<Intents>,
-    catalogs: Arc<Catalogs<AnyStore>>,
-    /// The queue manager, which nobody opens before somebody needs it.
-    queues: Option<Arc<Messages>>,
-    pub(super) manager: Arc<Manager>,
-}
-
-impl Shared {
-    pub(super) fn of(system: &AnySystem) -> Shared {
-        let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));
-        let queues = match system {
-            AnySystem::Kernel(system) => {
-                clusters::attach(system, &catalogs);
-                Some(Arc::new(Messages::new(system)))
-            }
-            AnySystem::Engine(_) => None,
-        };
-        Shared { intents: Arc::default(), catalogs, queues, manager: Arc::default() }
-    }
-
-    /// The terms on which all programs of a started system run.
-    pub(super) fn terms(&self, system: &AnySystem) -> Terms {
-        let compat = system.config().placement_settings().compat;
-        let (intents, catalogs) = (Arc::clone(&self.intents), Arc::clone(&self.catalogs));
-        let (authoriser, places) = match system {
-            AnySystem::Kernel(system) => {
-                (Some(system.authoriser()), Some(Arc::new(system.places())))
-            }
-            AnySystem::Engine(_) => (None, None),
-        };
-        let messages = self.queues.clone();
-        Terms { compat, authoriser, intents, catalogs, messages, places, owner: 0 }
-    }
-}
 
 /// The doors that are open.
 #[derive(Default)]
@@ -87,7 +43,7 @@ impl Doors {
     }
 
     fn open_each(&mut self, context: &Context, system: &AnySystem, shared: &Shared) -> Result<()> {
-        self.door = Some(regions::open_door(context, system, shared)?);
+        self.door = Some(batch_regions::open_door(&context.seam, system, shared)?);
         // Transactions, messages and files are where the kernel keeps the databases.
         let AnySystem::Kernel(kernel) = system else { return Ok(()) };
         let databases = Databases::for_programs(kernel)?;
@@ -96,13 +52,13 @@ impl Doors {
         self.online = Online::open(parts)?;
         let manager = self.online.as_ref().map(Online::manager);
         shared.manager.lock().clone_from(&manager);
-        let queues = shared.queues.as_ref();
+        let queues = shared.queues();
         self.messages = queues.map(|queues| MessagePrograms::open(kernel, queues)).transpose()?;
         if let (Some(online), Some(messages)) = (&self.online, queues) {
             online.count_messages(Arc::clone(messages));
             self.bridge = Some(ImsBridge::open(kernel, messages, online.manager()));
         }
-        self.records = Some(RecordPrograms::open(kernel, manager, &shared.catalogs)?);
+        self.records = Some(RecordPrograms::open(kernel, manager, shared.catalogs())?);
         // What is open now is bound: whoever writes holdfast.toml opens no more by that.
         Ok(kernel.bind_openings()?)
     }

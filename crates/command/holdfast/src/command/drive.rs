@@ -32,8 +32,10 @@ use drive::{Ask, Flow, Kind, Ledger, Pace, Plan, Random, Report, Tls, Work};
 use otma::{Encoding, Name, Segments};
 use serde::Deserialize;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::bytes_of;
 
 /// Drive a system with many terminals through IMS Connect, and measure it
 ///
@@ -318,19 +320,13 @@ fn plan_of(args: &DriveArgs) -> Result<Plan> {
 fn tls_of(args: &DriveArgs) -> Result<Option<Tls>> {
     let Some(ca) = args.ca.as_deref().filter(|_| args.tls) else { return Ok(None) };
     let host = args.connect.rsplit_once(':').map_or(args.connect.as_str(), |(host, _)| host);
+    let read = |path: &Path| bytes_of(path, "Correct the path.");
     let own = match (&args.certificate, &args.key) {
-        (Some(certificate), Some(key)) => Some((pem(certificate)?, pem(key)?)),
+        (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
         _ => None,
     };
     let name = host.trim_matches(['[', ']']).to_owned();
-    Ok(Some(Tls { roots: pem(ca)?, name, own }))
-}
-
-fn pem(path: &Path) -> Result<Vec<u8>> {
-    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-    std::fs::read(path).map_err(|error| {
-        Failure::other(format!("{} cannot be read: {error}", path.display()), "Correct the path.")
-    })
+    Ok(Some(Tls { roots: read(ca)?, name, own }))
 }
 
 fn kind(file: MixFile, args: &DriveArgs, folder: &Path) -> Result<Kind> {

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand, value_parser};
 use serde::Serialize;
 use store_postgres::certify::{Effort, Verdict, certify};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 
 /// Work with a database engine that systems keep their data in

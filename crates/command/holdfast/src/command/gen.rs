@@ -23,11 +23,13 @@ use serde::{Serialize, Serializer};
 use store::Store;
 
 use self::data::Verdict;
-use super::{Context, DONE};
+use super::DONE;
 use crate::advice::typed;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
-use crate::output::{Output, harmless, warn};
+use crate::output::{Output, warn};
+use crate::text::harmless;
 
 /// Compile DBD and PSB macro source and store the definitions
 ///
@@ -64,7 +66,7 @@ struct Report {
     #[serde(serialize_with = "as_texts")]
     removed: Vec<MemberName>,
     skipped: Vec<Skipped>,
-    diagnostics: Vec<Said>,
+    diagnostics: Vec<Remark>,
     errors: usize,
     warnings: usize,
     check: bool,
@@ -103,7 +105,7 @@ struct Skipped {
 
 /// Something that there is to say about a source.
 #[derive(Serialize)]
-struct Said {
+struct Remark {
     #[serde(serialize_with = "as_text")]
     severity: Severity,
     code: &'static str,
@@ -157,8 +159,8 @@ pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
 }
 
 fn tell(output: &mut Output, report: &Report) -> Result<()> {
-    for said in &report.diagnostics {
-        let _ = write!(io::stderr(), "{}", harmless(&typed(&said.shown)));
+    for remark in &report.diagnostics {
+        let _ = write!(io::stderr(), "{}", harmless(&typed(&remark.shown)));
     }
     for item in &report.members {
         let state = match (item.state, report.check) {
@@ -247,8 +249,9 @@ fn generate<S: Store>(
     if errors == 0 {
         databases.without_database(&work.databases()).iter().for_each(warn);
     }
-    let warnings = work.said.iter().filter(|said| said.severity == Severity::Warning).count();
-    let Work { items: members, removed, skipped, said: diagnostics, .. } = work;
+    let warnings =
+        work.remarks.iter().filter(|remark| remark.severity == Severity::Warning).count();
+    let Work { items: members, removed, skipped, remarks: diagnostics, .. } = work;
     Ok(Report { members, removed, skipped, diagnostics, errors, warnings, check, stored })
 }
 
@@ -268,12 +271,12 @@ struct Work {
     items: Vec<Item>,
     removed: Vec<MemberName>,
     skipped: Vec<Skipped>,
-    said: Vec<Said>,
+    remarks: Vec<Remark>,
 }
 
 impl Work {
     fn errors(&self) -> usize {
-        self.said.iter().filter(|said| said.severity == Severity::Error).count()
+        self.remarks.iter().filter(|remark| remark.severity == Severity::Error).count()
     }
 
     fn compile(&mut self, source: &Source, copies: &Folders) {
@@ -335,7 +338,7 @@ impl Work {
         let message = format!("{} is named as a source, but {reason}", path.display());
         let help = "leave it out; members that others copy are found by -I FOLDER".to_owned();
         let shown = format!("{severity} {code}: {message}\n  = help: {help}\n");
-        self.said.push(Said {
+        self.remarks.push(Remark {
             severity,
             code,
             member: None,
@@ -349,7 +352,7 @@ impl Work {
     }
 
     fn say(&mut self, one: &Diagnostic, member: Option<MemberName>) {
-        self.said.push(Said {
+        self.remarks.push(Remark {
             severity: one.severity,
             code: one.code,
             member: member.map(|name| name.to_string()),
@@ -445,7 +448,7 @@ impl Work {
 
     /// Says what the members mean for the data that is stored.
     fn say_of_data(&mut self, verdict: &Verdict) {
-        for one in &verdict.told {
+        for one in &verdict.remarks {
             let name = MemberName::Dbd(one.database);
             let mut items = self.items.iter_mut();
             let member = |item: &&mut Item| {
@@ -508,7 +511,7 @@ impl Work {
         if let Some(help) = &help {
             shown += &format!("  = help: {help}\n");
         }
-        self.said.push(Said {
+        self.remarks.push(Remark {
             severity,
             code,
             member: Some(member),

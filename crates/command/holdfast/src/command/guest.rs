@@ -1,26 +1,20 @@
 //! The process of a program: what `holdfast batch` starts. Not for people.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use base::Coded as _;
+use base::{Code, Coded};
 use clap::Args;
-use operations::Databases;
-use operations::messages::Messages;
-use operations::selection::register;
+use jobs::alone::{Alone, Telling};
+use jobs::job::{Job, Kind, PcbOrder};
+use jobs::programs;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
-use schedule::{Catalogs, NoPools};
-use seal::Passphrase;
-use seam::Seam;
-use system::{AnySystem, Home as _};
 
-use super::{Context, batch};
 use crate::advice;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::job::{self, Alone, Job, KernelPools, Kind, PcbOrder, Terms, Told};
 use crate::operate::any_options;
-use crate::output::warn;
+use crate::output::NOTICES;
 use crate::passphrase;
 
 /// What leads to this process.
@@ -43,14 +37,14 @@ pub(crate) struct GuestArgs {
 pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
     // What a session holds is not for programs. A kernel without keyrings holds nothing.
     let _ = seam::keyring::leave();
-    let ready = Job::from_text(args.job.as_bytes()).and_then(|job| {
+    let ready = Job::from_text(args.job.as_bytes()).map_err(Failure::from).and_then(|job| {
         advice::remember_folder(&job.system);
         let link = link(context, &job, args.handed)?;
         Ok((link, task(context, &job)?))
     });
     match ready {
         Ok((link, task)) => guest::run(link, task),
-        Err(failure) => guest::refuse(&Told::from(failure)),
+        Err(failure) => guest::refuse(&Refused::from(failure)),
     }
 }
 
@@ -62,62 +56,25 @@ pub(super) fn run_region() -> ! {
 
 fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Link>> {
     Ok(match job.kind {
-        Kind::Bmp => Box::new(batch::connect(job)?),
+        Kind::Bmp => Box::new(programs::connect(job)?),
         Kind::Dli | Kind::Dbb => {
             let handed = handed.ok_or_else(|| {
                 let what = "this process was not given the system's passphrase";
                 Failure::usage(what, "Run programs with `holdfast batch`.")
             })?;
             let passphrase = passphrase::handed(handed)?;
-            let server = serve(&context.seam, job, &passphrase, !context.output.is_json())?;
+            let telling = Telling { notices: NOTICES, tells: !context.output.is_json() };
+            let server = Alone::open(&context.seam, job, &passphrase, any_options(), telling)?;
             Box::new(Embedded::new(Box::new(server)))
         }
     })
-}
-
-/// Opens a stopped system and schedules the PSB of a job in this process.
-pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool) -> Result<Alone> {
-    let system = AnySystem::open(seam, &job.system, passphrase, any_options())?;
-    system.notes().iter().for_each(warn);
-    let compat = system.config().placement_settings().compat;
-    let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));
-    let terms = Terms { compat, catalogs: Arc::clone(&catalogs), ..Terms::default() };
-    let scheduled = system.alone().map_err(Failure::from).and_then(|alone| {
-        let databases = Databases::for_programs(&system)?;
-        let scheduled = match &system {
-            AnySystem::Engine(_) => {
-                job::schedule(seam, Arc::new(NoPools), &databases, (job, None), &terms)?
-            }
-            AnySystem::Kernel(system) => {
-                let places = Some(Arc::new(system.places()));
-                operations::clusters::attach(system, &terms.catalogs);
-                let messages = Some(Arc::new(Messages::new(system)));
-                let authoriser = Some(system.authoriser());
-                let terms = Terms { authoriser, places, messages, ..terms };
-                let pools = Arc::new(KernelPools(Arc::clone(system.kernel())));
-                let scheduled = job::schedule(seam, pools, &databases, (job, None), &terms)?;
-                register(system, &databases);
-                scheduled
-            }
-        };
-        Ok(scheduled.by_right_of(alone))
-    });
-    match scheduled {
-        Ok(schedule) => Ok(Alone::new(schedule, system, (catalogs, tells))),
-        Err(failure) => {
-            if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
-            }
-            Err(failure)
-        }
-    }
 }
 
 fn task(context: &Context, job: &Job) -> Result<guest::Job> {
     let disk = &*context.seam.disk;
     let trace = job.trace.as_deref().map(|path| Trace::create(disk, path)).transpose()?;
     Ok(guest::Job {
-        program: batch::prepare(disk, job)?,
+        program: programs::prepare(disk, job)?,
         entry: job.entry.clone(),
         order: job.pcb_order.map(|order| match order {
             PcbOrder::Big => Order::Big,
@@ -127,4 +84,37 @@ fn task(context: &Context, job: &Job) -> Result<guest::Job> {
         trace,
         commands: Some(Box::new(ExecDli::new(&job.psb))),
     })
+}
+
+/// A failure as an error of the layers below, as the process of a program tells it.
+#[derive(Debug)]
+struct Refused {
+    code: Code,
+    what: String,
+    remedy: String,
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Refused {
+        let (_, _, remedy) = failure.parts();
+        Refused { code: failure.code(), what: failure.shown(), remedy }
+    }
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Coded for Refused {
+    fn code(&self) -> Code {
+        self.code
+    }
+
+    fn remedy(&self) -> String {
+        self.remedy.clone()
+    }
 }

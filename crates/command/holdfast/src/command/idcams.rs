@@ -16,12 +16,13 @@ use serde_json::Value;
 use system::operator;
 use vsam::Catalog;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
-use crate::output::{Output, harmless};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::standard::Guarded;
+use crate::text::harmless;
 
 /// The longest text of statements.
 const STATEMENTS_BYTES_MAX: u64 = 64 << 20;

@@ -9,13 +9,15 @@ use operations::image_copy::{Copied, CopyRequest};
 use operations::verbs::Operation;
 use system::Bytes;
 
-use super::{Context, DONE};
+use super::DONE;
 use crate::advice;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{absolute, perform};
-use crate::output::{bytes, count, warn};
+use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::pipe::ToStdout;
+use crate::text::{bytes, count};
 
 /// Copy data sets and databases while they are in use
 ///

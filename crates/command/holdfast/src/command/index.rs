@@ -8,12 +8,14 @@ use operations::database_report::Verified;
 use operations::reinitialize::{Part, give_up};
 use serde_json::{Value, json};
 
+use super::DONE;
 use super::db::tell_report;
-use super::{Context, DONE};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
-use crate::output::{count, warn};
+use crate::output::warn;
 use crate::progress::Progress;
+use crate::text::count;
 
 /// Build and verify secondary indexes
 #[derive(Args, Debug)]

@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::json;
 use system::{Bytes, EngineSettings, EngineSystem, InitOptions, System};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::passphrase::PassphraseArgs;
 

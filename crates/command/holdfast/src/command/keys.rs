@@ -7,9 +7,11 @@ use clap::{Args, Subcommand};
 use seal::{KdfCost, KeyInfo, KeyRing, Protection, TokenPlace};
 use serde::Serialize;
 use serde_json::json;
+use system::operator::SystemOperation;
 use system::operator::keys::Generation;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::operate;
 use crate::output::utc;
@@ -189,8 +191,8 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
         What::Delete { labelled, generation } => {
             let Labelled { target, label } = labelled;
             let gone = Generation { label: label.clone(), generation: *generation };
-            let gone: Generation =
-                operate(context, &target.dir, &target.passphrase, "keys delete", &gone)?;
+            let delete = SystemOperation::KeysDelete(gone);
+            let gone: Generation = operate(context, &target.dir, &target.passphrase, &delete)?;
             match context.output.is_json() {
                 true => context.output.document(&gone)?,
                 false => {

@@ -9,6 +9,7 @@ use system::{OnlineSettings, System};
 use tls::Tls;
 
 use crate::failure::{Failure, Result};
+use crate::input::bytes_of;
 use crate::output::warn;
 
 /// A user's name as the system has it.
@@ -101,10 +102,6 @@ pub(super) fn online_certificates(dir: &Path, settings: &OnlineSettings) -> Resu
 }
 
 /// A file of a door's TLS.
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
 pub(super) fn pem(path: &Path, section: &str) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| {
-        let what = format!("{} cannot be read: {error}", path.display());
-        Failure::other(what, format!("Correct the section [{section}] of holdfast.toml."))
-    })
+    bytes_of(path, format!("Correct the section [{section}] of holdfast.toml."))
 }

@@ -10,21 +10,25 @@ use copybook::Direction;
 use definitions::Field;
 use definitions::resolve::Definitions;
 use hierarchy::load::{Given, Input, InputError, Loaded};
-use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt};
+use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt, converted};
 use operations::Databases;
+use operations::encoding::{Conversion, LOOKED_AT, Looks, USUAL_PAGE};
 use placement::Encoding;
 use seam::Seam;
 use serde_json::json;
 use store::Store;
 use unload::{Form, Reader, UnloadError};
 
+use super::DONE;
 use super::index::built;
-use super::{Context, DONE};
-use crate::encoding::{Conversion, LOOKED_AT, Looks, MapArgs, USUAL_PAGE};
+use super::mapping::MappingArgs;
+use super::unload::settle;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
-use crate::output::{count, warn};
+use crate::output::warn;
 use crate::progress::Progress;
+use crate::text::count;
 
 /// Load a database from an HD unload file
 ///
@@ -49,7 +53,7 @@ pub(crate) struct LoadArgs {
           default_missing_value = USUAL_PAGE)]
     from_ebcdic: Option<String>,
     #[command(flatten)]
-    map: MapArgs,
+    map: MappingArgs,
 }
 
 pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
@@ -68,11 +72,15 @@ pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
         let converts = input.conversion.is_some();
         let declared = database.schema.placement.encoding();
         let expected = if converts { Encoding::Ebcdic } else { declared };
-        input.looks.warn(database.name(), expected, converts);
+        input.looks.surprise(database.name(), expected, converts).iter().for_each(warn);
         let loaded = loaded.map_err(|error| match error {
             HierarchyError::Input(_) => of_file(error.into()),
             error => error.into(),
         })?;
+        if let Some(conversion) = &input.conversion {
+            // What goes back needs the same map.
+            converted::note(&databases.store, database.name(), Some(conversion.map()))?;
+        }
         if filled > 0 {
             let filled = count(filled);
             warn(format!("{filled} segments were shorter than defined: filled up by their fields"));
@@ -129,7 +137,10 @@ fn conversion_of<S: Store>(
         }
         return Ok(None);
     };
-    Conversion::new(databases, database, Direction::FromEbcdic, page, &args.map).map(Some)
+    let mapping = args.map.mapping();
+    let conversion = Conversion::new(databases, database, Direction::FromEbcdic, page, &mapping)?;
+    conversion.notes().iter().for_each(warn);
+    Ok(Some(conversion))
 }
 
 /// Reads a file that is converted before anything of it is loaded: what cannot be converted is told
@@ -150,7 +161,7 @@ fn look_ahead<S: Store>(
     let conversion = Some(conversion.anew());
     let mut ahead = FileInput::new(file, bytes, database, databases, conversion, seam)?;
     while ahead.next_segment().map_err(HierarchyError::Input)?.is_some() {}
-    ahead.conversion.as_ref().map_or(Ok(()), Conversion::settle)
+    settle(ahead.conversion.as_ref())
 }
 
 /// Opens an unload file, and says how long it is.

@@ -7,17 +7,19 @@ use std::process::ExitCode;
 use base::{DataSetId, Lsn};
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use system::operator::{ChangedStripes, CopyBack, LogCopy, Stripes};
+use system::operator::{ChangedStripes, CopyBack, LogCopy, Stripes, SystemOperation};
 use system::status::SegmentStatus;
 use system::{Bytes, Stopped, SystemStatus};
 use uow::record::{KernelRecord, RESOURCE_KINDS, name_of};
 use wal::Scanned;
 
-use super::{Context, DONE, status};
+use super::{DONE, status};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, absolute, operate};
-use crate::output::{Output, bytes, count, warn};
+use crate::output::{Output, warn};
 use crate::passphrase::PassphraseArgs;
+use crate::text::{bytes, count};
 
 /// Print the log, bring a lost copy of it back, or change its stripes
 #[derive(Args, Debug)]
@@ -166,9 +168,10 @@ pub(super) fn run(context: &mut Context, args: &LogArgs) -> Result<ExitCode> {
 fn resync(context: &mut Context, args: &ResyncArgs) -> Result<ExitCode> {
     let folder = absolute(args.to.as_slice())?.pop();
     let rate = args.rate.map_or(0, |rate| rate.0);
-    let asked = LogCopy { copy: args.copy, folder, bytes_per_second: rate };
+    let copy = LogCopy { copy: args.copy, folder, bytes_per_second: rate };
+    let asked = SystemOperation::LogResync(copy);
     let Where { system, passphrase } = &args.place;
-    let back: Vec<CopyBack> = operate(context, system, passphrase, "log resync", &asked)?;
+    let back: Vec<CopyBack> = operate(context, system, passphrase, &asked)?;
     let output = &mut context.output;
     if output.is_json() {
         output.document(&back)?;
@@ -185,9 +188,10 @@ fn resync(context: &mut Context, args: &ResyncArgs) -> Result<ExitCode> {
 }
 
 fn stripes(context: &mut Context, args: &StripesArgs) -> Result<ExitCode> {
-    let asked = Stripes { stripes: args.stripes, folders: args.folders.clone() };
+    let stripes = Stripes { stripes: args.stripes, folders: args.folders.clone() };
+    let asked = SystemOperation::LogStripes(stripes);
     let Where { system, passphrase } = &args.place;
-    let changed: ChangedStripes = operate(context, system, passphrase, "log stripes", &asked)?;
+    let changed: ChangedStripes = operate(context, system, passphrase, &asked)?;
     for note in &changed.notes {
         warn(note);
     }

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Context, idcams};
+use super::idcams;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::SystemArgs;
 
@@ -50,14 +51,10 @@ pub(super) fn run(context: &mut Context, args: &LookArgs) -> Result<ExitCode> {
     let mut statement =
         format!("  PRINT INDATASET({}) -\n    {look} COUNT({})", args.name, args.count);
     if let Some(key) = &args.from {
-        statement += &format!(" -\n    FROMKEY(X'{}')", hex(key.as_bytes()));
+        statement += &format!(" -\n    FROMKEY(X'{}')", base::hex::upper(key.as_bytes()));
     }
     if let Some(page) = args.page.as_ref().filter(|page| is_name(page)) {
         statement += &format!(" -\n    CODEPAGE({page})");
     }
     idcams::listing(context, &args.system, &statement)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }

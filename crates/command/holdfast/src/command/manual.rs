@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
-use super::{Cli, Context, DONE};
+use super::{Cli, DONE};
+use crate::context::Context;
 use crate::failure::Result;
 
 /// Write a manual page for each command

@@ -9,13 +9,15 @@ use copybook::Bundle;
 use definitions::DbdName;
 use definitions::resolve::Definitions as _;
 use operations::Databases;
+use operations::encoding::{gather, notes_of};
 use serde_json::json;
 use store_any::AnyStore;
 
-use super::{Context, DONE};
-use crate::encoding::{gather, tell_native};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
+use crate::output::warn;
 
 /// Keep, show or remove the map of a database: what the fields of its segments are
 ///
@@ -52,7 +54,8 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
             let fitted = fit(&bundle, &databases.repository, name);
             fitted.map_err(|failure| failure.about(path.display()))?;
             let bytes = bundle.encode();
-            if databases.repository.map(name).is_some_and(|kept| *kept != bytes) {
+            let is_other = databases.repository.map(name).is_some_and(|kept| *kept != bytes);
+            if is_other || !hierarchy::converted::fits(&databases.store, name, &bytes)? {
                 over_data(args, databases, name)?;
             }
             hierarchy::repository::put_map(&databases.store, name, Some(&bytes))?;
@@ -118,7 +121,7 @@ fn fit(
             Failure::other(what, "Describe every segment of the database.")
         })?;
         mapped.fits(*max, *variable).map_err(|error| Failure::Error(Box::new(error)))?;
-        tell_native(segment, mapped);
+        notes_of(segment, mapped).iter().for_each(warn);
     }
     if segments.is_empty() && map.segment(name.text()).is_none() {
         let what = format!("it has no section [file.{name}]");

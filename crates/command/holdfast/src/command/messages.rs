@@ -10,6 +10,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use jobs::ticker::Ticker;
 use mqi::place::{self, Places, SOCKET};
 use mqi::server::{LocalUsers, Server};
 use operations::messages::{self, Messages};
@@ -22,7 +23,6 @@ use super::mq_clients::ClientsDoor;
 use super::rest::RestDoor;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
-use crate::ticker::Ticker;
 
 /// The name of the door for partners, as `start` tells it.
 const CHANNELS: &str = "channels";

@@ -29,6 +29,7 @@ mod log;
 mod look;
 mod manual;
 mod map;
+mod mapping;
 mod message_channels;
 mod messages;
 mod r#move;
@@ -46,7 +47,6 @@ mod recon;
 mod records;
 mod recover;
 mod redirect;
-mod regions;
 mod repair;
 mod rest;
 mod restart;
@@ -63,12 +63,13 @@ mod web;
 use std::process::ExitCode;
 
 pub(crate) use mqsc::clear as mqsc_words;
-pub(crate) use pgp::facility::{Said, clear as facility_words};
+pub(crate) use pgp::facility::{Rewritten, clear as facility_words};
 
 use clap::{Parser, Subcommand};
 use facility::Secrets;
 use seam::Seam;
 
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
@@ -144,16 +145,6 @@ enum Command {
     /// The process of a message region
     #[command(hide = true, name = guest::REGION)]
     RegionProcess,
-}
-
-/// What every subcommand is given.
-pub(crate) struct Context {
-    /// Disk, clock, entropy.
-    pub(crate) seam: Seam,
-    /// Standard output.
-    pub(crate) output: Output,
-    /// Passphrases that came with the command line, or with its configuration.
-    pub(crate) given: Secrets,
 }
 
 /// Runs a command line.

@@ -16,11 +16,12 @@ use serde_json::{Value, json};
 use system::operator::Refusal;
 use system::{SystemConfig, SystemError, look_at_key_ring};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, any_options, with};
-use crate::output::count;
 use crate::passphrase::PassphraseArgs;
+use crate::text::count;
 
 /// Move a database to another system: from a kernel to an engine, or back
 ///

@@ -21,7 +21,8 @@ use queue_manager::QueueManager;
 use store_any::AnyStore;
 use system::{AnySystem, Home as _, SystemError};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, any_options, perform};
 use crate::output::warn;
@@ -122,7 +123,7 @@ fn in_system(
         return DONE;
     }
     let input = input_of(args)?;
-    let console = Console::new(&manager);
+    let console = Console::new(&manager.commanded_by(messages::operator()));
     let summary = session::run(frame, input, io::stdout().lock(), |text| match args.check {
         true => console.verify(text),
         false => console.execute(text),

@@ -7,12 +7,14 @@ use operations::verbs::answer_of;
 use system::operator::Request;
 use system::{EngineStatus, EngineSystem, EngineVerified, OpenOptions, SystemError, VerifyRequest};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{any_options, options};
-use crate::output::{Output, count, utc};
+use crate::output::{Output, utc};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
+use crate::text::count;
 
 /// How the system in `dir` is, with all that share its databases: whoever has it open is asked,
 /// which takes no passphrase; or else the engine.

@@ -11,7 +11,8 @@ use hierarchy::state;
 use operations::database_report::{PartitionStatus, partition_state};
 use serde_json::json;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
 use crate::output::Output;

@@ -11,8 +11,8 @@ mod encrypt;
 pub(crate) mod facility;
 mod files;
 mod jobs;
+mod keyring;
 mod keystores;
-mod ring;
 mod secrets;
 mod x509;
 
@@ -25,7 +25,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
 use openpgp::{SecretKey, Signer, Store, Target, TokenKey, Tokens, Writing, X509};
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::passphrase::{MODULE_VARIABLE, given, perhaps_empty};
@@ -68,11 +68,11 @@ enum What {
     Compress(encrypt::CompressArgs),
     /// Make a key
     #[command(after_help = "Example: holdfast pgp generate --alias me 'Ada <ada@example.org>'")]
-    Generate(ring::GenerateArgs),
+    Generate(keyring::GenerateArgs),
     /// Put keys and certificates into the ring: OpenPGP, X.509, keystores
     #[command(after_help = "Examples: holdfast pgp import partner.asc --alias partner\n          \
             holdfast pgp import --keystore keys.p12")]
-    Import(ring::ImportArgs),
+    Import(keyring::ImportArgs),
     /// Make certificates of X.509 for a key of one's own, and for its parts
     ///
     /// They are valid from the time of the key on, so whoever makes a key of OpenPGP from one gets
@@ -81,33 +81,33 @@ enum What {
     X509(x509::X509Args),
     /// Write certificates, or secret keys
     #[command(after_help = "Example: holdfast pgp export me --armor -o me.asc")]
-    Export(ring::ExportArgs),
+    Export(keyring::ExportArgs),
     /// Show what is in the ring
     #[command(after_help = "Example: holdfast pgp list --json")]
-    List(ring::ListArgs),
+    List(keyring::ListArgs),
     /// Remove a key from the ring
     #[command(after_help = "Example: holdfast pgp delete 0123456789ABCDEF --yes")]
-    Delete(ring::DeleteArgs),
+    Delete(keyring::DeleteArgs),
     /// Revoke a key: whoever gets the new certificate stops using it
     #[command(after_help = "Example: holdfast pgp revoke me --reason 'replaced' --yes")]
-    Revoke(ring::RevokeArgs),
+    Revoke(keyring::RevokeArgs),
     /// Change when a key expires
     #[command(after_help = "Example: holdfast pgp expire me --days 365")]
-    Expire(ring::ExpireArgs),
+    Expire(keyring::ExpireArgs),
     /// Say with one's own key that a user id belongs to a certificate
     #[command(
         after_help = "Example: holdfast pgp certify --with me partner 'Bob <bob@example.org>'"
     )]
-    Certify(ring::CertifyArgs),
+    Certify(keyring::CertifyArgs),
     /// Give a key a short name
     #[command(after_help = "Example: holdfast pgp alias payroll 0123456789ABCDEF")]
-    Alias(ring::AliasArgs),
+    Alias(keyring::AliasArgs),
     /// Change the passphrase of a secret key, or take it away
     #[command(after_help = "Example: holdfast pgp passphrase me --new-passphrase-file new.txt")]
-    Passphrase(ring::PassphraseArgs),
+    Passphrase(keyring::PassphraseArgs),
     /// Make the key ring's folder, and read all that is in it
     #[command(after_help = "Example: holdfast pgp check --home /srv/keys")]
-    Check(ring::Home),
+    Check(keyring::Home),
     /// List the algorithms: what is written, what is only read
     #[command(after_help = "Example: holdfast pgp algorithms --json")]
     Algorithms(choices::AlgorithmsArgs),
@@ -135,18 +135,18 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
         What::Sign(args) => encrypt::sign(context, args),
         What::Verify(args) => decrypt::verify(context, args),
         What::Compress(args) => encrypt::compress(context, args),
-        What::Generate(args) => ring::generate(context, args),
-        What::Import(args) => ring::import(context, args),
+        What::Generate(args) => keyring::generate(context, args),
+        What::Import(args) => keyring::import(context, args),
         What::X509(args) => x509::make(context, args),
-        What::Export(args) => ring::export(context, args),
-        What::List(args) => ring::list(context, args),
-        What::Delete(args) => ring::delete(context, args),
-        What::Revoke(args) => ring::revoke(context, args),
-        What::Expire(args) => ring::expire(context, args),
-        What::Certify(args) => ring::certify(context, args),
-        What::Alias(args) => ring::alias(context, args),
-        What::Passphrase(args) => ring::passphrase(context, args),
-        What::Check(args) => ring::check(context, args),
+        What::Export(args) => keyring::export(context, args),
+        What::List(args) => keyring::list(context, args),
+        What::Delete(args) => keyring::delete(context, args),
+        What::Revoke(args) => keyring::revoke(context, args),
+        What::Expire(args) => keyring::expire(context, args),
+        What::Certify(args) => keyring::certify(context, args),
+        What::Alias(args) => keyring::alias(context, args),
+        What::Passphrase(args) => keyring::passphrase(context, args),
+        What::Check(args) => keyring::check(context, args),
         What::Algorithms(args) => choices::algorithms(context, args),
         What::Csdfilen(args) => jobs::encrypt(context, args),
         What::Csdfilde(args) => jobs::decrypt(context, args),

@@ -3,17 +3,16 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use serde_json::json;
 use system::Bytes;
-use system::operator::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
+use system::operator::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool, SystemOperation};
 use system::status::PoolStatus;
 
+use super::DONE;
 use super::status::pool_table;
-use super::{Context, DONE};
+use crate::context::Context;
 use crate::failure::Result;
 use crate::operate::{Where, look, operate};
-use crate::output::{bytes, count, microseconds};
+use crate::text::{bytes, count, microseconds};
 
 /// Buffer pools: show them, make them larger or smaller, add and delete them, assign data sets
 ///
@@ -91,25 +90,26 @@ pub(super) fn run(context: &mut Context, args: &PoolArgs) -> Result<ExitCode> {
         What::Resize { place, pool, frames, bytes } => {
             let bytes = bytes.map(|Bytes(bytes)| bytes);
             let resize = ResizePool { name: pool.clone(), frames: *frames, bytes };
-            change(context, place, "pool resize", &resize)
+            change(context, place, &SystemOperation::PoolResize(resize))
         }
         What::Add { place, pool, unit: Bytes(unit), bytes: Bytes(bytes) } => {
             let add = AddPool { name: pool.clone(), unit: *unit, bytes: *bytes };
-            change(context, place, "pool add", &add)
+            change(context, place, &SystemOperation::PoolAdd(add))
         }
         What::Assign { place, pool, data_set } => {
             let assign = AssignPool { name: pool.clone(), data_set: data_set.clone() };
-            change(context, place, "pool assign", &assign)
+            change(context, place, &SystemOperation::PoolAssign(assign))
         }
         What::Delete { place, pool } => {
-            change(context, place, "pool delete", &DeletePool { name: pool.clone() })
+            let delete = DeletePool { name: pool.clone() };
+            change(context, place, &SystemOperation::PoolDelete(delete))
         }
     }
 }
 
 fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
     let pools: Vec<PoolStatus> =
-        look(context, &place.system, &place.passphrase, "pool list", &json!({}))?;
+        look(context, &place.system, &place.passphrase, &SystemOperation::PoolList {})?;
     match context.output.is_json() {
         true => context.output.document(&pools)?,
         false => pool_table(&mut context.output, &pools)?,
@@ -117,13 +117,8 @@ fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
     DONE
 }
 
-fn change(
-    context: &mut Context,
-    place: &Where,
-    verb: &str,
-    arguments: &impl Serialize,
-) -> Result<ExitCode> {
-    let changed: ChangedPool = operate(context, &place.system, &place.passphrase, verb, arguments)?;
+fn change(context: &mut Context, place: &Where, operation: &SystemOperation) -> Result<ExitCode> {
+    let changed: ChangedPool = operate(context, &place.system, &place.passphrase, operation)?;
     if context.output.is_json() {
         context.output.document(&changed)?;
         return DONE;

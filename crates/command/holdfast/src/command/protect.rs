@@ -7,7 +7,8 @@ use clap::Args;
 use serde::Serialize;
 use system::protection::{self, Compared, ProtectionStatus};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::passphrase::PassphraseArgs;
 

@@ -7,10 +7,12 @@ use clap::{Args, Subcommand};
 use operations::record_maps::{RecordMap, RecordMapRequest};
 use operations::verbs::Operation;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::text_of;
 use crate::operate::{Where, perform};
-use crate::output::count;
+use crate::text::count;
 
 /// The longest record description.
 const TEXT_BYTES_MAX: usize = 4 << 20;
@@ -63,7 +65,7 @@ enum What {
 pub(super) fn run(context: &mut Context, args: &RecmapArgs) -> Result<ExitCode> {
     let (place, asked) = match &args.what {
         What::Define { place, cluster, file } => {
-            let text = text_of(file)?;
+            let text = description_of(file)?;
             (place, RecordMapRequest::Define { file: cluster.clone(), text })
         }
         What::List(place) => (place, RecordMapRequest::List {}),
@@ -101,15 +103,9 @@ pub(super) fn run(context: &mut Context, args: &RecmapArgs) -> Result<ExitCode> 
     DONE
 }
 
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
-fn text_of(path: &Path) -> Result<String> {
-    let unusable = |what: String| {
+fn description_of(path: &Path) -> Result<String> {
+    text_of(path, TEXT_BYTES_MAX, |what| {
         let what = format!("{} cannot be used: {what}", path.display());
         Failure::other(what, "Name a file with a COBOL record description.")
-    };
-    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
-    if bytes.len() > TEXT_BYTES_MAX {
-        return Err(unusable("it is too long".into()));
-    }
-    String::from_utf8(bytes).map_err(|_| unusable("it is no text in UTF-8".into()))
+    })
 }

@@ -16,11 +16,13 @@ use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 use system::{Stopped, SystemConfig, operator};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, absolute};
-use crate::output::{Output, bytes, count, utc, warn};
+use crate::output::{Output, utc, warn};
 use crate::progress::Progress;
+use crate::text::{bytes, count};
 
 /// RECON: what a recovery needs to know
 ///
@@ -105,7 +107,7 @@ pub(super) fn run(context: &mut Context, args: &ReconArgs) -> Result<ExitCode> {
 }
 
 /// What RECON says: from whoever has the system open, or from its files.
-fn said(context: &Context, place: &Where) -> Result<Value> {
+fn recon_says(context: &Context, place: &Where) -> Result<Value> {
     SystemConfig::read(&*context.seam.disk, &place.system)?;
     let request = Operation::ReconList {}.request()?;
     if let Ok(Some(answer)) = operator::call(
@@ -121,9 +123,9 @@ fn said(context: &Context, place: &Where) -> Result<Value> {
 }
 
 fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
-    let said = said(context, place)?;
+    let all = recon_says(context, place)?;
     if context.output.is_json() {
-        context.output.document(&said)?;
+        context.output.document(&all)?;
         return DONE;
     }
     let output = &mut context.output;
@@ -134,16 +136,16 @@ fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
         let all = value.as_array().into_iter().flatten();
         all.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
     };
-    output.line(format!("the log was seen to reach {}", at(&said["reached"])))?;
-    section(output, &said["data_sets"], "data sets", &["number", "name", "form", "key"], &|set| {
+    output.line(format!("the log was seen to reach {}", at(&all["reached"])))?;
+    section(output, &all["data_sets"], "data sets", &["number", "name", "form", "key"], &|set| {
         let form = if set["sealed"].as_bool() == Some(true) { "sealed" } else { "plain" };
         vec![number(&set["number"]), text(&set["name"]), form.into(), text(&set["label"])]
     })?;
-    section(output, &said["databases"], "databases", &["name", "data sets"], &|one| {
+    section(output, &all["databases"], "databases", &["name", "data sets"], &|one| {
         vec![text(&one["name"]), joined(&one["sets"])]
     })?;
     let head = ["number", "kind", "complete at", "from", "to", "size", "data sets", "files"];
-    section(output, &said["image_copies"], "image copies", &head, &|copy| {
+    section(output, &all["image_copies"], "image copies", &head, &|copy| {
         vec![
             number(&copy["number"]),
             match copy["base"].as_u64() {
@@ -159,12 +161,12 @@ fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
         ]
     })?;
     let head = ["number", "from", "to", "size", "files"];
-    section(output, &said["archives"], "archives", &head, &|one| {
+    section(output, &all["archives"], "archives", &head, &|one| {
         let size = bytes(one["bytes"].as_u64().unwrap_or(0));
         vec![number(&one["number"]), at(&one["first"]), at(&one["end"]), size, files(one)]
     })?;
     let head = ["number", "at", "to", "void up to", "data sets"];
-    section(output, &said["recoveries"], "recoveries", &head, &|one| {
+    section(output, &all["recoveries"], "recoveries", &head, &|one| {
         let sets = one["sets"].as_array().map_or(0, Vec::len);
         vec![
             number(&one["number"]),
@@ -175,7 +177,7 @@ fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
         ]
     })?;
     let head = ["process", "psb", "database", "access", "since"];
-    section(output, &said["authorisations"], "authorisations", &head, &|one| {
+    section(output, &all["authorisations"], "authorisations", &head, &|one| {
         let named = |value: &Value, none: &str| match value.as_str() {
             None | Some("") => none.to_owned(),
             Some(name) => name.to_owned(),

@@ -7,13 +7,15 @@ use clap::Args;
 use operations::dry_run::{self, Site};
 use operations::recover::{Point, RecoverRequest};
 
+use super::DONE;
 use super::image_copy::WhichArgs;
-use super::{Context, DONE};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::options;
-use crate::output::{bytes, count, moment_of, warn};
+use crate::output::{moment_of, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
+use crate::text::{bytes, count};
 
 /// Recover data sets and databases from image copies and the log
 ///

@@ -6,10 +6,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use operations::redirections::{Owner, RedirectRequest, Redirected, RedirectedCluster};
 use operations::verbs::Operation;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::operate::{Where, perform};
-use crate::output::count;
+use crate::text::count;
 
 /// Redirect clusters: have a handler keep their records, or follow their changes
 ///

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use system::operator::SystemOperation;
 use system::{RepairRequest, Repaired};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, operate};
 
@@ -74,8 +76,11 @@ pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> 
         }
     };
     let Where { system, passphrase } = &args.place;
-    let verb = if args.give_up { "repair give-up" } else { "repair" };
-    let done: Repaired = operate(context, system, passphrase, verb, &request)?;
+    let operation = match args.give_up {
+        true => SystemOperation::RepairGivingUp {},
+        false => SystemOperation::Repair(request),
+    };
+    let done: Repaired = operate(context, system, passphrase, &operation)?;
     match context.output.is_json() {
         true => context.output.document(&done)?,
         false => context.output.line(&done.what)?,

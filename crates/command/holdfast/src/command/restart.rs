@@ -8,11 +8,13 @@ use operations::dry_run::{Site, start_without};
 use system::status::RestartStatus;
 use system::{OpenOptions, System};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::operate::options;
-use crate::output::{count, warn};
+use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
+use crate::text::count;
 
 /// Recover a system that was not stopped in order, and stop it in order
 ///

@@ -12,13 +12,15 @@ use system::operator;
 use system::protection::ProtectionStatus;
 use system::{OpenOptions, Repair, RestoreOptions, System};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::operate::absolute;
 use crate::operate::options;
-use crate::output::{count, utc, warn};
+use crate::output::{utc, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
+use crate::text::count;
 
 /// Restore a system from its key file, archives and image copies alone
 ///
@@ -126,7 +128,7 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
         protection: made.protection,
         left: made.left.into_iter().map(|left| left_behind(&args.dir, left)).collect(),
     };
-    told(context, &restored)?;
+    report(context, &restored)?;
     if restored.left.is_empty() { DONE } else { Ok(ExitCode::FAILURE) }
 }
 
@@ -150,7 +152,7 @@ fn left_behind(dir: &Path, left: LeftSet) -> Left {
     Left { name, why, repair }
 }
 
-fn told(context: &mut Context, restored: &Restored) -> Result<ExitCode> {
+fn report(context: &mut Context, restored: &Restored) -> Result<ExitCode> {
     if context.output.is_json() {
         context.output.document(restored)?;
         return DONE;

@@ -11,7 +11,8 @@ use seal::Passphrase;
 use store::{SetAttributes, Store};
 use system::{Bytes, System, SystemStatus};
 
-use super::{Context, DONE, status};
+use super::{DONE, status};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::options;
 use crate::output::warn;
@@ -100,7 +101,7 @@ pub(super) fn run(context: &mut Context, args: &SetsArgs) -> Result<ExitCode> {
             let dropped = drop_set(&system, name, *yes);
             system.close()?;
             dropped?;
-            said(context, name, "dropped")
+            report(context, name, "dropped")
         }
     }
 }
@@ -120,7 +121,7 @@ fn create(context: &mut Context, args: &CreateArgs) -> Result<ExitCode> {
     let made = system.store().create_set(&args.name, &attributes);
     system.close()?;
     made?;
-    said(context, &args.name, "made")
+    report(context, &args.name, "made")
 }
 
 fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
@@ -166,7 +167,7 @@ fn open(context: &Context, dir: &std::path::Path, passphrase: &Passphrase) -> Re
     Ok(system)
 }
 
-fn said(context: &mut Context, name: &str, what: &str) -> Result<ExitCode> {
+fn report(context: &mut Context, name: &str, what: &str) -> Result<ExitCode> {
     match context.output.is_json() {
         true => context.output.document(&serde_json::json!({ "name": name, "state": what }))?,
         false => context.output.line(format!("data set {name} is {what}"))?,

@@ -6,17 +6,19 @@ use std::process::ExitCode;
 
 use base::Coded as _;
 use clap::Args;
+use jobs::leftovers::{self, Tells};
+use jobs::terms::Shared;
 use operations::selection::register_databases;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use system::AnySystem;
 
-use super::doors::{Doors, Shared};
-use super::{Context, DONE};
+use super::DONE;
+use super::doors::Doors;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::left::{self, Tells};
 use crate::operate::any_options;
-use crate::output::{say as tell, warn};
+use crate::output::{NOTICES, say as tell, warn};
 use crate::passphrase::PassphraseArgs;
 
 /// Start a system, for programs that use it at the same time (--type bmp)
@@ -46,11 +48,11 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     raise_open_files();
     let system = AnySystem::open(&context.seam, &args.system, &passphrase, any_options())?;
     system.notes().iter().for_each(warn);
-    left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
+    leftovers::clear(&*context.seam.disk, &args.system, Tells::OfAll).iter().for_each(warn);
     if let AnySystem::Kernel(system) = &system {
         register_databases(system);
     }
-    let shared = Shared::of(&system);
+    let shared = Shared::of(&system, NOTICES);
     let doors = match Doors::open(context, &system, &shared) {
         Ok(doors) => doors,
         Err(failure) => {

@@ -7,10 +7,12 @@ use clap::Args;
 use system::status::{DataSetStatus, HistogramStatus, PoolStatus, RunningStatus, StoppedStatus};
 use system::{SystemConfig, SystemStatus};
 
-use super::{Context, DONE, on_engine};
+use super::{DONE, on_engine};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, bytes, count, microseconds, utc};
+use crate::output::{Output, utc};
 use crate::passphrase::PassphraseArgs;
+use crate::text::{bytes, count, microseconds};
 
 /// Show how a system is
 ///
@@ -131,11 +133,18 @@ fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
     ))?;
     output.line(format!("  protection    {}", status.protection))?;
     let limits = &units.limits;
+    let when_full = match limits.log_bytes_max_when_full {
+        // An older system does not say it.
+        0 => String::new(),
+        alike if alike == limits.log_bytes_max => String::new(),
+        less => format!(", {} while it keeps the log full", bytes(less)),
+    };
     output.line(format!(
-        "                one may span {} of log ({}) and hold {} locks (locks.locks_per_unit_max) of \
-         {} (locks.locks_max)",
+        "                one may span {} of log ({}){} and hold {} locks \
+         (locks.locks_per_unit_max) of {} (locks.locks_max)",
         bytes(limits.log_bytes_max),
         limits.log_set_by,
+        when_full,
         count(limits.locks_max as u64),
         count(limits.locks_of_all_max as u64)
     ))?;

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use jobs::job::SOCKET;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use system::operator;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::job::SOCKET;
 
 /// Stop a system that was started
 ///

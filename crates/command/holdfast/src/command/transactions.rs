@@ -10,10 +10,12 @@ use operations::transactions::{
 };
 use operations::verbs::Operation;
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::bytes_of;
 use crate::operate::{Where, perform};
-use crate::output::harmless;
+use crate::text::harmless;
 
 /// Carry out a command of IMS: type 1 (/DISPLAY) or type 2 (QUERY, CREATE, UPDATE, DELETE)
 ///
@@ -186,10 +188,7 @@ fn say(context: &mut Context, system: &Where, text: String) -> Result<ExitCode> 
 pub(super) fn define(context: &mut Context, args: &DefineArgs) -> Result<ExitCode> {
     let files = args.files.iter().map(|path| {
         let name = path.display().to_string();
-        #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-        let bytes = std::fs::read(path).map_err(|error| {
-            Failure::other(format!("{name} cannot be read: {error}"), "Correct the path.")
-        })?;
+        let bytes = bytes_of(path, "Correct the path.")?;
         Ok(DefinitionFile { text: String::from_utf8_lossy(&bytes).into_owned(), name })
     });
     let files = files.collect::<Result<_>>()?;

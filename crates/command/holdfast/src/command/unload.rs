@@ -10,8 +10,9 @@ use clap::Args;
 use copybook::Direction;
 use definitions::{ChildPointer, Organization, Segment};
 use hierarchy::state::{self, State};
-use hierarchy::{Database, HierarchyError, TypeAt};
+use hierarchy::{Database, HierarchyError, TypeAt, converted};
 use operations::Databases;
+use operations::encoding::{Conversion, USUAL_PAGE};
 use seam::Seam;
 use seam::disk::File;
 use seam::fresh::Fresh;
@@ -19,14 +20,16 @@ use serde_json::json;
 use store::Store;
 use unload::{Counts, Deleted, Name, SegmentType, UnloadError, Writer};
 
+use super::DONE;
 use super::load::form_of;
-use super::{Context, DONE};
-use crate::encoding::{Conversion, MapArgs, USUAL_PAGE};
+use super::mapping::MappingArgs;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::operate::{SystemArgs, with};
-use crate::output::{count, warn};
+use crate::output::warn;
 use crate::progress::Progress;
 use crate::standard::{Guarded, is_special};
+use crate::text::count;
 
 /// Unload a database into an HD unload file
 ///
@@ -51,7 +54,10 @@ pub(crate) struct UnloadArgs {
           default_missing_value = USUAL_PAGE)]
     to_ebcdic: Option<String>,
     #[command(flatten)]
-    map: MapArgs,
+    map: MappingArgs,
+    /// Convert with another map than the data was loaded with
+    #[arg(long, requires = "to_ebcdic")]
+    other_map: bool,
 }
 
 pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> {
@@ -71,7 +77,7 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
         let written = write_whole(&context.seam, &args.file, args.replace, |file| {
             let written = write(&database, databases, file, &mut progress, &mut conversion)?;
             // A file that is refused gets no name.
-            conversion.as_ref().map_or(Ok(()), Conversion::settle)?;
+            settle(conversion.as_ref())?;
             Ok(written)
         })?;
         if written.descending > 0 {
@@ -136,7 +142,25 @@ fn conversion_of<S: Store>(
         }
         return Ok(None);
     };
-    Conversion::new(databases, database, Direction::ToEbcdic, page, &args.map).map(Some)
+    let mapping = args.map.mapping();
+    let conversion = Conversion::new(databases, database, Direction::ToEbcdic, page, &mapping)?;
+    let name = database.name();
+    if !args.other_map && !converted::fits(&databases.store, name, conversion.map())? {
+        let what = format!("{name} was loaded with another map: that one would give other bytes");
+        return Err(Failure::other(
+            what,
+            "Name the map that it was loaded with, its copybooks as they were. Say --other-map if \
+             this one describes the same fields.",
+        ));
+    }
+    conversion.notes().iter().for_each(warn);
+    Ok(Some(conversion))
+}
+
+/// Refuses what a conversion has found, or tells it.
+pub(super) fn settle(conversion: Option<&Conversion>) -> Result<()> {
+    conversion.map_or(Ok(Vec::new()), Conversion::settle)?.iter().for_each(warn);
+    Ok(())
 }
 
 /// What a file holds.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use jobs::leftovers::{self, Tells};
 use operations::verbs::settings_that_differ;
 use operations::verbs::{Operation, answer_of};
 use serde_json::json;
@@ -12,14 +13,15 @@ use system::{
     Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyRequest,
 };
 
-use super::{Context, DONE, again, on_engine};
+use super::{DONE, again, on_engine};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::left::{self, Tells};
 use crate::operate;
 use crate::operate::options;
-use crate::output::{Output, count, warn};
+use crate::output::{Output, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
+use crate::text::count;
 
 /// Prove a system: every byte that it would rely on
 ///
@@ -76,7 +78,7 @@ pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> 
         return on_engine::verify(context, &args.dir, &args.passphrase, &args.set);
     }
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
-    left::clear(&*context.seam.disk, &args.dir, Tells::OfAll);
+    leftovers::clear(&*context.seam.disk, &args.dir, Tells::OfAll).iter().for_each(warn);
     let mut report = look(context, args)?;
     let mut tried: Vec<Tried> = Vec::new();
     for _ in 0..ROUNDS {

@@ -217,26 +217,34 @@ fn what_a_program_displays_on_a_full_device_is_not_lost_unseen() {
     };
     let (_shop, dir) = crate::common::system_of("full-output-shop", SHOP, "");
     let program = folder.join("talker.c");
-    let body = "#include <stdio.h>\nint CTDLI();\nstatic char area[200] = \"0001TOWN\";\n\
+    let body = "#include <stdio.h>\nint CTDLI();\nvoid CEE3ABD(int *, int *);\n\
+        static char area[200] = \"0001TOWN\";\nstatic int code = 777, at_once;\n\
         int DLITCBL(void *io, void *shop) {\n\
         CTDLI(\"ISRT\", shop, area, \"CUST     \", (char *) 0);\n\
         for (int n = 0; n < LINES; n++) printf(\"line %d of what it displays\\n\", n);\n\
-        return 0; }\n";
-    let batch = |lines: &str| {
-        std::fs::write(&program, body.replace("LINES", lines)).unwrap();
+        ENDING return 0; }\n";
+    let batch = |lines: &str, ending: &str| {
+        let text = body.replace("LINES", lines).replace("ENDING", ending);
+        std::fs::write(&program, text).unwrap();
         let output = format!("SYSOUT={}", device.0.join("output").display());
         let program = program.to_str().unwrap();
         let rest = ["--psb", "CLERK", "--program", program, "--dd", &output];
         on(SECRET, &["batch", "-s"], &dir, &rest)
     };
-    let lost = batch("200000");
+    let lost = batch("200000", "");
     assert_eq!(lost.code, 1, "{}{}", lost.out, lost.err);
     for word in ["HFR025", "device/output", "backed out"] {
         assert!(lost.err.contains(word), "\"{word}\" expected in: {}", lost.err);
     }
     let status = on(SECRET, &["db", "status", "--json", "-s"], &dir, &["SHOP"]).done().json();
     assert_eq!(status["segments"][0]["segments"], 0, "{status:#}");
-    batch("10").done();
+    // An abend that comes first says so, too.
+    let abend = batch("200000", "CEE3ABD(&code, &at_once);");
+    assert_eq!(abend.code, 1, "{}{}", abend.out, abend.err);
+    for word in ["U0777", "SYSOUT", "device/output"] {
+        assert!(abend.err.contains(word), "\"{word}\" expected in: {}", abend.err);
+    }
+    batch("10", "").done();
 }
 
 #[test]

@@ -3,9 +3,11 @@
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::common::{DEMO, Folder, bank, files, hidden_names, on};
+use crate::common::{DEMO, Folder, Worker, bank, files, hidden_names, on, pause};
 
 #[test]
 fn a_system_that_was_put_back_is_refused() {
@@ -46,6 +48,33 @@ fn a_system_that_was_put_back_is_refused() {
     on(DEMO, &["restart"], &dir, &[]).done();
     let sound = doctor().done().out;
     assert!(sound.contains("anchor"), "{sound}");
+}
+
+/// Everything else is the newest: RECON knows that a process had the system open since.
+#[test]
+fn a_control_file_and_a_log_of_an_orderly_stop_do_not_hide_a_crash_since() {
+    let folder = Folder::new("half-back");
+    let dir = bank(&folder, &[]);
+    let is_half = |path: &Path| {
+        let name = path.strip_prefix(&dir).unwrap().to_string_lossy().into_owned();
+        name == "control" || name.starts_with("log")
+    };
+    let halves = || files(&dir).into_iter().filter(|(path, _)| is_half(path));
+    let put_back = |all: &BTreeMap<PathBuf, Vec<u8>>| {
+        halves().for_each(|(path, _)| fs::remove_file(path).unwrap());
+        all.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    };
+    let earlier: BTreeMap<PathBuf, Vec<u8>> = halves().collect();
+    let mut worker = Worker::start(&dir, 7);
+    pause(300);
+    worker.kill();
+    let killed = halves().collect();
+    put_back(&earlier);
+    on(DEMO, &["restart"], &dir, &[]).failed("HFL012", &["the log ends at"]);
+    on(DEMO, &["verify"], &dir, &[]).failed("HFL012", &["the log ends at"]);
+    put_back(&killed);
+    on(DEMO, &["restart"], &dir, &[]).done();
+    on(DEMO, &["verify"], &dir, &[]).done();
 }
 
 #[test]

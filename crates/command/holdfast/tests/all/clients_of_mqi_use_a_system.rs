@@ -14,28 +14,15 @@ use crate::common::{Folder, SECRET, command, init, on};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// The XA specification's own declarations.
+const XA: &str = include_str!("../../../../messages/mqm/tests/xa.h");
+
 /// Puts or gets a message in a unit of work, as anna if it is told a password.
 const PROGRAM: &str = r#"
 #include <cmqc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-typedef struct { long formatID, gtrid_length, bqual_length; char data[128]; } XID;
-struct xa_switch_t {
-  char name[32];
-  long flags, version;
-  int (*xa_open_entry)(char *, int, long);
-  int (*xa_close_entry)(char *, int, long);
-  int (*xa_start_entry)(XID *, int, long);
-  int (*xa_end_entry)(XID *, int, long);
-  int (*xa_rollback_entry)(XID *, int, long);
-  int (*xa_prepare_entry)(XID *, int, long);
-  int (*xa_commit_entry)(XID *, int, long);
-  int (*xa_recover_entry)(XID *, long, int, long);
-  int (*xa_forget_entry)(XID *, int, long);
-  int (*xa_complete_entry)(int *, int *, int, long);
-};
-extern struct xa_switch_t MQRMIXASwitch;
 static int decide(int count, char **words, const char *name) {
   XID xid = {7, 5, 6, "ordermessage"}, found[2];
   MQHCONN h = MQHC_UNUSABLE_HCONN;
@@ -117,7 +104,7 @@ impl Client {
     fn new(folder: &Path) -> Option<Client> {
         let libraries = std::env::current_exe().unwrap().parent().unwrap().to_owned();
         let (source, binary) = (folder.join("client.c"), folder.join("client"));
-        std::fs::write(&source, PROGRAM).unwrap();
+        std::fs::write(&source, [XA, PROGRAM].concat()).unwrap();
         let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../messages/mqm/include");
         let mut gcc = Command::new("gcc");
         gcc.arg("-I").arg(headers).arg(&source).arg("-o").arg(&binary);

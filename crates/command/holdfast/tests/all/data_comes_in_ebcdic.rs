@@ -280,6 +280,34 @@ fn data_that_was_converted_is_computed_with_and_goes_back_byte_for_byte() {
 }
 
 #[test]
+fn data_goes_back_only_with_the_map_that_it_was_loaded_with() {
+    let bank = Bank::new("ebcdic-other-map", "");
+    let (map, other) = (bank.map(), bank.folder.join("other.map"));
+    fs::write(&other, format!("{MAP}\n# the same fields, said otherwise\n")).unwrap();
+    let other = other.to_str().unwrap();
+    bank.load(GENUINE, &["--from-ebcdic", "--map", &map]).done();
+    let path = bank.folder.join("refused");
+    let unload = ["PAUTDB", path.to_str().unwrap(), "--to-ebcdic", "--map", other];
+    bank.run(&["unload"], &unload).failed("HFY100", &["loaded with another map", "--other-map"]);
+    assert!(!path.exists());
+    bank.run(&["db", "map"], &["PAUTDB", other]).failed("HFY100", &["holds data"]);
+    let back = bank.unload("wanted", &["--to-ebcdic", "--map", other, "--other-map"]);
+    assert_eq!(segments(&back), genuine());
+    bank.run(&["db", "map"], &["PAUTDB", &map]).done();
+    assert_eq!(segments(&bank.unload("kept", &["--to-ebcdic"])), genuine());
+    // What is loaded anew, or not converted at all, has its own.
+    bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    bank.run(&["db", "map"], &["PAUTDB", other]).done();
+    bank.load(GENUINE, &["--from-ebcdic"]).done();
+    assert_eq!(segments(&bank.unload("anew", &["--to-ebcdic", "--map", other])), genuine());
+    let unload = ["PAUTDB", path.to_str().unwrap(), "--to-ebcdic", "--map", &map];
+    bank.run(&["unload"], &unload).failed("HFY100", &["loaded with another map"]);
+    bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    bank.load(GENUINE, &[]).done();
+    bank.run(&["unload"], &unload).done();
+}
+
+#[test]
 fn data_that_stays_as_it_is_is_converted_at_the_call_interface() {
     let settings =
         "[database.PAUTDB]\nencoding = \"ebcdic\"\n[database.REPORT]\nencoding = \"ebcdic\"\n";

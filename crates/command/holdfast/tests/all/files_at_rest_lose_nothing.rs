@@ -86,6 +86,10 @@ fn a_full_disk_loses_nothing_and_leaves_nothing() {
     assert!(fs::read(place.0.join("pay.pgp")).unwrap() == message, "the old file stands");
     place.fails(&format!("{limited} holdfast pgp decrypt -o again pay.pgp"), 1, "too large");
     place.fails("holdfast pgp decrypt -o - pay.pgp >/dev/full", 1, "No space left");
+    for options in ["", "--unverified-stream"] {
+        let closed = format!("holdfast pgp decrypt {options} -o - pay.pgp >&-");
+        place.fails(&closed, 1, "standard output was closed");
+    }
     place.works("holdfast pgp decrypt -o again pay.pgp && cmp pay again");
 }
 

@@ -127,6 +127,39 @@ fn what_root_does_to_the_system_of_another_user_leaves_it_to_that_user() {
 }
 
 #[test]
+fn what_root_restores_in_the_folder_of_another_user_is_that_users() {
+    if !is_root() {
+        eprintln!("skipped: only root works for others");
+        return;
+    }
+    let folder = Folder::new("restored-owner");
+    let dir = bank(&folder, &[]);
+    let path = dir.join("holdfast.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("#: folders = []", "folders = [\"archive\"]")).unwrap();
+    let copies = folder.join("copies");
+    let copies = copies.to_str().unwrap();
+    on(DEMO, &["image-copy", "--all", "--to", copies, "-s"], &dir, &[]).done();
+    on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
+    let new = folder.join("new");
+    fs::create_dir(&new).unwrap();
+    // Its archives stay where they are.
+    give(&new);
+    give(&dir);
+    let (keys, archive) = (dir.join("holdfast.keys"), dir.join("archive"));
+    let (keys, archive) = (keys.to_str().unwrap(), archive.to_str().unwrap());
+    let rest = ["--keys", keys, "--archives", archive, "--copies", copies];
+    on(DEMO, &["restore"], &new, &rest).done();
+    assert!(files(&new).len() > 5);
+    for path in files(&new).keys() {
+        assert_eq!(fs::metadata(path).unwrap().uid(), USER, "{}", path.display());
+    }
+    for words in ["restart", "verify"] {
+        as_user(&[words], &new).map(Ended::done);
+    }
+}
+
+#[test]
 fn whoever_may_not_look_hears_that_and_nothing_else() {
     if !is_root() {
         eprintln!("skipped: only root can be somebody else");

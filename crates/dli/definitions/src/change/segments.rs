@@ -23,9 +23,9 @@ pub(super) fn compare(old: &Dbd, new: &Dbd, changes: &mut Changes) {
                 changes.add(loses, what);
             }
             Some(is) => {
-                place((old, was), (new, is), (reload, loses), changes);
+                place(old, was, new, is, reload, loses, changes);
                 keys(was, is, reload, changes);
-                lengths(was, is, (reload, loses), changes);
+                lengths(was, is, reload, loses, changes);
                 relationship(was, is, reload, changes);
             }
         }
@@ -42,9 +42,12 @@ fn parent_name(dbd: &Dbd, segment: &Segment) -> Option<SegmentName> {
 }
 
 fn place(
-    (old, was): (&Dbd, &Segment),
-    (new, is): (&Dbd, &Segment),
-    (reload, loses): (Effect, Effect),
+    old: &Dbd,
+    was: &Segment,
+    new: &Dbd,
+    is: &Segment,
+    reload: Effect,
+    loses: Effect,
     changes: &mut Changes,
 ) {
     let name = is.name;
@@ -91,7 +94,7 @@ fn keys(was: &Segment, is: &Segment, reload: Effect, changes: &mut Changes) {
     }
 }
 
-fn lengths(was: &Segment, is: &Segment, (reload, loses): (Effect, Effect), changes: &mut Changes) {
+fn lengths(was: &Segment, is: &Segment, reload: Effect, loses: Effect, changes: &mut Changes) {
     let name = is.name;
     if was.variable != is.variable {
         let form = if is.variable { "variable" } else { "fixed" };

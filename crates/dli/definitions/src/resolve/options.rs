@@ -11,7 +11,8 @@ use crate::model::{Organization, ProcessingOptions};
 
 pub(super) fn reduce(
     options: ProcessingOptions,
-    (view, index): (&View, &Option<IndexUse>),
+    view: &View,
+    index: &Option<IndexUse>,
     at: (Spot, &'static str),
     found: &mut Findings,
 ) -> ProcessingOptions {

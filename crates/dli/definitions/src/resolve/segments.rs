@@ -129,7 +129,8 @@ pub(super) fn add_sensitivity(
     segment: &mut ViewSegment,
     node: &Node,
     sensitive: &Sensitive,
-    (pcb, at): (usize, usize),
+    pcb: usize,
+    at: usize,
     all: &dyn Definitions,
     found: &mut Findings,
 ) {

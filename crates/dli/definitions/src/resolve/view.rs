@@ -285,7 +285,7 @@ fn view(pcb: &DatabasePcb, at: usize, all: &dyn Definitions, found: &mut Finding
     let sequence = match pcb.sequence {
         None => None,
         Some(name) => {
-            let (target, index) = sequence(&nodes, name, pcb, (spot, &dbd), all, found)?;
+            let (target, index) = sequence(&nodes, name, pcb, spot, &dbd, all, found)?;
             if target > 0 {
                 nodes = inverted(&nodes, target);
             }
@@ -308,8 +308,9 @@ fn view(pcb: &DatabasePcb, at: usize, all: &dyn Definitions, found: &mut Finding
         databases: Vec::new(),
     };
     let chosen = choose(&nodes, pcb, at, found)?;
-    view.options = reduce(pcb.options, (&view, &index), (spot, "PROCOPT"), found);
-    fill(&mut view, (&nodes, &index), &chosen, (pcb, at), all, found);
+    view.options = reduce(pcb.options, &view, &index, (spot, "PROCOPT"), found);
+    let parts = Parts { nodes: &nodes, index: &index, chosen: &chosen };
+    fill(&mut view, &parts, pcb, at, all, found);
     if let Some(IndexUse::Entries(index)) = index {
         view.entries = Some(index);
     }
@@ -322,7 +323,8 @@ fn sequence(
     nodes: &[Node],
     name: DbdName,
     pcb: &DatabasePcb,
-    (spot, dbd): (Spot, &Arc<Dbd>),
+    spot: Spot,
+    dbd: &Arc<Dbd>,
     all: &dyn Definitions,
     found: &mut Findings,
 ) -> Option<(usize, Index)> {
@@ -382,15 +384,25 @@ fn choose(
     all_fit.then_some(chosen)
 }
 
+/// What a view is built from.
+struct Parts<'p> {
+    /// What is stored, as the view sees it.
+    nodes: &'p [Node],
+    index: &'p Option<IndexUse>,
+    /// For each sensitive segment the number of its node.
+    chosen: &'p [usize],
+}
+
 /// Builds the segments of the view in hierarchic order.
 fn fill(
     view: &mut View,
-    (nodes, index): (&[Node], &Option<IndexUse>),
-    chosen: &[usize],
-    (pcb, at): (&DatabasePcb, usize),
+    parts: &Parts<'_>,
+    pcb: &DatabasePcb,
+    at: usize,
     all: &dyn Definitions,
     found: &mut Findings,
 ) {
+    let Parts { nodes, index, chosen } = *parts;
     let mut order: Vec<(usize, usize)> =
         chosen.iter().enumerate().map(|(n, node)| (*node, n)).collect();
     order.sort_unstable();
@@ -409,11 +421,11 @@ fn fill(
         }
         let spot = Spot::Sensitive(nth(at), nth(*n));
         segment.options = match sensitive.options {
-            Some(own) => reduce(own, (view, index), (spot, "PROCOPT"), found),
+            Some(own) => reduce(own, view, index, (spot, "PROCOPT"), found),
             None => view.options,
         };
         segment.key_only = segment.options.has('K');
-        add_sensitivity(&mut segment, node, sensitive, (at, *n), all, found);
+        add_sensitivity(&mut segment, node, sensitive, at, *n, all, found);
         if let Some(index) = index {
             index.narrow(&mut segment);
         }

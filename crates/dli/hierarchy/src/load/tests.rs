@@ -501,8 +501,8 @@ fn user_data_is_sound_and_a_deleted_entry_is_named_until_the_index_is_built() {
     let mut cursor = world.store.cursor(tree.set).unwrap();
     let entry = unit.next(&mut cursor, Read::Unlocked).unwrap().unwrap();
     let (key, value) = (entry.key.to_vec(), entry.value.to_vec());
-    tree.replace_user_data(&mut unit, (&key, &value), b"USER").unwrap();
-    tree.replace_user_data(&mut unit, (&key, &[&value[..], b"USER"].concat()), b"user").unwrap();
+    tree.replace_user_data(&mut unit, &key, &value, b"USER").unwrap();
+    tree.replace_user_data(&mut unit, &key, &[&value[..], b"USER"].concat(), b"user").unwrap();
     unit.commit().unwrap();
     assert_eq!(world.verify(&database).findings, []);
     let mut unit = world.store.begin(UnitOptions::default()).unwrap();
@@ -511,7 +511,8 @@ fn user_data_is_sound_and_a_deleted_entry_is_named_until_the_index_is_built() {
     assert_eq!(stored, [&value[..], b"user"].concat());
     let behind = unit.next(&mut cursor, Read::Unlocked).unwrap().unwrap().key.to_vec();
     for there in [true, false] {
-        assert_eq!(tree.delete((&world.store, &mut unit), &behind, false).unwrap(), there);
+        let target = crate::Target { store: &world.store, unit: &mut unit };
+        assert_eq!(tree.delete(target, &behind, false).unwrap(), there);
     }
     unit.commit().unwrap();
     let found = world.verify(&database).findings;
@@ -559,9 +560,9 @@ fn a_bulk_load_and_inserts_make_the_same_database() {
             let stored = crate::Stored::read(database.schema.of(seen.of), seen.value).unwrap();
             let mut expanded = Vec::new();
             let data = stored.data(&mut expanded).unwrap();
-            let place = (seen.path, seen.levels);
-            let target = (&other.store, &mut unit);
-            let done = by_hand.insert(target, place, data, &[], &mut work)?;
+            let at = crate::SegmentPath { path: seen.path, levels: seen.levels };
+            let target = crate::Target { store: &other.store, unit: &mut unit };
+            let done = by_hand.insert(target, at, data, &[], &mut work)?;
             assert_eq!(done, crate::Changed::Done);
             Ok(())
         })

@@ -276,7 +276,7 @@ impl<'x> Expander<'x> {
         for part in split(&line.operands) {
             let value = &line.operands[part.value.clone()];
             let value = self.substituted(line, value, scope)?;
-            operands.push(operand(op, (&line.operands, &part), &value, &origin, &mut self.log));
+            operands.push(operand(op, &line.operands, &part, &value, &origin, &mut self.log));
         }
         Ok(operands)
     }

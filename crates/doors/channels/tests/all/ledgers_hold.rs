@@ -1,15 +1,9 @@
 //! Connections that are cut between any two bytes, and systems that are killed: each message
 //! arrives once, in its order.
-#![allow(clippy::disallowed_methods)] // folders of tests stand outside of the seam
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use base::SystemId;
 use queue_manager::objects::Kind;
-use seam::Seam;
-use store_kernel::{KernelStore, StoreDefaults};
-use uow::{Kernel, KernelConfig, Parts, PoolPlan};
+use store_kernel::KernelStore;
+use test_store::Machine;
 
 use crate::common::{Proxy, System, fresh, loopback, next, send, start_at};
 
@@ -49,51 +43,6 @@ fn cuts_between_any_two_bytes_lose_and_double_nothing() {
     }
 }
 
-/// A folder with a system in it, removed in the end.
-struct Machine(PathBuf);
-
-impl Machine {
-    fn new(name: &str) -> Machine {
-        let base = std::env::var_os("CARGO_TARGET_TMPDIR").map(PathBuf::from);
-        let base = base.unwrap_or_else(std::env::temp_dir);
-        let path = base.join(format!("holdfast-channels-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        let (parts, config) = setup(&path);
-        Kernel::create(&parts, &config).expect("a system can be made");
-        Machine(path)
-    }
-
-    fn start(&self) -> KernelStore {
-        let (parts, config) = setup(&self.0);
-        let kernel = Kernel::open(parts, config).expect("a system can be opened");
-        KernelStore::new(&kernel, StoreDefaults::default()).expect("a store")
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn setup(home: &Path) -> (Parts, KernelConfig) {
-    let parts = Parts {
-        seam: Seam::real(),
-        keys: Arc::new(seal::TestKeys::new(1)),
-        system: SystemId([7; 16]),
-        home: home.to_owned(),
-        resource: Arc::new(btree::TreeResource),
-        override_stale: false,
-        offline: Vec::new(),
-    };
-    let mut config = KernelConfig::new(home);
-    config.log.segment_bytes = 8 << 20;
-    config.log.ring_bytes = 4 << 20;
-    config.log.segments_min = 2;
-    config.pools = vec![PoolPlan { name: "default".into(), unit_bytes: 8192, frames: 1_024 }];
-    (parts, config)
-}
-
 /// A system on a disk, which can be killed.
 struct Killable {
     machine: Machine,
@@ -103,7 +52,8 @@ struct Killable {
 
 impl Killable {
     fn new(name: &'static str) -> Killable {
-        let mut one = Killable { machine: Machine::new(name), name, running: None };
+        let mut one =
+            Killable { machine: Machine::new(&format!("channels-{name}")), name, running: None };
         one.start();
         one
     }

@@ -117,7 +117,7 @@ impl Conversation {
             Event::Ping(asked) => self.ping(*asked),
             Event::Submitted(ticket) => self.submitted(ticket),
             Event::Refused(refusal) => self.refused(&refusal),
-            Event::Told(ticket, event) => self.told(ticket, event),
+            Event::Told(ticket, event) => self.on_event(ticket, event),
             Event::Arrived(tpipe) => self.arrived(tpipe),
             Event::Took(taken) => self.took(taken),
             Event::Settled(result) => self.settled(result),
@@ -249,7 +249,7 @@ impl Conversation {
         }
     }
 
-    fn told(&mut self, ticket: Ticket, event: otma::Event) {
+    fn on_event(&mut self, ticket: Ticket, event: otma::Event) {
         use otma::Event::{Accepted, Ended, Output};
         match (self.state, event) {
             (State::Accepting { ticket: own }, Accepted) if own == ticket => {

@@ -102,9 +102,9 @@ fn text_of(body: &Map<String, Value>) -> Result<String, Problem> {
     };
     for (name, value) in parameters {
         let keyword = word(Some(&Value::from(name.as_str())), "A parameter's name")?;
-        if let Some(said) = parameter(&keyword, value)? {
+        if let Some(given) = parameter(&keyword, value)? {
             text.push(' ');
-            text.push_str(&said);
+            text.push_str(&given);
         }
     }
     let shown = match body.get("responseParameters") {
@@ -140,11 +140,11 @@ fn parameter(keyword: &str, value: &Value) -> Result<Option<String>, Problem> {
         Value::Bool(flag) => Ok((if *flag { "YES" } else { "NO" }).to_owned()),
         _ => Err(Problem::body(format!("{keyword} takes a string, a whole number, or a list."))),
     };
-    let said = match value {
+    let given = match value {
         Value::Array(all) => all.iter().map(one).collect::<Result<Vec<_>, _>>()?.join(","),
         value => one(value)?,
     };
-    Ok(Some(format!("{keyword}({said})")))
+    Ok(Some(format!("{keyword}({given})")))
 }
 
 /// A keyword that stands for itself, and is given as yes or no.

@@ -254,10 +254,10 @@ fn handle(handle: &HandleStatus) -> Value {
 }
 
 /// Name and type that a body says, and the rest of it.
-type Said<'b> = (Option<&'b str>, Option<Kind>, Map<String, Value>);
+type NamedBody<'b> = (Option<&'b str>, Option<Kind>, Map<String, Value>);
 
 /// What a body says.
-fn split(body: &Value) -> Result<Said<'_>, Problem> {
+fn split(body: &Value) -> Result<NamedBody<'_>, Problem> {
     let Value::Object(all) = body else {
         return Err(Problem::body("It is an object with the attributes of a queue."));
     };
@@ -317,8 +317,8 @@ pub(crate) fn alter<S: Store>(
     ask.query.flag("force")?;
     let name = ask.name("queueName");
     let object = named(manager, name)?;
-    let (said, kind, rest) = split(body)?;
-    if said.is_some_and(|said| said != name) {
+    let (named, kind, rest) = split(body)?;
+    if named.is_some_and(|named| named != name) {
         return Err(Problem::body("name: A queue keeps its name."));
     }
     if kind.is_some_and(|kind| kind != object.kind) {

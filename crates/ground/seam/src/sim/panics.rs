@@ -1,7 +1,7 @@
 //! Where panics of simulated tasks go: into the run's outcome, not to the terminal.
 
 use super::scheduler::{active, with};
-use crate::thread::text_of;
+use crate::panic_text::text_of;
 
 /// Keeps panics of simulated tasks off the terminal: they belong to the run's outcome. Panics of
 /// real threads go where they went before.

@@ -24,7 +24,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::rng::Rng;
 use super::{End, Rarely, SimConfig, Step, TaskId, stacks};
-use crate::thread::text_of;
+use crate::panic_text::text_of;
 
 /// What unwinds a task whose run is over. Never seen outside: it is caught at the task's root.
 struct Unwound;

@@ -40,45 +40,17 @@ use wal::{Log, LogEnv, LogStart, Opened, Origin};
 
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::{Checkpoint, Gathered};
-use crate::checkpointer::Checkpoints;
-use crate::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
-use crate::convert::Converter;
+use crate::control::{CONTROL, ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use crate::frees::Frees;
-use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
-use crate::pools::KernelPools;
+use crate::kernel::{Buffers, Upkeep, Work};
 use crate::protection::{FIRST_EDITION, Opening, Protection};
 use crate::record::{CatalogRecord, KernelRecord};
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
 use crate::units::UnitsOfWork;
-use crate::{Catalog, Kernel, KernelConfig, Parts, Undo, UowError};
+use crate::{Catalog, Kernel, KernelConfig, Parts, RestartReport, Undo, UowError};
 use analysis::Analysis;
-
-/// What restart found and did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RestartReport {
-    /// Whether the system had been stopped in order.
-    pub orderly: bool,
-    /// The redo point.
-    pub redo_from: Lsn,
-    /// Where the log ended.
-    pub log_end: Lsn,
-    /// Log records read from the redo point on.
-    pub records: u64,
-    /// Changes repeated.
-    pub redone: u64,
-    /// How long reading the log and repeating changes took.
-    pub redo_us: u64,
-    /// Units of work backed out.
-    pub backed_out: Vec<UowId>,
-    /// Intervals put back from the double-write area.
-    pub repaired: u64,
-    /// How long it took.
-    pub elapsed_us: u64,
-    /// What opening the log did.
-    pub log: Opened,
-}
 
 impl Kernel {
     /// Makes the files of a new, empty system: control file, log, double-write area. The keys
@@ -254,17 +226,17 @@ impl Kernel {
             }
             set.set_overlay(overlay);
         }
-        self.writer.start()?;
+        self.buffers.writer.start()?;
         self.bring_maps_up(checkpoint.redo)?;
         for interval in &checkpoint.transit {
-            self.transit.see(&[(*interval, Step::Leaves)]);
+            self.work.transit.see(&[(*interval, Step::Leaves)]);
         }
         self.read_wanted(&analysis);
         let redone = self.redo(checkpoint.redo, opened.end)?;
         let redo_time = self.parts.seam.clock.monotonic().saturating_sub(redo_start);
         // A long undo may take checkpoints, so from here on everything is where they look for it.
         for (uow, places) in std::mem::take(&mut analysis.frees) {
-            self.frees.add(uow, Lsn::NONE, places);
+            self.work.frees.add(uow, Lsn::NONE, places);
         }
         let backed_out = self.back_out(&analysis)?;
         self.take_back_stranded()?;
@@ -272,7 +244,7 @@ impl Kernel {
         self.log.wait_durable(self.log.next_lsn())?;
         self.checkpoint_now(false)?;
         self.all_sets().iter().for_each(|set| set.drop_overlay());
-        Housekeeper::start(self)?;
+        self.start_housekeeper()?;
         self.wake_converter(None)?;
         let elapsed = self.parts.seam.clock.monotonic().saturating_sub(start);
         let report = RestartReport {
@@ -315,10 +287,10 @@ impl Kernel {
 
     /// Takes back the intervals that a crash has left between the map and a structure.
     fn take_back_stranded(&self) -> Result<(), UowError> {
-        for (id, ci) in self.transit.list(|| ()).0 {
+        for (id, ci) in self.work.transit.list(|| ()).0 {
             match self.set(id) {
                 Some(set) => self.release_interval(&set, ci)?,
-                None => self.transit.forget(id),
+                None => self.work.transit.forget(id),
             }
         }
         Ok(())
@@ -331,8 +303,8 @@ impl Kernel {
         let unit_bytes = definition.unit_bytes();
         let fits = |pool: &Arc<Pool>| pool.unit_bytes() == unit_bytes;
         let names = assigned.into_iter().chain([definition.pool.as_str()]);
-        let named = names.filter_map(|name| self.pools.all.named(name)).find(fits);
-        named.or_else(|| self.pools.all.all().into_iter().find(fits)).ok_or_else(|| {
+        let named = names.filter_map(|name| self.buffers.pools.named(name)).find(fits);
+        named.or_else(|| self.buffers.pools.all().into_iter().find(fits)).ok_or_else(|| {
             UowError::NoPool {
                 name: definition.name.clone(),
                 pool: definition.pool.clone(),
@@ -347,14 +319,14 @@ impl Kernel {
             return Ok(Vec::new());
         }
         for (uow, records) in &analysis.anchored {
-            self.active.carry(*uow, records.clone());
+            self.work.active.carry(*uow, records.clone());
         }
         let mut heads = std::collections::BTreeMap::new();
         for ActiveUow { uow, first, last } in analysis.active.values().copied() {
-            let slot = self.active.enter(uow)?;
-            self.active.begin_append(slot);
-            self.active.pin(slot, first);
-            self.active.end_append(slot, last);
+            let slot = self.work.active.enter(uow)?;
+            self.work.active.begin_append(slot);
+            self.work.active.pin(slot, first);
+            self.work.active.end_append(slot, last);
             heads.insert((last, uow), Undo::new(self, uow, slot, last));
         }
         while let Some(((lsn, uow), mut undo)) = heads.pop_last() {
@@ -370,7 +342,6 @@ impl Kernel {
 }
 
 const TOPMOST_MAP: base::CiNumber = base::CiNumber(3);
-pub(crate) const CONTROL: &str = "control";
 const AREA: &str = "double-write";
 const LOCK: &str = "lock";
 const FORGED: &str = "Somebody may have forged the log, if it is or was plain. Put control file \
@@ -462,6 +433,7 @@ fn open_log(
         stale: block.stale,
         override_stale: parts.override_stale,
         ahead: block.ahead,
+        ended: block.ended.filter(|_| block.orderly),
     };
     let env = log_env(parts, stop, Arc::clone(control));
     let opened = Log::open(env, config.log.clone(), start);
@@ -562,24 +534,22 @@ fn assemble(
     };
     Ok(Arc::new(Kernel {
         locks: LockManager::new(Arc::clone(&parts.seam.clock), config.locks.clone()),
-        units: UnitsOfWork::new(analysis.next_uow),
+        work: Work {
+            units: UnitsOfWork::new(analysis.next_uow),
+            active: Active::new(),
+            transit: Transit::default(),
+            frees: Frees::default(),
+        },
         parts,
         config,
         environment,
         stop,
         log,
         control,
-        pools: KernelPools { all: pools, assigning: Mutex::new(()) },
-        dirty,
-        writer,
+        buffers: Buffers { pools, assigning: Mutex::new(()), dirty, writer },
         journal,
         sets,
-        active: Active::new(),
-        transit: Transit::default(),
-        frees: Frees::default(),
-        checkpoints: Checkpoints::default(),
-        housekeeper: Housekeeper::default(),
-        converter: Converter::default(),
+        upkeep: Upkeep::default(),
         restart: std::sync::OnceLock::new(),
         lock,
     }))

@@ -64,11 +64,11 @@ impl Kernel {
             let change = match KernelRecord::of(&record)? {
                 KernelRecord::Change(change) => change,
                 KernelRecord::GivenOut(interval) => {
-                    self.transit.see(&[(interval, Step::Leaves)]);
+                    self.work.transit.see(&[(interval, Step::Leaves)]);
                     continue;
                 }
                 KernelRecord::TakenBack(interval) => {
-                    self.transit.see(&[(interval, Step::Arrives)]);
+                    self.work.transit.see(&[(interval, Step::Arrives)]);
                     continue;
                 }
                 // Analysis has seen all that they say.
@@ -89,7 +89,7 @@ impl Kernel {
                 .map_err(|damage| damaged(&record, damage.0))?;
             let steps = steps_of(set.id(), &targets);
             if !steps.is_empty() {
-                self.transit.see(&steps);
+                self.work.transit.see(&steps);
             }
             for target in targets.iter().copied() {
                 let (set, kind, lsn) = (set.id(), change.kind, record.lsn);

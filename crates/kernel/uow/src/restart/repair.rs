@@ -45,7 +45,7 @@ impl Kernel {
 
     /// Puts the copies of the double-write area where they are needed.
     fn restore(&self, batch: &OpenBatch) -> Result<u64, UowError> {
-        let found = self.writer.found_batches()?;
+        let found = self.buffers.writer.found_batches()?;
         let Some(copies) = found.into_iter().find(|found| found.batch == batch.number) else {
             return Ok(0);
         };

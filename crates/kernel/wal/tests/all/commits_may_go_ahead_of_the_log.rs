@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
 
-use std::sync::atomic::Ordering::SeqCst;
-
 use crate::machine::{Machine, Script, small, sweep};
 use base::{Lsn, UowId};
 use holdfast_wal::{LogConfig, LogError, WadsConfig};
@@ -93,7 +91,7 @@ fn a_restart_takes_what_only_the_write_ahead_data_set_has() {
         let mut reader = log.read(Lsn::FIRST, end);
         assert_eq!((0..5).filter(|_| reader.next().unwrap().is_some()).count(), 5);
         log.close().unwrap();
-        assert!(!machine.ledger.ahead.load(SeqCst), "a log that was closed needs it no more");
+        assert!(machine.ledger.ahead.lock().is_none(), "a log that was closed needs it no more");
     })
     .expect_completed();
 }
@@ -223,7 +221,7 @@ fn a_data_set_whose_folder_is_unmounted_in_use_is_left_and_missed_by_nobody() {
             sim::crash();
         });
         assert_eq!(outcome.end, End::Crashed, "{outcome}");
-        assert!(!machine.ledger.ahead.load(SeqCst), "that is recorded");
+        assert!(machine.ledger.ahead.lock().is_none(), "that is recorded");
         machine.crash(5, CrashStyle::DropAll);
         sim::run(SimConfig::new(4), machine.disk.clone(), |seam| {
             // Nobody needs the folder, whether it is there or not.

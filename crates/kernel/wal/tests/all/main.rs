@@ -7,6 +7,8 @@ mod a_lost_copy_comes_back_in_use;
 mod a_lost_copy_is_recorded_and_healed;
 mod a_planted_bug_is_found;
 mod a_stop_from_outside_wakes_whoever_waits;
+mod an_end_that_is_known_is_believed_only_there;
+mod an_overwritten_write_ahead_data_set_is_no_empty_one;
 mod commits_may_go_ahead_of_the_log;
 mod common;
 mod damage_is_never_taken_for_the_end;

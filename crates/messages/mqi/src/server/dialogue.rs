@@ -252,6 +252,7 @@ impl Dialogue {
         loop {
             let mut descriptor = convert::descriptor(&wanted.md);
             let mut options = convert::get_options(&wanted.gmo);
+            options.extends = convert::is_first_version(&wanted.md);
             // A wait that is none, such as -2, is for the queue manager to refuse.
             let is_cut = waits && (left > PIECE_MS || left == value::WAIT_UNLIMITED);
             if limit_ms.is_some() || is_cut {

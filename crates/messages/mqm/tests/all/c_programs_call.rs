@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
 use crate::fake::Fake;
-use crate::place::{HEAD, Place, program, run};
+use crate::place::{HEAD, Place, program, real_manager, run};
 
 /// The calls that most programs make.
 const WHOLE: &str = r#"
@@ -448,4 +448,146 @@ int main(void) {{
         ),
     );
     run(place.program(binary).env("HOLDFAST_SYSTEM", place.folder.join("elsewhere")));
+}
+
+#[test]
+fn a_descriptor_of_the_first_version_has_its_rest_in_front_of_the_data() {
+    let place = Place::new(real_manager(&["APP.Q"]));
+    program(
+        &place,
+        "extension",
+        r#"
+  MQHCONN h = connect_to("QM1");
+  MQHOBJ q = open_queue(h, "APP.Q", MQOO_OUTPUT | MQOO_INPUT_SHARED);
+  IS(0, 0);
+  MQMD whole = {MQMD_DEFAULT}, old = {MQMD_DEFAULT};
+  MQPMO pmo = {MQPMO_DEFAULT};
+  MQGMO gmo = {MQGMO_DEFAULT};
+  whole.Version = MQMD_VERSION_2;
+  whole.MsgFlags = MQMF_MSG_IN_GROUP;
+  memset(whole.GroupId, 7, sizeof whole.GroupId);
+  memcpy(whole.Format, MQFMT_STRING, sizeof whole.Format);
+  pmo.Options = MQPMO_NO_SYNCPOINT;
+  MQPUT(h, q, &whole, &pmo, 4, "text", &cc, &rc);
+  IS(0, 0);
+  /* What is behind the first version is none of the call's affair. */
+  memset(old.GroupId, 9, sizeof old.GroupId);
+  _Alignas(8) char data[80];
+  MQLONG length;
+  gmo.Options = MQGMO_NO_SYNCPOINT | MQGMO_CONVERT;
+  MQGET(h, q, &old, &gmo, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(length == 76 && memcmp(data, "MDE ", 4) == 0 && memcmp(data + 72, "text", 4) == 0);
+  HOLDS(memcmp(old.Format, MQFMT_MD_EXTENSION, 8) == 0 && old.GroupId[0] == 9);
+  MQMDE *rest = (MQMDE *)data;
+  HOLDS(rest->MsgFlags == MQMF_MSG_IN_GROUP && rest->GroupId[23] == 7);
+  HOLDS(memcmp(rest->Format, MQFMT_STRING, 8) == 0);
+  /* It goes back as it came. */
+  pmo.Options |= MQPMO_NEW_MSG_ID;
+  MQPUT(h, q, &old, &pmo, length, data, &cc, &rc);
+  IS(0, 0);
+  MQMD after = {MQMD_DEFAULT};
+  after.Version = MQMD_VERSION_2;
+  MQGET(h, q, &after, &gmo, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(length == 4 && after.MsgFlags == MQMF_MSG_IN_GROUP && after.GroupId[0] == 7);
+  HOLDS(memcmp(after.Format, MQFMT_STRING, 8) == 0);
+  old.Encoding = 0;
+  MQPUT(h, q, &old, &pmo, 10, "MDE cut   ", &cc, &rc);
+  IS(MQCC_FAILED, MQRC_MDE_ERROR);
+"#,
+    );
+}
+
+/// Properties set here go with messages of two connections, and come back by a third one.
+const LOOSE: &str = r#"
+  MQHMSG m = MQHM_UNUSABLE_HMSG, bad = 5;
+  MQCMHO cmho = {MQCMHO_DEFAULT};
+  MQSMPO smpo = {MQSMPO_DEFAULT};
+  MQIMPO impo = {MQIMPO_DEFAULT};
+  MQDMPO dmpo = {MQDMPO_DEFAULT};
+  MQDMHO dmho = {MQDMHO_DEFAULT};
+  MQPD pd = {MQPD_DEFAULT};
+  MQHCONN none = MQHC_UNASSOCIATED_HCONN;
+  MQCRTMH(none, &cmho, &m, &cc, &rc);
+  IS(0, 0);
+  MQCHARV name = {MQCHARV_DEFAULT};
+  name.VSPtr = "colour";
+  name.VSLength = MQVS_NULL_TERMINATED;
+  MQSETMP(none, m, &smpo, &name, &pd, MQTYPE_STRING, 3, "red", &cc, &rc);
+  IS(0, 0);
+  MQSETMP(none, bad, &smpo, &name, &pd, MQTYPE_STRING, 3, "red", &cc, &rc);
+  IS(MQCC_FAILED, MQRC_HMSG_ERROR);
+  MQLONG weight = 7;
+  name.VSPtr = "weight";
+  MQSETMP(none, m, &smpo, &name, &pd, MQTYPE_INT32, 4, &weight, &cc, &rc);
+  IS(0, 0);
+  /* Two connections put with it, and it stays as it is. */
+  for (int round = 0; round < 2; round++) {
+    MQHCONN h = connect_to("QM1");
+    MQHOBJ q = open_queue(h, "APP.Q", MQOO_OUTPUT);
+    MQMD md = {MQMD_DEFAULT};
+    MQPMO pmo = {MQPMO_DEFAULT};
+    pmo.Version = MQPMO_VERSION_3;
+    pmo.Options = MQPMO_NO_SYNCPOINT;
+    if (round == 0) pmo.OriginalMsgHandle = m; else pmo.NewMsgHandle = m;
+    MQPUT(h, q, &md, &pmo, 4, "text", &cc, &rc);
+    IS(0, 0);
+    HOLDS((round == 0 ? pmo.OriginalMsgHandle : pmo.NewMsgHandle) == m);
+    MQDISC(&h, &cc, &rc);
+    IS(0, 0);
+  }
+  MQHCONN h = connect_to("QM1");
+  MQHOBJ q = open_queue(h, "APP.Q", MQOO_INPUT_SHARED);
+  MQHMSG got;
+  MQCRTMH(none, &cmho, &got, &cc, &rc);
+  IS(0, 0);
+  HOLDS(got != m);
+  MQMD md = {MQMD_DEFAULT};
+  MQGMO gmo = {MQGMO_DEFAULT};
+  gmo.Version = MQGMO_VERSION_4;
+  gmo.Options = MQGMO_NO_SYNCPOINT | MQGMO_PROPERTIES_IN_HANDLE;
+  gmo.MsgHandle = got;
+  char data[20];
+  MQLONG length, type = MQTYPE_AS_SET;
+  for (int round = 0; round < 2; round++) {
+    memset(md.MsgId, 0, sizeof md.MsgId);
+    MQGET(h, q, &md, &gmo, sizeof data, data, &length, &cc, &rc);
+    IS(0, 0);
+    HOLDS(length == 4 && gmo.MsgHandle == got);
+  }
+  MQGET(h, q, &md, &gmo, sizeof data, data, &length, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_NO_MSG_AVAILABLE);
+  MQDISC(&h, &cc, &rc);
+  IS(0, 0);
+  impo.Options = MQIMPO_INQ_FIRST;
+  name.VSPtr = "%";
+  MQINQMP(none, got, &impo, &name, &pd, &type, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(type == MQTYPE_STRING && length == 3 && memcmp(data, "red", 3) == 0);
+  impo.Options = MQIMPO_INQ_NEXT;
+  MQINQMP(none, got, &impo, &name, &pd, &type, sizeof data, data, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(type == MQTYPE_INT32 && length == 4 && memcmp(data, &weight, 4) == 0);
+  MQINQMP(none, got, &impo, &name, &pd, &type, sizeof data, data, &length, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_PROPERTY_NOT_AVAILABLE);
+  name.VSPtr = "colour";
+  MQDLTMP(none, got, &dmpo, &name, &cc, &rc);
+  IS(0, 0);
+  MQDLTMP(none, got, &dmpo, &name, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_PROPERTY_NOT_AVAILABLE);
+  MQDLTMH(none, &got, &dmho, &cc, &rc);
+  IS(0, 0);
+  HOLDS(got == MQHM_UNUSABLE_HMSG);
+  got = m;
+  MQDLTMH(none, &m, &dmho, &cc, &rc);
+  IS(0, 0);
+  MQDLTMH(none, &got, &dmho, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_HMSG_ERROR);
+"#;
+
+#[test]
+fn a_message_handle_of_no_connection_goes_with_any() {
+    let place = Place::new(real_manager(&["APP.Q"]));
+    program(&place, "loose", LOOSE);
 }

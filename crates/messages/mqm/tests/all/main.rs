@@ -3,8 +3,11 @@
 
 mod c_programs_call;
 mod cobol_programs_call;
+mod databases_take_part;
 mod fake;
 mod others_clients_run_unchanged;
 mod place;
 mod programs_meet_the_queue_manager;
+#[path = "../../../../store/store-postgres/tests/all/common/server.rs"]
+mod server;
 mod transaction_managers_decide;

@@ -39,9 +39,16 @@ impl Place {
         let name = format!("mqm-test-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        let manager = Arc::new(manager);
-        let server = Server::start(&folder.join(SOCKET), manager, Arc::new(LocalUsers)).unwrap();
-        Place { folder, server: Some(server) }
+        let mut place = Place { folder, server: None };
+        place.serve(manager);
+        place
+    }
+
+    /// Serves programs.
+    pub(crate) fn serve(&mut self, manager: impl Manager + 'static) {
+        let socket = self.folder.join(SOCKET);
+        let server = Server::start(&socket, Arc::new(manager), Arc::new(LocalUsers)).unwrap();
+        self.server = Some(server);
     }
 
     /// Builds a C program with our headers and a library of ours, and returns its path.
@@ -52,7 +59,8 @@ impl Place {
         gcc.args(["-std=c11", "-Wall", "-Werror", "-Wno-unused-function", "-D_GNU_SOURCE", "-I"])
             .arg(include());
         gcc.arg(&file).arg("-o").arg(&binary).arg("-L").arg(libraries());
-        run(gcc.args(["-lmqm_r", "-lpthread"]));
+        // Transaction managers are called back by names.
+        run(gcc.args(["-rdynamic", "-lmqm_r", "-lpthread", "-ldl"]));
         binary
     }
 

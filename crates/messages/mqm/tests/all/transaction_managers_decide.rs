@@ -11,25 +11,14 @@ use store_suite::model::ModelStore;
 use crate::place::{HEAD, Place, run};
 
 /// The specification's own declarations.
-const XA: &str = r#"
-typedef struct { long formatID, gtrid_length, bqual_length; char data[128]; } XID;
-struct xa_switch_t {
-  char name[32];
-  long flags, version;
-  int (*xa_open_entry)(char *, int, long);
-  int (*xa_close_entry)(char *, int, long);
-  int (*xa_start_entry)(XID *, int, long);
-  int (*xa_end_entry)(XID *, int, long);
-  int (*xa_rollback_entry)(XID *, int, long);
-  int (*xa_prepare_entry)(XID *, int, long);
-  int (*xa_commit_entry)(XID *, int, long);
-  int (*xa_recover_entry)(XID *, long, int, long);
-  int (*xa_forget_entry)(XID *, int, long);
-  int (*xa_complete_entry)(int *, int *, int, long);
-};
-extern struct xa_switch_t MQRMIXASwitch;
+pub(crate) const XA: &str = include_str!("../xa.h");
 
+/// What the programs have in common.
+pub(crate) const COMMON: &str = r#"
+
+#ifndef SWITCH
 #define SWITCH MQRMIXASwitch
+#endif
 static XID xid(int number, const char *branch) {
   XID xid = {7, 4, (long)strlen(branch), ""};
   memcpy(xid.data, &number, 4);
@@ -74,7 +63,7 @@ impl Two {
     }
 
     fn program(&self, name: &str, main: &str) {
-        let source = format!("{HEAD}{XA}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
+        let source = format!("{HEAD}{XA}{COMMON}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
         let mut command = self.places[0].program(self.places[0].c(name, &source));
         command.env_remove("HOLDFAST_SYSTEM");
         command.env("XDG_RUNTIME_DIR", &self.places[0].folder);
@@ -194,4 +183,117 @@ fn a_transaction_manager_that_was_killed_finds_what_it_has_to_decide() {
     );
     assert_eq!(two.depths(), [0, 0]);
     assert_eq!(left(), 0);
+}
+
+/// A transaction manager that is told when there is work: which transaction that belongs to, and
+/// how often it was told.
+const TOLD: &str = r#"
+static XID now;
+static int told, untold, answer;
+int ax_reg(int rmid, XID *to, long flags) {
+  told += 1;
+  if (answer >= 0) *to = now;
+  return rmid == 7 && flags == 0 ? answer : -2;
+}
+int ax_unreg(int rmid, long flags) {
+  untold += 1;
+  return rmid == 7 && flags == 0 ? 0 : -2;
+}
+"#;
+
+/// Builds and runs a program that uses the switch which registers dynamically.
+fn dynamic(place: &Place, name: &str, managed: &str, main: &str) {
+    let source = format!(
+        "{HEAD}#define SWITCH MQRMIXASwitchDynamic\n{XA}{managed}\n\
+         int main(void) {{\n{main}\n  return 0;\n}}\n"
+    );
+    run(&mut place.program(place.c(name, &source)));
+}
+
+/// Work in branches, in none, suspended, refused.
+const WORKS: &str = r#"
+  HOLDS(SWITCH.flags == 1 && MQRMIXASwitch.flags == 0);
+  XA(xa_open_entry("QM1", 7, 0), 0);
+  MQHCONN h = connect_to("QM1");
+  IS(0, 0);
+  MQHOBJ q = open_queue(h, "APP.Q", MQOO_OUTPUT | MQOO_INPUT_SHARED | MQOO_BROWSE);
+  /* What is in no unit of work is nobody's affair. */
+  MQMD md = {MQMD_DEFAULT};
+  MQPMO pmo = {MQPMO_DEFAULT};
+  pmo.Options = MQPMO_NO_SYNCPOINT;
+  MQPUT(h, q, &md, &pmo, 4, "free", &cc, &rc);
+  IS(0, 0);
+  HOLDS(told == 0);
+  /* The first work is told of, and no other of the same branch. */
+  now = xid(1, "one");
+  put_one(h, q, "first");
+  put_one(h, q, "second");
+  HOLDS(told == 1);
+  MQCMIT(h, &cc, &rc);
+  IS(MQCC_FAILED, MQRC_ENVIRONMENT_ERROR);
+  XA(xa_end_entry(&now, 7, 0x04000000), 0);
+  XA(xa_prepare_entry(&now, 7, 0), 0);
+  XA(xa_commit_entry(&now, 7, 0), 0);
+  HOLDS(untold == 0);
+  /* Work of no branch is the program's own: its end is told. */
+  now.formatID = -1;
+  put_one(h, q, "own");
+  put_one(h, q, "own");
+  HOLDS(told == 2 && untold == 0);
+  MQCMIT(h, &cc, &rc);
+  IS(0, 0);
+  HOLDS(untold == 1);
+  put_one(h, q, "in vain");
+  MQBACK(h, &cc, &rc);
+  IS(0, 0);
+  HOLDS(told == 3 && untold == 2);
+  /* A get is work, too; suspended, and told of again. */
+  now = xid(2, "one");
+  char text[9];
+  MQLONG length;
+  MQGMO gmo = {MQGMO_DEFAULT};
+  gmo.Options = MQGMO_BROWSE_FIRST;
+  MQGET(h, q, &md, &gmo, 8, text, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(told == 3);
+  gmo.Options = MQGMO_SYNCPOINT;
+  MQMD other = {MQMD_DEFAULT};
+  MQGET(h, q, &other, &gmo, 8, text, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(told == 4);
+  XA(xa_end_entry(&now, 7, 0x02000000), 0);
+  answer = 1;
+  put_one(h, q, "in vain");
+  HOLDS(told == 5);
+  XA(xa_end_entry(&now, 7, 0x04000000), 0);
+  XA(xa_rollback_entry(&now, 7, 0), 0);
+  /* Who cannot be told has no work done. */
+  answer = -1;
+  pmo.Options = MQPMO_SYNCPOINT;
+  MQPUT(h, q, &md, &pmo, 7, "nothing", &cc, &rc);
+  IS(MQCC_FAILED, MQRC_UOW_NOT_AVAILABLE);
+  answer = 0;
+  now = xid(2, "");
+  now.gtrid_length = 0;
+  MQPUT(h, q, &md, &pmo, 7, "nothing", &cc, &rc);
+  IS(MQCC_FAILED, MQRC_UOW_NOT_AVAILABLE);
+  HOLDS(told == 7);
+  /* MQDISC commits what is no branch's. */
+  now.formatID = -1;
+  put_one(h, q, "own");
+  MQDISC(&h, &cc, &rc);
+  IS(0, 0);
+  HOLDS(told == 8 && untold == 3);
+  XA(xa_close_entry("", 7, 0), 0);
+"#;
+
+#[test]
+fn a_transaction_manager_is_told_once_there_is_work() {
+    let manager = manager("QM1");
+    let place = Place::new(manager.clone());
+    dynamic(&place, "told", TOLD, WORKS);
+    assert_eq!(manager.queue_status("APP.Q").unwrap().depth, 6);
+    assert!(manager.branches().is_empty());
+    // There is nobody to be told.
+    dynamic(&place, "alone", "", "XA(xa_open_entry(\"QM1\", 7, 0), -3);");
 }

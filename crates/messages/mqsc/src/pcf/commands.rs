@@ -5,12 +5,15 @@
 //! 2. Each object is an answer of its own; the last answer says that it is the last. Where nothing
 //!    was found, there is one answer with the reason.
 
+use queue_manager::event::Commanded;
 use queue_manager::objects::{Attribute, Kind, Object, Value, ValueKind};
 use queue_manager::{AdminError, QueueManager};
 use store::Store;
 
 use super::channels;
-use super::wire::{Content, Header, Message, Order, Parameter, malformed, read, write};
+use super::wire::{
+    Content, HEADER_BYTES, Header, Message, Order, Parameter, malformed, read, write,
+};
 use crate::attributes::displayed;
 use crate::console::Console;
 use crate::define::find;
@@ -33,6 +36,7 @@ const QUEUE_TYPE: i32 = 20;
 const REPLACE: i32 = 1006;
 const PURGE: i32 = 1007;
 const ALL: i32 = 1009;
+const ESCAPE: i32 = 38;
 const ESCAPE_TYPE: i32 = 1017;
 const ESCAPE_TEXT: i32 = 3014;
 
@@ -114,7 +118,12 @@ pub fn answer<S: Store>(manager: &QueueManager<S>, bytes: &[u8], order: Order) -
         }
         Ok(message) => {
             let command = message.header.command;
-            (command, execute(manager, command, &Given(&message.parameters)))
+            let found = execute(manager, command, &Given(&message.parameters));
+            // A command within the message is told by itself.
+            if found.is_ok() && command != ESCAPE {
+                tell(manager, &message);
+            }
+            (command, found)
         }
     };
     let (completion, reason, mut bodies) = match found {
@@ -138,6 +147,19 @@ pub fn answer<S: Store>(manager: &QueueManager<S>, bytes: &[u8], order: Order) -
         write(&Message { header, parameters }, order)
     });
     messages.collect()
+}
+
+/// Tells of a command that was carried out, in the order of bytes that events have.
+fn tell<S: Store>(manager: &QueueManager<S>, message: &Message) {
+    let number = message.header.command;
+    let displays = FAMILIES.iter().any(|family| family.inquire == number)
+        || [2, 18, 20, 41, 42].contains(&number);
+    let bytes = write(message, Order::Little);
+    // The last field of the header counts them, those of groups by their group.
+    let count = bytes.get(HEADER_BYTES - 4..).and_then(|rest| rest.first_chunk::<4>());
+    let count = count.map_or(0, |count| i32::from_le_bytes(*count));
+    let parameters = (bytes.get(HEADER_BYTES..).unwrap_or_default(), count);
+    manager.carried_out(&Commanded { number, displays, text: None, parameters });
 }
 
 /// The answer to a command that is not carried out.
@@ -186,7 +208,7 @@ fn execute<S: Store>(manager: &QueueManager<S>, command: i32, given: &Given<'_>)
         17 => reset_statistics(manager, given),
         18 => names(manager, given),
         20 => channel_names(manager, given),
-        38 => escape(manager, given),
+        ESCAPE => escape(manager, given),
         40 => Ok(Vec::new()),
         26..=29 | 39 => run(manager, &channels::command(command, given)?),
         41 => queue_status(manager, given),
@@ -197,7 +219,7 @@ fn execute<S: Store>(manager: &QueueManager<S>, command: i32, given: &Given<'_>)
 
 /// Runs a command as operators type it.
 fn run<S: Store>(manager: &QueueManager<S>, text: &str) -> Found {
-    match Console::new(manager).try_execute(text) {
+    match Console::silent(manager).try_execute(text) {
         Ok(_) => Ok(Vec::new()),
         Err(error) => Err(reason(&error)),
     }

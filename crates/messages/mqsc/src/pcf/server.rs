@@ -10,6 +10,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use queue_manager::descriptor::value::msg_type;
+use queue_manager::event::{Commander, Origin};
 use queue_manager::name::unpadded;
 use queue_manager::options::value::{get, open, put};
 use queue_manager::options::{ConnectOptions, GetOptions, Handle, ObjectDescriptor, PutOptions};
@@ -103,7 +104,11 @@ impl<S: Store> CommandServer<S> {
         let user = unpadded(&message.user_identifier);
         let answers = match self.manager.may_administer(&user) {
             _ if ![msg_type::REQUEST, msg_type::DATAGRAM].contains(&message.msg_type) => Vec::new(),
-            true => answer(&self.manager, &self.buffer, order),
+            true => {
+                let application = unpadded(&message.put_appl_name);
+                let who = Commander { user, origin: Origin::Message, application };
+                answer(&self.manager.commanded_by(who), &self.buffer, order)
+            }
             false => vec![refusal(&self.buffer, order, Reason::NOT_AUTHORIZED.0)],
         };
         if !message.reply_to_q.is_blank() {

@@ -38,6 +38,25 @@ fn messages_are_cleared_and_moved() {
 }
 
 #[test]
+fn a_retained_publication_is_cleared() {
+    let manager = manager();
+    let console = Console::new(&manager);
+    let mut connection = connected(&manager);
+    let mut options = PutOptions::new(put::RETAIN);
+    let (mut topic, mut descriptor) =
+        (ObjectDescriptor::topic("Sport/a"), MessageDescriptor::default());
+    connection.put1(&mut topic, &mut descriptor, &mut options, b"kept").expect("it is published");
+    let kept = || done(&console, "DIS QL(SYSTEM.RETAINED.PUB.QUEUE) CURDEPTH");
+    assert!(kept().contains("CURDEPTH(1)"));
+    assert!(refused(&console, "CLEAR TOPICSTR('Sport/a')").contains("needs CLRTYPE"));
+    done(&console, "CLEAR TOPICSTR('Sport/b') CLRTYPE(RETAINED)");
+    assert!(kept().contains("CURDEPTH(1)"));
+    done(&console, "CLEAR TOPICSTR('Sport/a') CLRTYPE(RETAINED)");
+    assert!(kept().contains("CURDEPTH(0)"));
+    done(&console, "CLEAR TOPICSTR('Sport/a') CLRTYPE(RETAINED) SCOPE(LOCAL)");
+}
+
+#[test]
 fn statistics_begin_again_when_they_are_reset() {
     let manager = manager();
     let console = Console::new(&manager);

@@ -7,12 +7,12 @@
 use base::bytes::Reader;
 
 use crate::descriptor::{MessageDescriptor, value};
+use crate::extension::{self, EXTENSION_BYTES};
 use crate::message::read_first_version;
 use crate::name::ObjectName;
 
 /// Bytes of the header, its descriptor of version 1 among them.
 pub(crate) const HEADER_BYTES: usize = 428;
-const EXTENSION_BYTES: usize = 72;
 /// Where the expiry of the message stands.
 const EXPIRY_AT: usize = 104 + 16;
 
@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Transmitted> {
     let mut descriptor = descriptor(&mut reader)?;
     let mut data_at = HEADER_BYTES;
     if descriptor.format == value::format::MD_EXTENSION {
-        extend(&mut descriptor, bytes.get(HEADER_BYTES..HEADER_BYTES + EXTENSION_BYTES)?)?;
+        extension::read(&mut descriptor, bytes.get(HEADER_BYTES..)?)?;
         data_at += EXTENSION_BYTES;
     }
     Some(Transmitted { queue, manager, descriptor, data_at })
@@ -50,24 +50,6 @@ fn descriptor(reader: &mut Reader<'_>) -> Option<MessageDescriptor> {
         return None;
     }
     read_first_version(reader)
-}
-
-/// Takes over what the extension of a descriptor says.
-fn extend(of: &mut MessageDescriptor, extension: &[u8]) -> Option<()> {
-    let mut reader = Reader::new(extension);
-    if reader.take(4)? != b"MDE " || number(&mut reader)? != 2 || number(&mut reader)? != 72 {
-        return None;
-    }
-    of.encoding = number(&mut reader)?;
-    of.ccsid = number(&mut reader)?;
-    of.format = reader.array()?;
-    let _flags = number(&mut reader)?;
-    of.group_id = reader.array()?;
-    of.msg_seq_number = number(&mut reader)?;
-    of.offset = number(&mut reader)?;
-    of.msg_flags = number(&mut reader)?;
-    of.original_length = number(&mut reader)?;
-    Some(())
 }
 
 /// Notes in a header how long its message still lives.

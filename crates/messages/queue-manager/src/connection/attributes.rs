@@ -7,6 +7,7 @@
 use store::Store;
 
 use super::session::{Opened, Session};
+use crate::core::event::{Change, Commander, Origin};
 use crate::error::AdminError;
 use crate::objects::{Kind, Object, Value, ValueKind};
 use crate::options::value::open as opening;
@@ -172,10 +173,17 @@ pub(super) fn set<S: Store>(
         let value = attribute.check(&value).map_err(|_| Failed(otherwise))?;
         values.push((attribute.name, value));
     }
+    let wanted = session.core.tells_changes();
     session.core.adjust(object.kind, &object.name, &values).map_err(|error| match error {
         AdminError::Store(error) => crate::core::failed(error),
         AdminError::NotFound { .. } => Failed(Reason::Q_DELETED),
         _ => Failed(Reason::UNEXPECTED_ERROR),
     })?;
+    if let Some(now) = session.core.object(object.kind, &object.name) {
+        let who = &session.client.options;
+        let (user, application) = (who.user.clone(), who.application.clone());
+        let who = Commander { user, origin: Origin::Call, application };
+        session.core.changed(&who, wanted, Change::Changed { before: &object, now: &now });
+    }
     Ok(Outcome::OK)
 }

@@ -13,6 +13,7 @@ use store::Store;
 use super::session::{Logical, Open, OpenQueue, Opened, Session};
 use crate::core::{Core, Found, From, Report, Request, Work};
 use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value as of};
+use crate::extension::{self, EXTENSION_BYTES};
 use crate::message::Message;
 use crate::options::value::{get as getting, matching, open as opening};
 use crate::options::{GetOptions, Got, Handle};
@@ -521,6 +522,8 @@ struct Delivery {
     remark: Option<Reason>,
     at: Place,
     backouts: u32,
+    /// What the caller's descriptor cannot say stands in front of the data.
+    extended: bool,
 }
 
 impl Delivery {
@@ -535,9 +538,12 @@ impl Delivery {
             && segments.is_empty()
             && options.options & getting::CONVERT == 0
             && handle.is_none();
-        if is_as_put {
-            let (at, backouts) = (found.at, found.backouts);
-            return Delivery { message: Arc::clone(&found.message), remark: None, at, backouts };
+        let extended = options.extends && extension::is_needed(&found.message.descriptor);
+        let room = room.saturating_sub(if extended { EXTENSION_BYTES } else { 0 });
+        let (at, backouts) = (found.at, found.backouts);
+        if is_as_put && !extended {
+            let (message, remark) = (Arc::clone(&found.message), None);
+            return Delivery { message, remark, at, backouts, extended };
         }
         let mut message = (*found.message).clone();
         if let Some(last) = segments.last() {
@@ -563,7 +569,13 @@ impl Delivery {
         } else {
             None
         };
-        Delivery { message: Arc::new(message), remark, at: found.at, backouts: found.backouts }
+        if extended {
+            let mut whole = Vec::with_capacity(EXTENSION_BYTES + message.data.len());
+            extension::write(&message.descriptor, &mut whole);
+            whole.append(&mut message.data);
+            message.data = whole;
+        }
+        Delivery { message: Arc::new(message), remark, at, backouts, extended }
     }
 
     /// Whether it fits the caller's buffer, and what the caller is told.
@@ -610,6 +622,9 @@ impl Delivery {
         };
         let may = md.msg_flags & of::msg_flags::SEGMENTATION_ALLOWED != 0;
         options.segmentation = if may { b'A' } else { b' ' };
+        if self.extended {
+            extension::leave_to_extension(descriptor, core.manager_settings().ccsid);
+        }
     }
 }
 

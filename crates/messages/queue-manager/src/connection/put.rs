@@ -12,6 +12,7 @@ use super::session::{Logical, Open, OpenQueue, Opened, Session};
 use crate::core::{Core, Publication, Resolved, Target, Work};
 use crate::descriptor::value::{self as of, msg_flags, msg_type, persistence, priority, report};
 use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER};
+use crate::extension::{self, EXTENSION_BYTES};
 use crate::message::{Message, date_and_time};
 use crate::name::{ObjectName, padded};
 use crate::options::value::{action, object_type, open as opening, put as putting, put_record};
@@ -115,6 +116,21 @@ fn put_open<S: Store>(
     options: &mut PutOptions,
     data: &[u8],
 ) -> Answer<Outcome> {
+    // What stands in front of the data is the program's, whatever becomes of the put.
+    let outer = (descriptor.format, descriptor.ccsid, descriptor.encoding);
+    let done = extend(descriptor, options, data)
+        .and_then(|data| put_extended(session, open, (&mut *descriptor, passed), options, data));
+    (descriptor.format, descriptor.ccsid, descriptor.encoding) = outer;
+    done
+}
+
+fn put_extended<S: Store>(
+    session: &mut Session<S>,
+    open: &mut Open,
+    (descriptor, passed): (&mut MessageDescriptor, Option<Box<MessageDescriptor>>),
+    options: &mut PutOptions,
+    data: &[u8],
+) -> Answer<Outcome> {
     check_options(open, options)?;
     let in_unit = session.in_unit(options.options)?;
     let remark = check_descriptor(descriptor)?;
@@ -144,6 +160,20 @@ fn put_open<S: Store>(
             Err(failed)
         }
     }
+}
+
+/// Takes over what a descriptor of the first version has in front of the data; answers the data
+/// behind it.
+fn extend<'d>(
+    descriptor: &mut MessageDescriptor,
+    options: &PutOptions,
+    data: &'d [u8],
+) -> Answer<&'d [u8]> {
+    if !options.extends || descriptor.format != of::format::MD_EXTENSION {
+        return Ok(data);
+    }
+    extension::read(descriptor, data).ok_or(Failed(Reason::MDE_ERROR))?;
+    Ok(data.get(EXTENSION_BYTES..).unwrap_or_default())
 }
 
 fn check_options(open: &Open, options: &PutOptions) -> Answer<()> {

@@ -24,6 +24,7 @@ use store::Store;
 use super::report::Report;
 use super::{Core, Work, failed};
 use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value};
+use crate::extension;
 use crate::message::{Message, date_and_time};
 use crate::name::{ObjectName, padded};
 use crate::queue::{Entry, Place, Queue, Shelf};
@@ -92,11 +93,7 @@ impl<S: Store> Core<S> {
         data.extend_from_slice(&queue.0);
         data.extend_from_slice(&manager.0);
         let of = &message.descriptor;
-        let defaults = MessageDescriptor::default();
-        let extended = of.group_id != NO_IDENTIFIER
-            || of.msg_flags != 0
-            || of.msg_seq_number != defaults.msg_seq_number
-            || of.offset != 0;
+        let extended = extension::is_needed(of);
         let mut inner = of.clone();
         if extended {
             inner.format = value::format::MD_EXTENSION;
@@ -105,7 +102,7 @@ impl<S: Store> Core<S> {
         write_version_1(&inner, &mut data);
         debug_assert_eq!(data.len() - at, DESCRIPTOR_BYTES);
         if extended {
-            write_extension(of, &mut data);
+            extension::write(of, &mut data);
         }
         data.extend_from_slice(&message.data);
         let mut descriptor = message.descriptor;
@@ -116,6 +113,7 @@ impl<S: Store> Core<S> {
         descriptor.msg_flags = 0;
         descriptor.msg_seq_number = 1;
         descriptor.offset = 0;
+        descriptor.original_length = -1;
         descriptor.report = 0;
         let (put_ms, expires_ms) = (message.put_ms, message.expires_ms);
         Ok(Message { descriptor, put_ms, expires_ms, data })
@@ -243,20 +241,4 @@ fn write_version_1(of: &MessageDescriptor, data: &mut Vec<u8>) {
     data.extend_from_slice(&of.put_date);
     data.extend_from_slice(&of.put_time);
     data.extend_from_slice(&of.appl_origin_data);
-}
-
-/// Writes what the newer form of a descriptor adds.
-fn write_extension(of: &MessageDescriptor, data: &mut Vec<u8>) {
-    let number = |data: &mut Vec<u8>, number: i32| data.extend_from_slice(&number.to_le_bytes());
-    data.extend_from_slice(b"MDE ");
-    number(data, 2);
-    number(data, 72);
-    number(data, of.encoding);
-    number(data, of.ccsid);
-    data.extend_from_slice(&of.format);
-    number(data, 0);
-    data.extend_from_slice(&of.group_id);
-    for field in [of.msg_seq_number, of.offset, of.msg_flags, of.original_length] {
-        number(data, field);
-    }
 }

@@ -233,7 +233,8 @@ impl<S: Store> Core<S> {
     /// Finds the retained publications after a restart.
     pub(crate) fn find_retained(&self) -> Answer<()> {
         let Ok(queue) = self.retained_queue() else { return Ok(()) };
-        let places = queue.state.lock().index.places();
+        // What a branch that is prepared replaces is retained until it has been decided about.
+        let places = queue.state.lock().index.committed_places();
         for at in places {
             if let Some((topic, _)) = self.read_retained(&queue, at)? {
                 self.topics.lock().retain(topic, at);

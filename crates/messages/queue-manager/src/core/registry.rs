@@ -293,11 +293,12 @@ impl<S: Store> Core<S> {
         drop(registry);
         self.bodies.scan(|shelf, at, stored| {
             let Some(queue) = queues.get(&shelf.queue) else { return };
-            queue.found_in(shelf.page_set);
             let mut state = queue.state.lock();
             match stored {
+                // A count may outlive its message, and the queue's change to another page set.
                 Stored::Backouts(count) => state.index.set_backout_count(at, count),
                 Stored::Message(head) => {
+                    queue.found_in(shelf.page_set);
                     let expires = match head.expires_ms {
                         0 => 0,
                         ms => self.tenths_of(ms),

@@ -102,7 +102,9 @@ impl<S: Store> Core<S> {
         descriptor.msg_seq_number = of.msg_seq_number;
         descriptor.offset = of.offset;
         descriptor.msg_flags = of.msg_flags;
-        descriptor.original_length = about.data.len() as i32;
+        if of.is_segment() {
+            descriptor.original_length = about.data.len() as i32;
+        }
         if !data.is_empty() {
             descriptor.format = of.format;
             descriptor.encoding = of.encoding;

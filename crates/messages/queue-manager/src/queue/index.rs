@@ -442,6 +442,18 @@ impl Index {
         self.built[by as usize] = true;
     }
 
+    /// The places of all messages that are committed, in their order: those that are ready, locked,
+    /// or being got.
+    pub(crate) fn committed_places(&self) -> Vec<Place> {
+        let held = self.held.iter().filter(|(_, held)| match held.by {
+            Hold::Put(_) => false,
+            Hold::Got { own, .. } => !own,
+            Hold::Locked(_) => true,
+        });
+        let held: BTreeSet<Place> = held.map(|(at, _)| *at).collect();
+        self.ready.keys().copied().chain(held).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// The places of all ready messages, in their order.
     pub(crate) fn places(&self) -> Vec<Place> {
         self.ready.keys().copied().collect()

@@ -1,5 +1,6 @@
 //! Events and statistics: what is told of what happens, and that nothing else depends on it.
 
+use queue_manager::event::{Commanded, Commander, Origin};
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::open;
 use queue_manager::{MessageDescriptor, Reason};
@@ -200,4 +201,94 @@ fn messages_that_are_got_too_late_are_told_of() {
     assert!(client.next(queue).is_ok());
     let all = told(&system, "SYSTEM.ADMIN.PERFM.EVENT");
     assert_eq!(heads(&all), [(45, 2226), (45, 2227)]);
+}
+
+fn commander() -> Commander {
+    Commander { user: "anna".into(), origin: Origin::Console, application: "a test".into() }
+}
+
+/// The text of a parameter.
+fn text_at(bytes: &[u8], id: i32) -> String {
+    let at = parameter(bytes, id).expect("it is there");
+    let length = usize::try_from(number(bytes, at + 16)).expect("a length");
+    String::from_utf8_lossy(&bytes[at + 20..at + 20 + length]).trim_end().to_owned()
+}
+
+#[test]
+fn what_becomes_of_objects_is_told_with_who_did_it() {
+    const QUEUE: &str = "SYSTEM.ADMIN.CONFIG.EVENT";
+    let system = System::new();
+    let manager = system.manager.commanded_by(commander());
+    let define = |name: &str| {
+        let values = [("MAXDEPTH", Value::Number(7)), ("DESCR", Value::from("orders"))];
+        manager.define(Kind::QueueLocal, name, &values, false, None)
+    };
+    define("SILENT").expect("it is defined");
+    assert!(told(&system, QUEUE).is_empty(), "nobody asked for it");
+    ask_for(&system, "CONFIGEV", "ENABLED");
+    define("Q").expect("it is defined");
+    define("Q").expect_err("it is there");
+    let values = [("MAXDEPTH", Value::Number(9))];
+    manager.alter(Kind::QueueLocal, "Q", &values).expect("it is altered");
+    // What nobody commands is nobody's affair.
+    system.manager.alter(Kind::QueueLocal, "Q", &values).expect("it is altered");
+    let mut client = system.connect();
+    let queue = client.open_queue("Q", ALL).expect("it opens");
+    client.set(queue, &[10], &[1], &[]).expect("it is set");
+    client.close(queue, 0).expect("it is closed");
+    manager.delete(Kind::QueueLocal, "Q", false).expect("it is deleted");
+    assert_eq!(manager.tell_configuration(Some(Kind::QueueLocal), "SIL*"), 1);
+    let all = told(&system, QUEUE);
+    let reasons: Vec<i32> = heads(&all).into_iter().map(|(_, reason)| reason).collect();
+    assert_eq!(reasons, [2367, 2368, 2368, 2368, 2368, 2369, 2370]);
+    assert!(heads(&all).iter().all(|(command, _)| *command == 43));
+    assert_eq!(text_at(&all[0], 3045), "anna");
+    assert_eq!((text_at(&all[0], 2016), text_at(&all[0], 2013)), ("Q".into(), "orders".into()));
+    let value =
+        |at: usize, id| number(&all[at], parameter(&all[at], id).expect("it is there") + 12);
+    assert_eq!([value(0, 1011), value(0, 1016), value(0, 20)], [1, 1, 1]);
+    // As it was, and as it is: two parts of one event.
+    assert_eq!([value(0, 15), value(1, 15), value(2, 15)], [7, 7, 9]);
+    let part = |at: usize| (number(&all[at], 16), number(&all[at], 20));
+    assert_eq!([part(0), part(1), part(2)], [(1, 1), (1, 0), (2, 1)]);
+    assert_eq!([value(3, 10), value(4, 10), value(4, 1011)], [0, 1, 4], "a call of a program");
+    let counted = |bytes: &[u8]| {
+        let (mut at, mut count) = (36, 0);
+        while at < bytes.len() {
+            at += usize::try_from(number(bytes, at + 4)).expect("a length");
+            count += 1;
+        }
+        assert_eq!(at, bytes.len());
+        count
+    };
+    assert!(all.iter().all(|one| number(one, 32) == counted(one)));
+}
+
+#[test]
+fn commands_are_told_but_for_displays_that_nobody_wants() {
+    const QUEUE: &str = "SYSTEM.ADMIN.COMMAND.EVENT";
+    let system = System::new();
+    let manager = system.manager.commanded_by(commander());
+    let carried_out = |text, displays| {
+        let parameters = (&[] as &[u8], 0);
+        manager.carried_out(&Commanded { number: 11, displays, text: Some(text), parameters });
+    };
+    carried_out("DEFINE QLOCAL(A)", false);
+    ask_for(&system, "CMDEV", "NODISPLAY");
+    carried_out("DEFINE QLOCAL(B)", false);
+    carried_out("DISPLAY QLOCAL(B)", true);
+    ask_for(&system, "CMDEV", "ENABLED");
+    carried_out("DISPLAY QLOCAL(C)", true);
+    let parameters = [3, 16, 15, 5].map(i32::to_le_bytes).concat();
+    let parameters = (&parameters[..], 1);
+    manager.carried_out(&Commanded { number: 8, displays: false, text: None, parameters });
+    let all = told(&system, QUEUE);
+    assert_eq!(heads(&all), [(99, 2412), (99, 2412), (99, 2413)]);
+    assert_eq!(text_at(&all[0], 3075), "DEFINE QLOCAL(B)");
+    assert_eq!(text_at(&all[1], 3075), "DISPLAY QLOCAL(C)");
+    // Two groups, with who commanded, and what.
+    assert!(all.iter().all(|one| number(one, 32) == 2));
+    let at = |id| parameter(&all[2], id).expect("it is there") + 12;
+    assert_eq!([number(&all[2], at(8001)), number(&all[2], at(8002))], [10, 1]);
+    assert_eq!([number(&all[2], at(1021)), number(&all[2], at(15))], [8, 5]);
 }

@@ -8,6 +8,7 @@ mod channels;
 mod claims;
 mod common;
 mod events;
+mod extensions;
 mod failing;
 mod getting;
 mod groups;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
+use queue_manager::branch::{BranchCall, BranchId, WorkEnd};
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::{close, get, open, put, subscribe as so};
 use queue_manager::options::{
@@ -99,6 +100,40 @@ fn retained_publications_wait_for_those_who_come_later() {
     assert!(!system.manager.clear_retained("state/a").unwrap());
     let (_, none) = managed(&mut client, "state/a");
     assert_eq!(reason(client.subscription_request(none, 1)), Reason::NO_RETAINED_MSG);
+}
+
+#[test]
+fn what_a_prepared_branch_replaces_is_retained_until_it_is_decided() {
+    for commits in [true, false] {
+        let branch = BranchId::new(1, b"transaction", b"branch").unwrap();
+        let system = System::new();
+        let mut client = system.connect();
+        publish(&mut client, "state/a", "old", put::RETAIN);
+        client.branch(&BranchCall::Start(branch.clone())).unwrap();
+        publish(&mut client, "state/a", "new", put::RETAIN | put::SYNCPOINT);
+        client.branch(&BranchCall::End(branch.clone(), WorkEnd::Done)).unwrap();
+        client.branch(&BranchCall::Prepare(branch.clone())).unwrap();
+        drop(client);
+        let retained = |system: &System| {
+            let mut client = system.connect();
+            let (queue, _) = managed(&mut client, "state/a");
+            let text = client.next(queue);
+            assert_eq!(client.next(queue), Err(Reason::NO_MSG_AVAILABLE));
+            text
+        };
+        assert_eq!(retained(&system).as_deref(), Ok("old"));
+        let system = system.restarted();
+        assert_eq!(retained(&system).as_deref(), Ok("old"));
+        let mut client = system.connect();
+        let call = match commits {
+            true => BranchCall::Commit { branch, one_phase: false },
+            false => BranchCall::BackOut(branch),
+        };
+        client.branch(&call).unwrap();
+        let expected = if commits { "new" } else { "old" };
+        assert_eq!(retained(&system).as_deref(), Ok(expected));
+        assert_eq!(retained(&system.restarted()).as_deref(), Ok(expected));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Page sets: where messages are kept, and when a queue changes to another one.
 
 use queue_manager::AdminError;
+use queue_manager::branch::{BranchAnswer, BranchCall, BranchId, WorkEnd};
 use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::get;
 use queue_manager::{Connection, MessageDescriptor, Reason};
@@ -81,6 +82,86 @@ fn a_queue_changes_its_page_set_when_it_is_empty() {
     assert_eq!(entries(&system.store, FOURTH), Some(1));
     assert_eq!(entries(&system.store, "HOLDFAST.MQ.MESSAGES"), Some(0));
     assert_eq!(got(&system.restarted(), "Q").as_deref(), Ok("three"));
+}
+
+/// A system whose queue `Q` has page set 00 and may get 04.
+fn with_a_choice() -> System {
+    let system = System::new();
+    system.define(Kind::PageSet, "04", &[]);
+    system.define(Kind::StorageClass, "FAST", &[]);
+    system.queue("Q", &[("STGCLASS", "FAST")]);
+    system
+}
+
+fn go_to(system: &System, page_set: i64) {
+    let values = [("PSID", Value::Number(page_set))];
+    system.manager.alter(Kind::StorageClass, "FAST", &values).expect("it is altered");
+}
+
+fn asked(system: &System, call: &BranchCall) {
+    assert_eq!(system.connect().branch(call), Ok(BranchAnswer::Done), "{call:?}");
+}
+
+#[test]
+fn what_a_prepared_branch_put_keeps_its_queues_page_set_over_a_restart() {
+    for commits in [true, false] {
+        let branch = BranchId::new(1, b"transaction", b"branch").expect("an identifier");
+        let system = with_a_choice();
+        let mut client = system.connect();
+        let done = |answer| assert_eq!(answer, Ok(BranchAnswer::Done));
+        done(client.branch(&BranchCall::Start(branch.clone())));
+        let queue = client.open_queue("Q", ALL).expect("it opens");
+        client.put_in_unit(queue, "prepared");
+        done(client.branch(&BranchCall::End(branch.clone(), WorkEnd::Done)));
+        done(client.branch(&BranchCall::Prepare(branch.clone())));
+        drop(client);
+        // Nothing is seen on the queue when it is to change.
+        let system = system.restarted();
+        assert_eq!(got(&system, "Q"), Err(Reason::NO_MSG_AVAILABLE));
+        go_to(&system, 4);
+        put(&system, "Q", b"later").expect("it is put");
+        assert_eq!(entries(&system.store, FOURTH), Some(0));
+        let system = system.restarted();
+        match commits {
+            true => asked(&system, &BranchCall::Commit { branch, one_phase: false }),
+            false => asked(&system, &BranchCall::BackOut(branch)),
+        }
+        let system = system.restarted();
+        if commits {
+            assert_eq!(got(&system, "Q").as_deref(), Ok("prepared"));
+        }
+        assert_eq!(got(&system, "Q").as_deref(), Ok("later"));
+        assert_eq!(got(&system, "Q"), Err(Reason::NO_MSG_AVAILABLE));
+        assert_eq!(entries(&system.store, "HOLDFAST.MQ.MESSAGES"), Some(0));
+        // Now it goes.
+        put(&system, "Q", b"last").expect("it is put");
+        assert_eq!(entries(&system.store, FOURTH), Some(1));
+    }
+}
+
+/// A count of backouts may be written when another one has got the message already, and the queue
+/// has gone to another page set. It hid all messages of the queue after the next start.
+#[test]
+fn a_count_that_outlives_its_message_says_nothing_of_the_queues_page_set() {
+    let system = with_a_choice();
+    go_to(&system, 4);
+    put(&system, "Q", b"one").expect("it is put");
+    let set = system.store.set(FOURTH).expect("the store").expect("a set");
+    let mut unit = system.store.begin(UnitOptions::default()).expect("a unit of work");
+    let mut cursor = system.store.cursor(set).expect("a cursor");
+    let entry = unit.next(&mut cursor, Read::Unlocked).expect("an entry").expect("a message");
+    let count = [entry.key, b"B"].concat();
+    unit.put(set, &count, &1u32.to_le_bytes()).expect("it is put");
+    unit.commit().map(drop).expect("commit");
+    let mut unit = system.store.begin(UnitOptions::default()).expect("a unit of work");
+    assert!(unit.delete(set, &count[..12]).is_ok());
+    unit.commit().map(drop).expect("commit");
+    let system = system.restarted();
+    go_to(&system, 0);
+    put(&system, "Q", b"two").expect("it is put");
+    assert_eq!(entries(&system.store, "HOLDFAST.MQ.MESSAGES"), Some(1));
+    let system = system.restarted();
+    assert_eq!(got(&system, "Q").as_deref(), Ok("two"));
 }
 
 #[test]

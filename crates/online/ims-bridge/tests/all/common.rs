@@ -1,11 +1,8 @@
 //! A system without processes: a queue manager, a transaction manager, the bridge between them,
 //! and a region whose programs are closures.
-#![allow(clippy::disallowed_methods)] // folders of tests stand outside of the seam
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::SystemId;
 use control::{Control, Ending, NoSystem, ProgramMessages};
 use ims_bridge::iih::{IMS, IMS_VAR_STRING, Iih, Reading};
 use ims_bridge::{Bridge, Options as BridgeOptions};
@@ -24,8 +21,7 @@ use seam::Seam;
 use seam::clock::RealClock;
 use seam::thread::{JoinHandle, spawn};
 use store::{Store, Unit, UnitOptions};
-use store_kernel::{KernelStore, StoreDefaults};
-use uow::{Kernel, KernelConfig, Parts, PoolPlan};
+pub(crate) use test_store::Machine;
 
 /// How long something is waited for that has to come.
 const PATIENCE_MS: i32 = 10_000;
@@ -279,49 +275,4 @@ pub(crate) fn with_header(header: &Iih, segments: &[u8]) -> (MessageDescriptor, 
 pub(crate) fn header_of(data: &[u8]) -> (Iih, &[u8]) {
     let how = Reading::of(785, 1_208).unwrap();
     (Iih::read(data, how).unwrap(), &data[84..])
-}
-
-/// A folder with a kernel in it, removed in the end.
-pub(crate) struct Machine(PathBuf);
-
-impl Machine {
-    pub(crate) fn new(name: &str) -> Machine {
-        let base = std::env::var_os("CARGO_TARGET_TMPDIR").map(PathBuf::from);
-        let base = base.unwrap_or_else(std::env::temp_dir);
-        let path = base.join(format!("holdfast-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        let (parts, config) = setup(&path);
-        Kernel::create(&parts, &config).unwrap();
-        Machine(path)
-    }
-
-    pub(crate) fn start(&self) -> KernelStore {
-        let (parts, config) = setup(&self.0);
-        let kernel = Kernel::open(parts, config).unwrap();
-        KernelStore::new(&kernel, StoreDefaults::default()).unwrap()
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn setup(home: &Path) -> (Parts, KernelConfig) {
-    let parts = Parts {
-        seam: Seam::real(),
-        keys: Arc::new(seal::TestKeys::new(1)),
-        system: SystemId([7; 16]),
-        home: home.to_owned(),
-        resource: Arc::new(btree::TreeResource),
-        override_stale: false,
-        offline: Vec::new(),
-    };
-    let mut config = KernelConfig::new(home);
-    config.log.segment_bytes = 8 << 20;
-    config.log.ring_bytes = 4 << 20;
-    config.log.segments_min = 2;
-    config.pools = vec![PoolPlan { name: "default".into(), unit_bytes: 8192, frames: 1_024 }];
-    (parts, config)
 }

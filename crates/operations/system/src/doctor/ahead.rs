@@ -4,13 +4,15 @@
 //! 1. Files that the log needs nothing of are called sound, whatever stands in them: the next start
 //!    makes them anew.
 
+use wal::Beginning;
+
 use super::{Doctor, Health};
 use crate::Stopped;
 
 impl Doctor {
-    /// `holds`: the control file says that it may hold what the log lacks.
-    pub(super) fn ahead(&mut self, stopped: &Stopped, holds: bool) {
-        let files = stopped.look_ahead();
+    /// `since`: the control file says that it may hold what the log lacks, since that beginning.
+    pub(super) fn ahead(&mut self, stopped: &Stopped, since: Option<Beginning>) {
+        let (files, holds) = (stopped.look_ahead(since), since.is_some());
         if files.is_empty() && !holds {
             return;
         }
@@ -37,8 +39,9 @@ impl Doctor {
         match health {
             Health::Lost => self.step(
                 "See that log.write_ahead in holdfast.toml names the folders that it had, and that \
-                 a file of the write-ahead data set is there: the last work that was acknowledged \
-                 may only be in it.",
+                 a file of the write-ahead data set is there as it was: the last work that was \
+                 acknowledged may only be in it. If all are gone for good, `holdfast restart \
+                 --accept-loss-with-stale-log-copy` goes on without that work.",
                 None,
             ),
             Health::Impaired => self.step(

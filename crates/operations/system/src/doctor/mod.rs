@@ -31,12 +31,12 @@ use seam::Seam;
 use serde::{Deserialize, Serialize};
 use space::Definition;
 
+use crate::bound::ProtectionStatus;
 use crate::places::LOCK;
-use crate::protection::ProtectionStatus;
+use crate::remedy::{self, Repair};
 use crate::restore;
 use crate::shadow::ShadowDisk;
 use crate::verify::audit::{self, ArchiveDiscord};
-use crate::verify::{self, Repair};
 use crate::{
     CONFIG_FILE, LogSurvey, Stopped, SystemConfig, SystemError, archives, operator, registry,
     status,
@@ -565,7 +565,7 @@ impl Doctor {
             self.part(&format!("data set {name}"), Health::Lost, says);
         }
         let copied = |name: &String| {
-            recon.is_some_and(|state| verify::is_recoverable(state, survey.oldest, name))
+            recon.is_some_and(|state| remedy::is_recoverable(state, survey.oldest, name))
         };
         let (recover, lost): (Vec<String>, Vec<String>) =
             std::mem::take(&mut self.damaged).into_iter().partition(copied);

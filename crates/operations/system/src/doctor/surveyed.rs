@@ -1,7 +1,8 @@
 //! A look at the control file, which says where the log begins, and at the log.
 
 use super::{Doctor, Health, SAID_MAX};
-use crate::verify::{self, Repair};
+use crate::Repair;
+use crate::verify;
 use crate::{LogSurvey, Stopped};
 
 impl Doctor {

@@ -39,8 +39,10 @@ pub use sharing::InUse;
 pub use verbs::{EngineRun, EngineVerb, EngineVerified, VerifiedSet};
 
 use crate::config::{CONFIG_FILE, EngineSettings};
-use crate::operator::{Listener, Refusal, Request, Served, Server, Talk};
-use crate::system::{LABELS, absolute, lock, open_keys};
+use crate::key_ring::{LABELS, open_keys};
+use crate::lock::{absolute, lock};
+use crate::operator::needs_proof;
+use crate::protocol::{Listener, Refusal, Request, Served, Server, Talk};
 use crate::{Guests, InitOptions, OpenOptions, Places, SystemConfig, SystemError, hygiene};
 
 /// The label whose keys seal values.
@@ -290,6 +292,10 @@ impl Served for EngineSystem {
 
     fn has_verb(&self, name: &str) -> bool {
         verbs::find(self, name).is_ok()
+    }
+
+    fn needs_proof(&self, request: &Request) -> bool {
+        needs_proof(&request.verb, &request.arguments)
     }
 
     fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {

@@ -9,7 +9,7 @@ use store::Store as _;
 use super::EngineSystem;
 use super::sharing::NAME;
 use crate::status::ProcessStatus;
-use crate::{SystemError, hygiene, operator};
+use crate::{SystemError, hygiene, protocol};
 
 /// A system on an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl EngineSystem {
 /// listens.
 ///
 /// # Errors
-/// As [`operator::ask`].
+/// As [`protocol::ask`].
 pub fn ask_engine(dir: &Path) -> io::Result<Option<Box<EngineStatus>>> {
-    operator::asked(dir)?.map(operator::understood).transpose()
+    protocol::asked(dir)?.map(protocol::understood).transpose()
 }

@@ -7,34 +7,49 @@ use base::{DataSetId, GroupNumber, Lsn};
 use recon::State;
 use recovery::log_filter;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use uow::UowError;
 
-use super::{OperatorError, Refusal, Request, Talk, done};
+use super::{OperatorError, Refusal, Talk};
 use crate::archives::{AccumulationStatus, ArchiveStatus};
 use crate::verify::audit::{self, ArchiveDiscord};
 use crate::{System, SystemError};
 
 /// Which archives.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Which {
+pub struct WhichArchives {
     /// The first group of one; all if it is left out.
-    first_group: Option<u64>,
-    /// `verify`: make damaged copies anew.
-    repair: bool,
-    /// `delete`: only say what would go.
-    check: bool,
+    pub first_group: Option<u64>,
+    /// For a verification: make damaged copies anew.
+    pub repair: bool,
+    /// For a deletion: only say what would go.
+    pub check: bool,
 }
 
 /// A copy of an archive that is not what it should be.
-#[derive(Debug, Serialize, Deserialize)]
-struct Fault {
-    first_group: u64,
-    file: String,
-    why: String,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ArchiveFault {
+    /// The first group of the archive; 0 for an accumulation.
+    pub first_group: u64,
+    /// The file.
+    pub file: String,
+    /// What is wrong with it.
+    pub why: String,
     /// How it was repaired, if it was.
-    repaired: Option<String>,
+    pub repaired: Option<String>,
+}
+
+/// What reading archives from front to back found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VerifiedArchives {
+    /// How many were read.
+    pub archives: u64,
+    /// Copies that are not what they should be.
+    pub faults: Vec<ArchiveFault>,
+    /// Groups that no archive has, from one to before another.
+    pub gaps: Vec<(u64, u64)>,
+    /// What archives, RECON and the log say against each other.
+    pub discords: Vec<ArchiveDiscord>,
 }
 
 fn archiver(system: &System) -> Result<&Archiver, Refusal> {
@@ -47,20 +62,20 @@ fn told(error: ArchiveError) -> Refusal {
 }
 
 /// Archives what was logged so far.
-pub(super) fn now(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
+pub(super) fn now(system: &System) -> Result<Vec<ArchiveStatus>, Refusal> {
     let made = archiver(system)?.archive_now().map_err(told)?;
-    done(&made.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+    Ok(made.iter().map(ArchiveStatus::of).collect())
 }
 
 /// The archives, oldest first.
-pub(super) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
+pub(super) fn list(system: &System) -> Result<Vec<ArchiveStatus>, Refusal> {
     let archives = archiver(system)?.catalog().list();
-    done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+    Ok(archives.iter().map(ArchiveStatus::of).collect())
 }
 
 /// What archives, RECON and the log say against each other; what RECON does not know it is told if
 /// that is wished.
-fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refusal> {
+fn discords(system: &System, which: &WhichArchives) -> Result<Vec<ArchiveDiscord>, Refusal> {
     let archiver = archiver(system)?;
     let state = || State::clone(&system.recon().state());
     let mut found = audit::in_use(system.kernel(), archiver.catalog(), &mut { state });
@@ -132,10 +147,9 @@ fn repair(archiver: &Archiver, state: &State, fault: &CopyFault) -> Repaired {
 /// Reads archives from front to back, on every copy, and holds them against RECON and each other.
 pub(super) fn verify(
     system: &System,
-    request: &Request,
+    which: &WhichArchives,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let which: Which = request.arguments()?;
+) -> Result<VerifiedArchives, Refusal> {
     let archiver = archiver(system)?;
     let (catalog, state) = (archiver.catalog(), system.recon().state());
     let mut archives = catalog.list();
@@ -165,21 +179,19 @@ pub(super) fn verify(
             None
         });
         let file = fault.path.display().to_string();
-        faults.push(Fault { first_group: fault.from.0, file, why, repaired });
+        faults.push(ArchiveFault { first_group: fault.from.0, file, why, repaired });
     }
     if which.first_group.is_none() {
         faults.extend(accumulation_faults(archiver, which.repair));
     }
     let gaps: Vec<(u64, u64)> = catalog.gaps().iter().map(|(from, to)| (from.0, to.0)).collect();
-    let discords = discords(system, &which)?;
-    done(&serde_json::json!({
-        "archives": total, "faults": faults, "gaps": gaps, "discords": discords
-    }))
+    let discords = discords(system, which)?;
+    Ok(VerifiedArchives { archives: total, faults, gaps, discords })
 }
 
 /// What is wrong with accumulations. The archives that one was made of serve instead, so that a
 /// damaged file of it is deleted if that is wished.
-fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<Fault> {
+fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<ArchiveFault> {
     let catalog = archiver.catalog();
     let found = catalog.damaged_accumulations().into_iter();
     let told = found.map(|(path, error)| {
@@ -189,41 +201,35 @@ fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<Fault> {
             Some(Ok(())) => (error.to_string(), Some("deleted: its archives serve".to_owned())),
             Some(Err(other)) => (format!("{error}; it cannot be deleted: {other}"), None),
         };
-        Fault { first_group: 0, file: path.display().to_string(), why, repaired }
+        ArchiveFault { first_group: 0, file: path.display().to_string(), why, repaired }
     });
     told.collect()
 }
 
 /// A folder of the archive.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FolderOf {
-    folder: PathBuf,
+pub struct ArchiveFolder {
+    /// Its path, from the system's folder on.
+    pub folder: PathBuf,
 }
 
 /// Begins anew in a folder whose archives are lost.
-pub(super) fn begin(
-    system: &System,
-    request: &Request,
-    _: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let folder: FolderOf = request.arguments()?;
-    let archiver = archiver(system)?;
-    archiver.begin_anew(&system.dir().join(folder.folder)).map_err(told)?;
-    done(&archiver.catalog().list().iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+pub(super) fn begin(system: &System, asked: &ArchiveFolder) -> Result<Vec<ArchiveStatus>, Refusal> {
+    archiver(system)?.begin_anew(&system.dir().join(&asked.folder)).map_err(told)?;
+    list(system)
 }
 
 /// Deletes one archive, or all that policy lets go and no recovery needs; and what is unreadable on
 /// all copies and was needed by none.
 pub(super) fn delete(
     system: &System,
-    request: &Request,
+    which: &WhichArchives,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let which: Which = request.arguments()?;
+) -> Result<DeletedArchives, Refusal> {
     let archiver = archiver(system)?;
     let (catalog, registry) = (archiver.catalog(), archiver.registry());
-    let unread = delete_unread(system, &which)?;
+    let unread = delete_unread(system, which)?;
     let mut stays = None;
     let mut archives = match which.first_group.map(GroupNumber) {
         Some(group) => {
@@ -262,7 +268,7 @@ pub(super) fn delete(
     let stays = stays.map(|(from, Kept { why, advice })| {
         format!("The oldest one, from group {}, stays: {why}. {advice}", from.0)
     });
-    done(&DeletedArchives { deleted, stays })
+    Ok(DeletedArchives { deleted, stays })
 }
 
 /// What deleting archives came to.
@@ -275,7 +281,7 @@ pub struct DeletedArchives {
 }
 
 /// Deletes archives that cannot be read from any copy and that no recovery needs: one, or all.
-fn delete_unread(system: &System, which: &Which) -> Result<Vec<ArchiveStatus>, Refusal> {
+fn delete_unread(system: &System, which: &WhichArchives) -> Result<Vec<ArchiveStatus>, Refusal> {
     let archiver = archiver(system)?;
     let (catalog, registry) = (archiver.catalog(), archiver.registry());
     let state = system.recon().state();

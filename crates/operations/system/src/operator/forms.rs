@@ -17,11 +17,10 @@ use std::time::Duration;
 use base::KeyGeneration;
 use seal::{Form, Format, KeyProvider as _};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use space::DataSet;
 use uow::{ConversionStatus, UowError, describe};
 
-use super::{Refusal, Request, Talk, done};
+use super::{Refusal, Talk};
 use crate::{LABELS, System, SystemError};
 
 /// What is to become of data sets.
@@ -303,33 +302,16 @@ fn tell(
 }
 
 /// The conversions that are not over.
-pub(super) fn status(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
-    let all = system.kernel().conversions();
-    done(&all.into_iter().map(Converting::from).collect::<Vec<_>>())
+pub(super) fn status(system: &System) -> Vec<Converting> {
+    system.kernel().conversions().into_iter().map(Converting::from).collect()
 }
 
-/// Has conversions wait.
-pub(super) fn pause(
+/// Has conversions wait, or go on, and how fast.
+pub(super) fn steer(
     system: &System,
-    request: &Request,
-    talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    steer(system, request, true)?;
-    status(system, request, talk)
-}
-
-/// Has conversions go on, and how fast.
-pub(super) fn resume(
-    system: &System,
-    request: &Request,
-    talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    steer(system, request, false)?;
-    status(system, request, talk)
-}
-
-fn steer(system: &System, request: &Request, paused: bool) -> Result<(), Refusal> {
-    let asked: Steering = request.arguments()?;
+    asked: &Steering,
+    paused: bool,
+) -> Result<Vec<Converting>, Refusal> {
     let sets = match asked.sets.is_empty() {
         true => {
             let all = system.kernel().conversions();
@@ -344,7 +326,7 @@ fn steer(system: &System, request: &Request, paused: bool) -> Result<(), Refusal
             steered => steered?,
         }
     }
-    Ok(())
+    Ok(status(system))
 }
 
 fn named(system: &System, names: &[String]) -> Result<Vec<Arc<DataSet>>, Refusal> {

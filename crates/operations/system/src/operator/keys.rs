@@ -8,9 +8,8 @@
 use base::KeyGeneration;
 use seal::Format;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{Refusal, Request, Talk, done};
+use super::Refusal;
 use crate::{LABELS, System, SystemError};
 
 /// A generation of a key.
@@ -24,19 +23,14 @@ pub struct Generation {
 }
 
 /// Deletes a generation for good.
-pub(super) fn delete(
-    system: &System,
-    request: &Request,
-    _: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let asked: Generation = request.arguments()?;
-    let users = users(system, &asked)?;
+pub(super) fn delete(system: &System, asked: &Generation) -> Result<Generation, Refusal> {
+    let users = users(system, asked)?;
     if !users.is_empty() {
-        let Generation { label, generation } = asked;
+        let Generation { label, generation } = asked.clone();
         return Err(SystemError::KeyInUse { label, generation, users }.into());
     }
     system.keys().delete_generation(&asked.label, KeyGeneration(asked.generation))?;
-    done(&asked)
+    Ok(asked.clone())
 }
 
 /// What needs a generation, in words.

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use wal::{CopyInfo, LogError};
 
-use super::{Refusal, Request, Talk, USAGE, done};
+use super::{Refusal, Talk, USAGE};
 use crate::{System, SystemConfig, SystemError};
 
 /// So often, and after such pauses, it is seen whether a lost copy is still written to.
@@ -56,10 +55,9 @@ fn no_copy(number: u8, copies: &[CopyInfo]) -> Refusal {
 /// Brings lost copies back while the log is in use.
 pub(super) fn resync(
     system: &System,
-    request: &Request,
+    asked: &LogCopy,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let asked: LogCopy = request.arguments()?;
+) -> Result<Vec<CopyBack>, Refusal> {
     let log = system.kernel().log();
     // Whoever has seen a device go does not wait until the log looks for it by itself.
     log.look_around();
@@ -101,7 +99,7 @@ pub(super) fn resync(
         let (bytes, folder) = (bytes.map_err(told)?, info.path.display().to_string());
         back.push(CopyBack { copy: copy + 1, folder, bytes });
     }
-    done(&back)
+    Ok(back)
 }
 
 /// Has a lost copy live in another folder: the configuration says so first.

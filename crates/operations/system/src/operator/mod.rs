@@ -1,242 +1,53 @@
-//! How an operator's command reaches a system, whether somebody has it open or not.
+//! What a system does for operators: verbs, whether somebody has the system open or not.
 //!
-//! What a command asks for is a [`Request`]: a verb and its arguments. The verbs are functions in a
-//! table (`verbs`), each working on `&System`. If a process has the system open, the request goes
-//! to it through a socket in the system's folder (`client`, `server`); otherwise the command opens
-//! the system itself and calls the same function. Either way [`crate::run`] gives the same answer.
-//!
-//! | line | who | what |
-//! |---|---|---|
-//! | `{"verb": "...", "arguments": {...}}` | client | the request, one line |
-//! | `{"prove": "..."}` | server | only for verbs that need it: a challenge, drawn for this one time |
-//! | `{"proof": "..."}` | client | the challenge and the request, authenticated under the keys |
-//! | `{"progress": {...}}` | server | any number: how far it is |
-//! | `{"ask": {...}}` | server | a question of the verb, see `exchange` |
-//! | `{"done": {...}}` | server | the result; the end |
-//! | `{"error": {"code", "message", "advice"}}` | server | why there is none; the end |
+//! What a command asks for is a [`SystemOperation`]; as JSON it is a [`Request`], a verb and its
+//! arguments. The verbs are functions in a table (`verbs`), each working on `&System`. If a process
+//! has the system open, the request goes to it (`protocol`); otherwise the command opens the system
+//! itself and calls the same function. Either way [`crate::run`] gives the same answer.
 //!
 //! Invariants:
-//! 1. Only the owner of the folder can connect: the socket has mode 0600 before it gets its name,
-//!    and the kernel says who has come. Programs that the system serves, and whoever they start,
-//!    are sent away.
-//! 2. A client has a thread of its own: nobody waits for a slow one, and there are at most
-//!    32 of them.
-//! 3. A verb hears, at its next [`Talk::progress`], that its client is gone or the system is being
-//!    stopped, and then ends as if it had failed. Closing a system waits for it.
-//! 4. A verb that panics is told as an error, and nobody else notices.
-//! 5. A socket that a dead process left behind is replaced by the next one to open the system.
-//! 6. Verbs never hand out keys, nor data in clear. Those that change what the system keeps, or
+//! 1. Verbs never hand out keys, nor data in clear. Those that change what the system keeps, or
 //!    how, are for whoever proves that he knows the passphrase; the ones that only look, copy or
-//!    repair are not (`verbs`). Neither the passphrase nor a key crosses the socket.
+//!    repair are not (`verbs`).
 //!
-//! To add a verb: a function with the signature [`Run`] in a file here, and its line in `verbs`.
+//! To add a verb: a function in a file here, its variant in `operation`, and its line in `verbs`.
 //! One that needs layers above this crate is given to [`crate::OpenOptions::verbs`].
 
 mod archive;
-mod client;
-mod error;
-mod exchange;
 pub mod forms;
 pub mod keys;
-mod line;
 mod logs;
+mod operation;
 mod pools;
-mod server;
 mod stripes;
 #[cfg(test)]
 mod tests;
 mod verbs;
 
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use seam::clock::Clock;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use seal::KeyRing;
+use seam::Seam;
 use serde_json::Value;
 
-use crate::System;
-pub use archive::{DeletedArchives, Merge, accumulate};
-pub(crate) use client::unanswered;
-pub use client::{ask, call, call_and_answer, holder};
-pub(crate) use client::{asked, served_by, understood};
-pub use error::{OperatorError, Refusal};
-pub use exchange::{Asker, PAYLOAD_BYTES_MAX, Respond};
-pub use line::{Answer, Ask, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};
-pub use line::{read_answer, read_proof, read_request};
+pub use crate::protocol::{
+    Answer, Ask, Asker, LINE_BYTES_MAX, Listener, OperatorError, PAYLOAD_BYTES_MAX, Progress,
+    Proven, REQUEST_BYTES_MAX, Refusal, Request, Respond, SOCKET, Talk, USAGE, ask, call,
+    call_and_answer, done, holder, read_answer, read_proof, read_request,
+};
+use crate::protocol::{Here, Served};
+pub use crate::system::{Run, Verb};
+use crate::{Guests, System};
+pub use archive::{
+    ArchiveFault, ArchiveFolder, DeletedArchives, Merge, VerifiedArchives, WhichArchives,
+    accumulate,
+};
 pub use logs::{CopyBack, LogCopy};
+pub use operation::{SystemAnswer, SystemOperation};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
-pub(crate) use server::{Served, Server};
 pub use stripes::{ChangedStripes, Stripes};
-pub(crate) use verbs::is_verb;
-
-/// The socket within a system's folder.
-pub const SOCKET: &str = "operator.sock";
-
-/// The code of a refusal that says that a request makes no sense for this system: wrong usage.
-pub const USAGE: &str = "HFY101";
-
-/// What a command asks for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
-    /// The name of the verb.
-    pub verb: String,
-    /// What it is given: an object, or nothing.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub arguments: Value,
-}
-
-impl Request {
-    /// A request without arguments.
-    #[must_use]
-    pub fn new(verb: &str) -> Request {
-        Request { verb: verb.to_owned(), arguments: Value::Null }
-    }
-
-    /// The same with arguments.
-    ///
-    /// # Errors
-    /// If they cannot be written as JSON: a path that is no text.
-    pub fn with(self, arguments: &impl Serialize) -> Result<Request, Refusal> {
-        let arguments = serde_json::to_value(arguments)
-            .map_err(|error| OperatorError::Arguments { verb: self.verb.clone(), error })?;
-        Ok(Request { arguments, ..self })
-    }
-
-    /// Its arguments as the verb wants them.
-    ///
-    /// # Errors
-    /// If they are something else.
-    pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        let arguments = match &self.arguments {
-            Value::Null => Value::Object(serde_json::Map::new()),
-            given => given.clone(),
-        };
-        serde_json::from_value(arguments)
-            .map_err(|error| OperatorError::Arguments { verb: self.verb.clone(), error }.into())
-    }
-}
-
-/// How far long work is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
-    /// What is being worked on.
-    pub object: String,
-    /// How much of it is done.
-    pub done: u64,
-    /// How much there is; 0 if nobody knows.
-    pub total: u64,
-    /// What is counted.
-    pub unit: String,
-}
-
-/// What a verb is: works on an open system and gives its result.
-pub type Run = fn(&System, &Request, &mut Talk<'_>) -> Result<Value, Refusal>;
-
-/// A verb by its name.
-#[derive(Clone, Copy, Debug)]
-pub struct Verb {
-    /// Its name in requests.
-    pub name: &'static str,
-    /// What it does.
-    pub run: Run,
-}
-
-/// Who hears how far a verb is.
-pub trait Listener {
-    /// Takes what there is to say.
-    ///
-    /// # Errors
-    /// [`OperatorError::Gone`], [`OperatorError::Stopping`]: the verb shall end.
-    fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError>;
-
-    /// Whether the verb shall go on.
-    ///
-    /// # Errors
-    /// As for [`Listener::hear`].
-    fn check(&mut self) -> Result<(), OperatorError>;
-
-    /// The way to ask the client; `None` for somebody in this process.
-    fn asker(&self) -> Option<Asker> {
-        None
-    }
-}
-
-/// What a verb has besides the system: somebody who listens.
-pub struct Talk<'a> {
-    listener: &'a mut dyn Listener,
-    clock: Arc<dyn Clock>,
-    last: Option<Duration>,
-}
-
-/// Between two lines of progress.
-const STEP: Duration = Duration::from_millis(100);
-
-impl<'a> Talk<'a> {
-    pub(crate) fn new(listener: &'a mut dyn Listener, clock: &Arc<dyn Clock>) -> Talk<'a> {
-        Talk { listener, clock: Arc::clone(clock), last: None }
-    }
-
-    /// Says how far the work is, as often as it likes: ten times a second somebody is told.
-    ///
-    /// # Errors
-    /// The verb shall end: nobody wants its result, or the system is being stopped.
-    pub fn progress(
-        &mut self,
-        object: &str,
-        done: u64,
-        total: u64,
-        unit: &str,
-    ) -> Result<(), Refusal> {
-        let now = self.clock.monotonic();
-        if self.last.is_some_and(|last| now.saturating_sub(last) < STEP) {
-            return Ok(());
-        }
-        self.last = Some(now);
-        let (object, unit) = (object.to_owned(), unit.to_owned());
-        self.listener.hear(&Progress { object, done, total, unit })?;
-        self.check()
-    }
-
-    /// The way to ask the client for what only it may touch.
-    ///
-    /// # Errors
-    /// If nobody who could answer has asked for the verb.
-    pub fn asker(&self) -> Result<Asker, Refusal> {
-        self.listener.asker().ok_or_else(|| OperatorError::Gone.into())
-    }
-
-    /// Whether the verb shall go on, for one that has nothing to say.
-    ///
-    /// # Errors
-    /// As for [`Talk::progress`].
-    pub fn check(&mut self) -> Result<(), Refusal> {
-        Ok(self.listener.check()?)
-    }
-}
-
-/// The result of a verb as it goes to whoever asked.
-///
-/// # Errors
-/// If it cannot be written as JSON.
-pub fn done(result: &impl Serialize) -> Result<Value, Refusal> {
-    serde_json::to_value(result).map_err(|error| OperatorError::Result { error }.into())
-}
-
-/// Somebody in this process, who is there until it ends.
-pub(crate) struct Here<'a>(pub(crate) &'a mut dyn FnMut(&Progress));
-
-impl Listener for Here<'_> {
-    fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError> {
-        (self.0)(progress);
-        Ok(())
-    }
-
-    fn check(&mut self) -> Result<(), OperatorError> {
-        Ok(())
-    }
-}
+pub(crate) use verbs::{is_verb, needs_proof};
 
 impl System {
     /// Does what a request asks for.
@@ -267,5 +78,35 @@ impl System {
     ) -> Result<Value, Refusal> {
         let verb = verbs::find(&request.verb, self.verbs())?;
         (verb.run)(self, request, &mut Talk::new(listener, &self.kernel().seam().clock))
+    }
+}
+
+impl Served for System {
+    fn dir(&self) -> &Path {
+        System::dir(self)
+    }
+
+    fn guests(&self) -> &Arc<Guests> {
+        System::guests(self)
+    }
+
+    fn keys(&self) -> &KeyRing {
+        System::keys(self)
+    }
+
+    fn seam(&self) -> &Seam {
+        self.kernel().seam()
+    }
+
+    fn has_verb(&self, name: &str) -> bool {
+        verbs::find(name, self.verbs()).is_ok()
+    }
+
+    fn needs_proof(&self, request: &Request) -> bool {
+        needs_proof(&request.verb, &request.arguments)
+    }
+
+    fn answer(&self, request: &Request, listener: &mut dyn Listener) -> Result<Value, Refusal> {
+        System::answer(self, request, listener)
     }
 }

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 
 use seam::sync::MutexGuard;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use uow::{PoolPlan, UowError};
 
-use super::{Refusal, Request, Talk, done};
+use super::Refusal;
 use crate::config::{Bytes, PoolSettings};
 use crate::{System, SystemConfig, SystemError};
 
@@ -76,18 +75,9 @@ pub struct ChangedPool {
     pub elapsed_us: u64,
 }
 
-/// How each pool is.
-pub(super) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
-    done(&system.status().pools)
-}
-
 /// Gives a pool another size.
-pub(super) fn resize(
-    system: &System,
-    request: &Request,
-    _: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let ResizePool { name, frames, bytes } = request.arguments()?;
+pub(super) fn resize(system: &System, asked: &ResizePool) -> Result<ChangedPool, Refusal> {
+    let ResizePool { name, frames, bytes } = asked.clone();
     let alone = system.configuring();
     let unit = system.kernel().pool(&name)?.unit_bytes() as u64;
     let frames = frames.or(bytes.map(|bytes| (bytes / unit) as usize)).unwrap_or(0);
@@ -105,8 +95,8 @@ pub(super) fn resize(
 }
 
 /// Makes a pool.
-pub(super) fn add(system: &System, request: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
-    let AddPool { name, unit, bytes } = request.arguments()?;
+pub(super) fn add(system: &System, asked: &AddPool) -> Result<ChangedPool, Refusal> {
+    let AddPool { name, unit, bytes } = asked.clone();
     if !is_name(&name) {
         let bounds = format!("1 to {NAME_BYTES_MAX} letters, digits and the signs . - _ $ # @");
         let why = format!("{name:?} is no name of a pool: {bounds}");
@@ -137,12 +127,8 @@ fn is_name(name: &str) -> bool {
 const NAME_BYTES_MAX: usize = 64;
 
 /// Takes a pool away.
-pub(super) fn delete(
-    system: &System,
-    request: &Request,
-    _: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let DeletePool { name } = request.arguments()?;
+pub(super) fn delete(system: &System, asked: &DeletePool) -> Result<ChangedPool, Refusal> {
+    let DeletePool { name } = asked.clone();
     let alone = system.configuring();
     let pool = system.kernel().unused_pool(&name)?;
     let before = pool.frames();
@@ -158,12 +144,8 @@ pub(super) fn delete(
 }
 
 /// Moves a data set to another pool.
-pub(super) fn assign(
-    system: &System,
-    request: &Request,
-    _: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let AssignPool { name, data_set } = request.arguments()?;
+pub(super) fn assign(system: &System, asked: &AssignPool) -> Result<ChangedPool, Refusal> {
+    let AssignPool { name, data_set } = asked.clone();
     let alone = system.configuring();
     let pool = system.kernel().pool(&name)?;
     let (unit, frames) = (pool.unit_bytes() as u64, pool.frames());
@@ -214,7 +196,7 @@ impl Change<'_> {
     fn apply(
         self,
         in_system: impl FnOnce() -> Result<(usize, usize, usize), UowError>,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<ChangedPool, Refusal> {
         let seam = self.system.kernel().seam();
         let begun = seam.clock.monotonic();
         let (before, carried, dropped) = in_system()?;
@@ -224,7 +206,7 @@ impl Change<'_> {
             why: error.to_string(),
         })?;
         let Bytes(bytes) = self.settings.bytes;
-        done(&ChangedPool {
+        Ok(ChangedPool {
             name: self.name,
             before,
             frames: (bytes / self.settings.unit.0.max(1)) as usize,

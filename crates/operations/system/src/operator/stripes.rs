@@ -7,10 +7,9 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use wal::LogError;
 
-use super::{Refusal, Request, Talk, done};
+use super::{Refusal, Talk};
 use crate::config::LogSettings;
 use crate::{System, SystemConfig, SystemError};
 
@@ -42,17 +41,16 @@ pub struct ChangedStripes {
 /// Goes over to another number of stripes while the log is in use.
 pub(super) fn change(
     system: &System,
-    request: &Request,
+    asked: &Stripes,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let asked: Stripes = request.arguments()?;
+) -> Result<ChangedStripes, Refusal> {
     let log = system.kernel().log();
     let _alone = system.configuring();
     let (before, _) = log.stripes();
     let disk = system.kernel().seam().disk.as_ref();
     let (mut wrong, mut settings) = (None, LogSettings::default());
     let changed = SystemConfig::change_log(disk, system.dir(), |log| {
-        wrong = set(log, before, &asked).err();
+        wrong = set(log, before, asked).err();
         settings = log.clone();
     });
     if let Some(why) = wrong {
@@ -74,7 +72,7 @@ pub(super) fn change(
     let notes = notes(system, &folders);
     let shown = |folders: &Vec<PathBuf>| folders.iter().map(|f| f.display().to_string()).collect();
     let folders = folders.iter().map(shown).collect();
-    done(&ChangedStripes { before, stripes: asked.stripes, folders, notes })
+    Ok(ChangedStripes { before, stripes: asked.stripes, folders, notes })
 }
 
 fn told(error: LogError) -> Refusal {

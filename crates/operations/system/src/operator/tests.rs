@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use seal::{KdfCost, Passphrase};
 use seam::Seam;
+use seam::clock::Clock;
 use seam::socket::connect;
 
+use std::time::Duration;
+
 use super::*;
+use crate::protocol::{PATIENCE, line};
 use crate::{AnyOptions, Bytes, InitOptions, OpenOptions, SystemConfig, run};
 
 /// A system in a folder that goes away with the test.
@@ -238,8 +242,16 @@ fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
 /// Sending a database away was free: its digest tells equal contents, and changes wait meanwhile.
 #[test]
 fn no_database_is_sent_away_without_a_proof() {
-    assert!(verbs::needs_proof("db send") && verbs::needs_proof("db empty"));
-    assert!(!verbs::needs_proof("db status"));
+    let none = serde_json::json!({});
+    assert!(needs_proof("db send", &none) && needs_proof("db empty", &none));
+    assert!(!needs_proof("db status", &none));
+    for (asked, proves) in [
+        (serde_json::json!({"copy": 2}), false),
+        (serde_json::json!({"copy": 2, "folder": null}), false),
+        (serde_json::json!({"copy": 2, "folder": "/mnt/new/log"}), true),
+    ] {
+        assert_eq!(needs_proof("log resync", &asked), proves, "{asked}");
+    }
 }
 
 #[test]
@@ -266,6 +278,6 @@ fn a_client_that_sends_a_little_now_and_then_is_not_waited_for() {
         clock.sleep(Duration::from_millis(100));
     }
     let took = clock.monotonic() - begun;
-    assert!(took >= server::PATIENCE && took < Duration::from_secs(50), "{took:?}");
+    assert!(took >= PATIENCE && took < Duration::from_secs(50), "{took:?}");
     system.close().unwrap();
 }

@@ -2,33 +2,37 @@
 
 use serde_json::Value;
 
-use super::{OperatorError, Refusal, Request, Talk, Verb};
-use super::{archive, done, forms, keys, logs, pools, stripes};
-use crate::verify::repair::{give_up, repair};
-use crate::{System, SystemStatus};
+use super::operation::SystemOperation;
+use super::{OperatorError, Refusal, Verb, done};
+
+/// A verb of [`SystemOperation`] by its name: what is asked is decoded here, and what is answered
+/// is encoded here.
+const fn verb(name: &'static str) -> Verb {
+    Verb { name, run: |on, asked, talk| done(&SystemOperation::of(asked)?.perform(on, talk)?) }
+}
 
 /// What every system does.
 const VERBS: &[Verb] = &[
-    Verb { name: "status", run: status },
-    Verb { name: "verify", run: verify },
-    Verb { name: "repair", run: repair },
-    Verb { name: "repair give-up", run: give_up },
-    Verb { name: "pool list", run: pools::list },
-    Verb { name: "archive now", run: archive::now },
-    Verb { name: "archive list", run: archive::list },
-    Verb { name: "archive verify", run: archive::verify },
-    Verb { name: "archive begin", run: archive::begin },
-    Verb { name: "archive delete", run: archive::delete },
-    Verb { name: "log resync", run: logs::resync },
-    Verb { name: "log stripes", run: stripes::change },
-    Verb { name: "rekey status", run: forms::status },
-    Verb { name: "rekey pause", run: forms::pause },
-    Verb { name: "rekey resume", run: forms::resume },
-    Verb { name: "keys delete", run: keys::delete },
-    Verb { name: "pool resize", run: pools::resize },
-    Verb { name: "pool add", run: pools::add },
-    Verb { name: "pool delete", run: pools::delete },
-    Verb { name: "pool assign", run: pools::assign },
+    verb("status"),
+    verb("verify"),
+    verb("repair"),
+    verb("repair give-up"),
+    verb("pool list"),
+    verb("archive now"),
+    verb("archive list"),
+    verb("archive verify"),
+    verb("archive begin"),
+    verb("archive delete"),
+    verb("log resync"),
+    verb("log stripes"),
+    verb("rekey status"),
+    verb("rekey pause"),
+    verb("rekey resume"),
+    verb("keys delete"),
+    verb("pool resize"),
+    verb("pool add"),
+    verb("pool delete"),
+    verb("pool assign"),
 ];
 
 /// What needs no proof: it only looks, makes one more copy of what there is, or repairs. Everything
@@ -58,9 +62,11 @@ const FREE: &[&str] = &[
     "work",
 ];
 
-/// Whether a verb is only for whoever proves that he knows the keys.
-pub(super) fn needs_proof(name: &str) -> bool {
-    !FREE.contains(&name)
+/// Whether a verb, with its arguments, is only for whoever proves that he knows the keys: one that
+/// moves something to a folder that he names is, whatever it does otherwise.
+pub(crate) fn needs_proof(name: &str, arguments: &Value) -> bool {
+    let moves = name == "log resync" && arguments.get("folder").is_some_and(|at| !at.is_null());
+    moves || !FREE.contains(&name)
 }
 
 /// The verb of that name, among those of layers above, which come first, and of every system.
@@ -91,11 +97,39 @@ const OF_LAYERS_ABOVE: &[&str] = &[
     "recon change",
 ];
 
-fn status(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
-    done(&SystemStatus::Running(Box::new(system.status())))
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// Proves the system while it is in use.
-fn verify(system: &System, request: &Request, talk: &mut Talk<'_>) -> Result<Value, Refusal> {
-    done(&system.verify(&request.arguments()?, talk)?)
+    use super::super::{Request, Stripes};
+    use super::*;
+    use crate::verify::repair::RepairRequest;
+
+    #[test]
+    fn each_verb_is_that_of_an_operation_and_says_what_it_is_not_given() {
+        for verb in VERBS {
+            let wrong = Request { verb: verb.name.into(), arguments: json!(1) };
+            let refusal = SystemOperation::of(&wrong).unwrap_err();
+            assert_eq!(refusal.code, "HFY022", "{refusal:?}");
+            assert!(!refusal.message.contains("unknown variant"), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn an_operation_is_a_request_of_a_verb_that_there_is() {
+        let stripes = Stripes { stripes: 3, folders: vec!["/a".into()] };
+        for operation in [
+            SystemOperation::Status {},
+            SystemOperation::Repair(RepairRequest::Control),
+            SystemOperation::Repair(RepairRequest::Copy { number: 7 }),
+            SystemOperation::LogStripes(stripes),
+        ] {
+            let request = operation.request().unwrap();
+            assert!(VERBS.iter().any(|verb| verb.name == request.verb), "{request:?}");
+            let again = SystemOperation::of(&request).unwrap();
+            assert_eq!(format!("{again:?}"), format!("{operation:?}"));
+        }
+        let nothing = Request::new("status");
+        assert!(matches!(SystemOperation::of(&nothing), Ok(SystemOperation::Status {})));
+    }
 }

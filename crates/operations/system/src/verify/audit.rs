@@ -14,7 +14,7 @@ use seam::clock::Clock;
 use serde::{Deserialize, Serialize};
 use uow::Kernel;
 
-use super::Repair;
+use crate::remedy::{Repair, log_begins};
 
 /// How often something that seems wrong is looked at.
 const LOOKS: u32 = 5;
@@ -24,21 +24,21 @@ const MOUNT: &str = "Mount it; the archiver goes on by itself.";
 
 /// Something that is wrong with archives, and the commands that repair it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ArchiveDiscord {
+pub struct ArchiveDiscord {
     /// The group that the archive begins with, or the first one that is missing.
-    pub(crate) first_group: u64,
+    pub first_group: u64,
     /// The file that it is about.
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// What is wrong.
-    pub(crate) why: String,
+    pub why: String,
     /// Whether a recovery needs what it is about.
-    pub(crate) needed: bool,
+    pub needed: bool,
     /// What to do, in words.
-    pub(crate) remedy: String,
+    pub remedy: String,
     /// The commands that repair it; none if no command can.
-    pub(crate) repair: Vec<Repair>,
+    pub repair: Vec<Repair>,
     /// Whether it was repaired just now, and how.
-    pub(crate) repaired: Option<String>,
+    pub repaired: Option<String>,
 }
 
 impl ArchiveDiscord {
@@ -125,12 +125,6 @@ pub(crate) fn in_use(
 ) -> Vec<Discord> {
     let clock = kernel.seam().clock.as_ref();
     lasting(clock, &mut || archive::audit(catalog, &state(), log_begins(kernel)))
-}
-
-/// Where the log of a system in use begins.
-pub(super) fn log_begins(kernel: &Kernel) -> Option<LogBegins> {
-    let segments = kernel.log().segments();
-    segments.first().map(|oldest| LogBegins { group: oldest.first_group, lsn: oldest.first })
 }
 
 /// Folders of image copies that are not mounted.

@@ -15,7 +15,7 @@ use seam::plant::{Plant, planted};
 use wal::{Log, LostGroup, ProofStep, Scanned};
 
 use super::{Finding, Phase, Repair, Verifier, Watch};
-use crate::operator::{Refusal, Talk};
+use crate::protocol::{Refusal, Talk};
 use crate::survey::{LogDamage, LostLogCopy};
 use crate::{LogSurvey, Stopped, System, SystemError, archives};
 
@@ -192,8 +192,8 @@ impl Verifier {
 
     /// A stopped system may need what one file of its write-ahead data set has; the log has been
     /// walked with what the others gave.
-    pub(super) fn stopped_ahead(&mut self, stopped: &Stopped) {
-        for (path, found) in stopped.look_ahead() {
+    pub(super) fn stopped_ahead(&mut self, stopped: &Stopped, beginning: wal::Beginning) {
+        for (path, found) in stopped.look_ahead(Some(beginning)) {
             let Err(what) = found else { continue };
             self.find(Finding {
                 object: AHEAD.into(),

@@ -52,15 +52,19 @@ use seam::stop::StopSwitch;
 use space::{DataSet, Definition, Environment, SpaceError};
 use uow::{Kernel, Lowered, Parts, Protection, UowError};
 
-use crate::protection::{self, ProtectionStatus};
+use crate::bound::ProtectionStatus;
+use crate::create::parts;
+use crate::lock::absolute;
+use crate::protection;
+use crate::remedy::Repair;
 use crate::shadow::ShadowDisk;
 use crate::status::paused_note;
-use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
+use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError};
+pub use audit::ArchiveDiscord;
 pub use data_set::SetReport;
 use double_write::Area;
-pub use finding::{Finding, Phase, Repair, VerifyReport, is_all_in_log};
+pub use finding::{Finding, Phase, VerifyReport};
 use finding::{Hurt, Verifier, Watch, plain_finding};
-pub(crate) use finding::{bring_back, is_recoverable};
 pub(crate) use recovery_files::unfinished_copies;
 pub use repair::{RepairRequest, Repaired};
 pub use running::VerifyRequest;
@@ -76,7 +80,7 @@ pub fn verify(
     progress: &mut dyn FnMut(Phase<'_>),
 ) -> Result<VerifyReport, SystemError> {
     let start = seam.clock.monotonic();
-    let dir = &system::absolute(seam, dir)?;
+    let dir = &absolute(seam, dir)?;
     let mut verifier = Verifier::new(dir, None);
     let mut tell = |phase: Phase<'_>| {
         progress(phase);
@@ -210,8 +214,8 @@ impl Verifier {
         };
         (self.report.log_groups, self.report.log_records) = (survey.groups, survey.records);
         self.log_begins = survey.oldest;
-        if survey.control.ahead {
-            self.stopped_ahead(stopped);
+        if let Some(beginning) = survey.control.ahead {
+            self.stopped_ahead(stopped, beginning);
         }
         for damage in &survey.damages {
             if !survey.is_orderly() && stopped.was_in_flight(&survey, damage.number) {
@@ -443,7 +447,7 @@ const POOL_BYTES_MAX: usize = 256 << 20;
 /// Opens the kernel, without some data sets, on the disk that forgets.
 fn dry_run(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowError> {
     let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
-    let parts = system::parts(&stopped.seam, &stopped.dir, &stopped.config, keys);
+    let parts = parts(&stopped.seam, &stopped.dir, &stopped.config, keys);
     let parts = Parts { offline: offline.to_vec(), ..parts };
     let mut config = stopped.config.kernel(&stopped.dir);
     for pool in &mut config.pools {

@@ -19,6 +19,7 @@ use seam::disk::Disk;
 
 use super::audit::{self, ArchiveDiscord, Away};
 use super::{Finding, Phase, Repair, Verifier, Watch, plain_finding};
+use crate::remedy::log_begins;
 use crate::system::System;
 use crate::{LABELS, Stopped, SystemConfig, archives, registry};
 
@@ -280,7 +281,7 @@ impl Verifier {
 
     /// Where the log begins.
     fn log_begins(&self) -> Option<LogBegins> {
-        self.kernel.as_ref().map_or(self.log_begins, |kernel| audit::log_begins(kernel))
+        self.kernel.as_ref().map_or(self.log_begins, |kernel| log_begins(kernel))
     }
 
     /// What archives say together.

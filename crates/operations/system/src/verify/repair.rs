@@ -10,10 +10,9 @@ use recovery::CopyFiles;
 use seam::disk::Open;
 use seam::fresh::Fresh;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use uow::{RepairedFrom, UowError};
 
-use crate::operator::{Refusal, Request, Talk, done};
+use crate::protocol::{Refusal, Talk};
 use crate::{System, SystemError};
 
 /// What is to be written again.
@@ -57,13 +56,13 @@ const PIECE: usize = 1 << 20;
 /// Writes something again.
 pub(crate) fn repair(
     system: &System,
-    request: &Request,
+    request: &RepairRequest,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
+) -> Result<Repaired, Refusal> {
     let kernel = system.kernel();
-    let what = match request.arguments()? {
+    let what = match request {
         RepairRequest::Interval { set, interval } => {
-            repair_interval(system, &set, CiNumber(interval))?
+            repair_interval(system, set, CiNumber(*interval))?
         }
         RepairRequest::Control => {
             kernel.renew_control()?;
@@ -83,15 +82,15 @@ pub(crate) fn repair(
             system.recon().write_again().map_err(SystemError::from)?;
             "both copies of RECON are written anew".to_owned()
         }
-        RepairRequest::Copy { number } => copy_again(system, number, talk)?,
+        RepairRequest::Copy { number } => copy_again(system, *number, talk)?,
     };
-    done(&Repaired { what })
+    Ok(Repaired { what })
 }
 
 /// Writes again what copies of the log lack, and has restarts and the archive go on behind what is
 /// nowhere: that loses something, so it is a verb of its own, for whoever knows the passphrase.
-pub(crate) fn give_up(system: &System, _: &Request, talk: &mut Talk<'_>) -> Result<Value, Refusal> {
-    done(&Repaired { what: super::logs::repair(system, true, talk)? })
+pub(crate) fn give_up(system: &System, talk: &mut Talk<'_>) -> Result<Repaired, Refusal> {
+    Ok(Repaired { what: super::logs::repair(system, true, talk)? })
 }
 
 fn repair_interval(system: &System, name: &str, ci: CiNumber) -> Result<String, Refusal> {

@@ -18,7 +18,8 @@ use space::{DataSet, Definition};
 
 use super::recovery_files::Site;
 use super::{Finding, Phase, Verifier, VerifyReport, Watch, plain_finding};
-use crate::operator::{Refusal, Talk};
+use crate::protocol::{Refusal, Talk};
+use crate::remedy::bring_back;
 use crate::shadow::ShadowDisk;
 use crate::status::paused_note;
 use crate::verify::double_write::Area;
@@ -106,7 +107,7 @@ impl Verifier {
         match SystemConfig::read(disk, system.dir()) {
             Ok(config) if config.system == system.config().system => {
                 let bound = system.kernel().protection();
-                let lowered = crate::protection::lowered(&bound, &config, system.dir());
+                let lowered = crate::bound::lowered(&bound, &config, system.dir());
                 self.protection(Some(&bound), &lowered);
             }
             Ok(config) => {
@@ -206,7 +207,7 @@ impl Verifier {
     fn misplaced(&mut self, system: &System, set: &DataSet) {
         for path in set.misplaced_files() {
             let (kernel, state) = (system.kernel(), self.recon.as_ref());
-            let repair = super::bring_back(system.dir(), kernel, state, set.name());
+            let repair = bring_back(system.dir(), kernel, state, set.name());
             let object = format!("data set {}", set.name());
             let what = "the file was removed or replaced".to_owned();
             let remedy = "Only the open system still has it: bring it back before it is stopped.";

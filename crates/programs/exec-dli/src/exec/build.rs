@@ -419,11 +419,7 @@ fn literal(token: &Token) -> Option<Vec<u8>> {
     let inner = token.text.get(quote + 1..)?;
     let inner = inner.strip_suffix(&[mark]).unwrap_or(inner);
     if token.text[..quote].eq_ignore_ascii_case(b"X") {
-        let digit = |b: u8| char::from(b).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        return inner
-            .chunks(2)
-            .map(|pair| Some(digit(pair[0])? * 16 + digit(*pair.get(1)?)?))
-            .collect();
+        return base::hex::read(std::str::from_utf8(inner).ok()?);
     }
     let mut out = Vec::with_capacity(inner.len());
     let mut bytes = inner.iter().peekable();

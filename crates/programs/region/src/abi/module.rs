@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use super::exports::runtime_error;
-
 /// The most PCBs that an entry can be given; compilers take fewer parameters than this.
 pub(crate) const PCBS_MAX: usize = 255;
 
@@ -24,6 +22,9 @@ pub(crate) const PCBS_MAX: usize = 255;
 const LIBCOB: &[&str] = &["libcob.so.4", "libcob.so.5", "libcob.so"];
 /// Not to load a library that is not loaded yet; the same value on every Linux.
 const RTLD_NOLOAD: c_int = 4;
+
+/// What libcob calls when it ends a program with an error of its own.
+pub(crate) type Reporter = extern "C" fn(*const c_char) -> c_int;
 
 /// A program's library.
 pub(crate) struct Module(Library, PathBuf);
@@ -38,7 +39,12 @@ impl Module {
         // SAFETY: loading runs the library's own initialisers. It is a program that somebody who
         // may run programs asks us to run; whatever it does, it does as this process.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        library.map(|library| Module(library, path.to_owned())).map_err(|error| error.to_string())
+        // What the loader said, such as the symbol that is missing, is the error's source.
+        let said = |error: libloading::Error| match std::error::Error::source(&error) {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        };
+        library.map(|library| Module(library, path.to_owned())).map_err(said)
     }
 
     /// The entry of a name. Libraries that this one needs are searched, too, when a name is asked
@@ -161,7 +167,7 @@ impl Cobol {
     }
 
     /// Initialises it with a program's command line, and has its errors reported to us.
-    pub(crate) fn init(&self, arguments: &[&str]) -> Result<(), String> {
+    pub(crate) fn init(&self, arguments: &[&str], report: Reporter) -> Result<(), String> {
         type Init = unsafe extern "C" fn(c_int, *const *const c_char);
         type ErrorProc = unsafe extern "C" fn(*const c_char, *const *const c_void) -> c_int;
         let text = |text: &&str| CString::new(text.replace('\0', " ")).unwrap_or_default();
@@ -170,7 +176,7 @@ impl Cobol {
         let count = list.len() as c_int;
         list.push(std::ptr::null());
         let list: &'static [*const c_char] = list.leak();
-        let report = runtime_error as *const c_void;
+        let report = report as *const c_void;
         // SAFETY: both functions are declared so by libcob; it keeps the command line, which is
         // never freed, and copies the handler's address from where it is given it.
         unsafe {
@@ -314,7 +320,7 @@ pub(crate) fn leave(status: i32) -> ! {
     }
 }
 
-/// The text that libcob hands to [`runtime_error`].
+/// The text that libcob hands to a [`Reporter`].
 pub(crate) fn text_at(address: usize) -> String {
     if address == 0 {
         return String::new();

@@ -16,13 +16,11 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ring::digest::{SHA256, digest};
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
 use seam::disk::{Create, Disk, Open};
 
 use super::Workshop;
-use crate::dd;
 use crate::error::RegionError;
+use crate::scratch::{self, is_gone};
 
 /// How many compilations this process has begun.
 static COMPILATIONS: AtomicU32 = AtomicU32::new(0);
@@ -157,16 +155,10 @@ pub fn clear(disk: &dyn Disk, programs: &Path) -> Result<Cleared, RegionError> {
             remove_all(disk, &programs.join(&name));
         }
     }
-    let records = programs.join(dd::RECORDS);
+    let records = programs.join(scratch::RECORDS);
     if disk.exists(&records).map_err(RegionError::file(&records))? {
-        cleared.records = dd::clear(disk, &records)?;
-        cleared.kept = dd::kept(disk, &records)?;
+        cleared.records = scratch::clear(disk, &records)?;
+        cleared.kept = scratch::kept(disk, &records)?;
     }
     Ok(cleared)
-}
-
-/// Whether there is no process of this number.
-pub(crate) fn is_gone(number: &str) -> bool {
-    let process = number.parse().ok().and_then(Pid::from_raw);
-    process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
 }

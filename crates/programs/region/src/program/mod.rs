@@ -34,7 +34,6 @@ use std::process::{Command, Output};
 use seam::disk::{Disk, read_small};
 
 pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
-pub(crate) use self::kept::is_gone;
 pub use self::kept::{Cleared, clear};
 pub use self::library::Library;
 pub use self::shelf::{Found, Shelf};

@@ -3,7 +3,7 @@
    of zoned ones it takes the digits that there are, blanks as zeros. Of packed signs B is a minus
    as D is; where an item has none, each is a plus. The run time knows D alone. A division by zero whose
    statement has no ON SIZE ERROR ends the program there, too (S0CB); the run time would go on with
-   what the result held before.
+   what the result held before. So does FUNCTION MOD or REM by zero.
 
    HF_CHECK_ZONED: zoned ones are looked at, too. */
 
@@ -65,9 +65,6 @@ hf_check_numeric (const cob_field *field, const char *name)
 	(hf_sign (left), hf_sign (right), cob_numeric_cmp (left, right))
 #define cob_get_llint(field) (hf_sign (field), cob_get_llint (field))
 #define cob_get_int(field) (hf_sign (field), cob_get_int (field))
-#define cob_decimal_set_field(number, field) \
-	(hf_sign (field), cob_decimal_set_field (number, field))
-
 /* The name of the statement is of use to nobody here. */
 #define cob_trace_stmt(statement) ((void)0)
 
@@ -110,8 +107,68 @@ hf_div_quotient (cob_field *number, cob_field *divisor, cob_field *quotient, con
 #define cob_div_quotient(number, divisor, quotient, options) \
 	hf_div_quotient (number, divisor, quotient, options)
 
+/* A function that divides by zero has no value: in a calculation that is a size error, as a division
+   by zero is; elsewhere it ends the program. The run time would go on with zero. */
+static int hf_calculates, hf_has_no_value;
+
+static inline void
+hf_divides (cob_field *divisor)
+{
+	if (cob_cmp_llint (divisor, 0) != 0) {
+		return;
+	}
+	if (!hf_calculates) {
+		hf_no_result ();
+	}
+	hf_has_no_value = 1;
+}
+
+static inline cob_field *
+hf_intr_mod (cob_field *number, cob_field *divisor)
+{
+	hf_divides (divisor);
+	return cob_intr_mod (number, divisor);
+}
+
+static inline cob_field *
+hf_intr_rem (cob_field *number, cob_field *divisor)
+{
+	hf_divides (divisor);
+	return cob_intr_rem (number, divisor);
+}
+
+/* A calculation that is a function's argument. */
+static inline cob_field *
+hf_intr_binop (cob_field *left, const int operation, cob_field *right)
+{
+	if (operation == '/') {
+		hf_divides (right);
+	}
+	return cob_intr_binop (left, operation, right);
+}
+
+#define cob_intr_mod(number, divisor) hf_intr_mod (number, divisor)
+#define cob_intr_rem(number, divisor) hf_intr_rem (number, divisor)
+#define cob_intr_binop(left, operation, right) hf_intr_binop (left, operation, right)
+
 /* Sources without such numbers are not given their type. */
 #ifdef __GMP_H__
+static inline void
+hf_decimal_set_field (cob_decimal *number, cob_field *field)
+{
+	hf_calculates = 0;
+	hf_sign (field);
+	cob_decimal_set_field (number, field);
+	if (hf_has_no_value) {
+		hf_has_no_value = 0;
+		number->scale = HF_NO_NUMBER;
+	}
+}
+
+/* It is known that there is a calculation before its functions are called. */
+#define cob_decimal_set_field(number, field) \
+	(hf_calculates = 1, hf_decimal_set_field (number, field))
+
 static inline int
 hf_decimal_get_field (cob_decimal *number, cob_field *field, const int options)
 {

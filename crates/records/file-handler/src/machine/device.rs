@@ -1,8 +1,10 @@
 //! An open file of the machine: buffered both ways, and honest about what the system says.
 //!
 //! Invariants:
-//! 1. What the system did not take stays in the buffer, and the next write or [`Device::close`]
-//!    tries it again: an error is never forgotten.
+//! 1. Of what the system did not take, whole records that were answered stay in the buffer, and the
+//!    next write or [`Device::close`] tries them again. The record whose write is refused is taken
+//!    back, also from the file, so that whoever writes it again has it there once; until then
+//!    [`Device::close`] says the error again: none is forgotten.
 //! 2. Bytes that were read and not yet used, and bytes that wait to be written, are never both
 //!    there.
 //! 3. What is locked is what the path leads to, and not what was there before.
@@ -36,6 +38,19 @@ pub struct Device {
     at: usize,
     /// Where in the file the buffer's first byte stands, when reading.
     begins: u64,
+    /// Why the last record was not taken. The next one is tried at once.
+    refused: Option<FileStatus>,
+    /// A part of a record went to what gives nothing back: nothing can follow it.
+    broken: Option<FileStatus>,
+}
+
+/// What stands where something is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Before<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// Nothing: so long is the file.
+    End(u64),
 }
 
 impl Device {
@@ -105,7 +120,14 @@ impl Device {
         if mode == OpenMode::Extend {
             let _ = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0));
         }
-        Ok(Device { file, is_regular, mode, buffer: Vec::new(), at: 0, begins: 0 })
+        let (buffer, refused, broken) = (Vec::new(), None, None);
+        Ok(Device { file, is_regular, mode, buffer, at: 0, begins: 0, refused, broken })
+    }
+
+    /// Whether it is a file, and nothing that records only go to, or come from.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        self.is_regular
     }
 
     /// Whether it is open to be written.
@@ -205,17 +227,52 @@ impl Device {
         &mut self.buffer
     }
 
-    /// Writes out what has become enough.
+    /// Writes out what has become enough. If that fails, the record that begins at `begun` of the
+    /// buffer was not written, and nothing of it is left.
     ///
     /// # Errors
     /// What the system says.
-    pub fn wrote(&mut self) -> Done<()> {
-        if self.buffer.len() >= BUFFER_BYTES || !self.is_regular { self.flush() } else { Ok(()) }
+    pub fn wrote(&mut self, begun: usize) -> Done<()> {
+        let waits = self.is_regular && self.refused.is_none() && self.broken.is_none();
+        if waits && self.buffer.len() < BUFFER_BYTES {
+            return Ok(());
+        }
+        match self.flush() {
+            (_, None) => {
+                self.refused = None;
+                Ok(())
+            }
+            (done, Some(status)) => {
+                match begun.checked_sub(done) {
+                    Some(left) => self.buffer.truncate(left),
+                    None => {
+                        self.buffer.clear();
+                        self.take_back((done - begun) as u64, status);
+                    }
+                }
+                self.refused = Some(status);
+                Err(status)
+            }
+        }
     }
 
-    fn flush(&mut self) -> Done<()> {
-        let mut done = 0;
-        let mut failed = None;
+    /// Takes the last bytes of the file back.
+    fn take_back(&mut self, bytes: u64, status: FileStatus) {
+        use rustix::fs::{SeekFrom, ftruncate, seek};
+        let back = || {
+            let end = seek(&self.file, SeekFrom::Current(0))?;
+            let end = end.checked_sub(bytes).ok_or(Errno::INVAL)?;
+            ftruncate(&self.file, end)?;
+            seek(&self.file, SeekFrom::Start(end))
+        };
+        if !self.is_regular || back().is_err() {
+            self.broken = Some(status);
+        }
+    }
+
+    /// Writes the buffer out; answers how much of it was written, and why no more.
+    fn flush(&mut self) -> (usize, Option<FileStatus>) {
+        let (mut done, mut failed) = (0, self.broken);
         while done < self.buffer.len() && failed.is_none() {
             match rustix::io::write(&self.file, &self.buffer[done..]) {
                 Ok(0) => failed = Some(FileStatus::ERROR),
@@ -225,7 +282,7 @@ impl Device {
             }
         }
         self.buffer.drain(..done);
-        failed.map_or(Ok(()), Err)
+        (done, failed)
     }
 
     /// Reads at a place of the file, and not what is buffered; fewer bytes at its end.
@@ -245,19 +302,24 @@ impl Device {
         Ok(done)
     }
 
-    /// Writes at a place of the file; what was read of it before is read again as it is now.
+    /// Writes at a place of the file, whole or not at all; what was read of it before is read again
+    /// as it is now. `before` has as many bytes as are written.
     ///
     /// # Errors
     /// What the system says.
-    pub fn write_at(&mut self, at: u64, bytes: &[u8]) -> Done<()> {
-        let mut done = 0;
-        while done < bytes.len() {
-            match rustix::io::pwrite(&self.file, &bytes[done..], at + done as u64) {
-                Ok(0) => return Err(FileStatus::ERROR),
-                Ok(written) => done += written,
-                Err(Errno::INTR) => (),
-                Err(errno) => return Err(of_write(errno)),
+    pub fn write_at(&mut self, at: u64, bytes: &[u8], before: Before<'_>) -> Done<()> {
+        if let (done, Some(status)) = self.write_part(at, bytes) {
+            match before {
+                // It has room there: it was written just now.
+                Before::Bytes(old) => {
+                    let _ = self.write_part(at, &old[..done.min(old.len())]);
+                }
+                Before::End(end) if done > 0 => {
+                    let _ = rustix::fs::ftruncate(&self.file, end);
+                }
+                Before::End(_) => (),
             }
+            return Err(status);
         }
         let end = self.begins + self.buffer.len() as u64;
         for (place, byte) in (at..).zip(bytes) {
@@ -266,6 +328,20 @@ impl Device {
             }
         }
         Ok(())
+    }
+
+    /// Writes at a place; answers how much was written, and why no more.
+    fn write_part(&self, at: u64, bytes: &[u8]) -> (usize, Option<FileStatus>) {
+        let mut done = 0;
+        while done < bytes.len() {
+            match rustix::io::pwrite(&self.file, &bytes[done..], at + done as u64) {
+                Ok(0) => return (done, Some(FileStatus::ERROR)),
+                Ok(written) => done += written,
+                Err(Errno::INTR) => (),
+                Err(errno) => return (done, Some(of_write(errno))),
+            }
+        }
+        (done, None)
     }
 
     /// Writes out everything, and makes it durable.
@@ -277,7 +353,10 @@ impl Device {
             return Ok(());
         }
         if matches!(self.mode, OpenMode::Output | OpenMode::Extend) {
-            self.flush()?;
+            self.flush().1.map_or(Ok(()), Err)?;
+        }
+        if let Some(status) = self.refused {
+            return Err(status);
         }
         if !self.is_regular {
             return Ok(());

@@ -27,7 +27,7 @@ use crate::opcode::Relation;
 use crate::status::FileStatus;
 
 /// Whether it was said that a file is the run time's.
-static SAID: AtomicBool = AtomicBool::new(false);
+static WARNED: AtomicBool = AtomicBool::new(false);
 
 /// Opens a file; answers 00 or 05 with it. `None`: it is the run time's.
 ///
@@ -99,7 +99,7 @@ fn remove_indexes(path: &Path, keys: usize) {
 }
 
 fn say(path: &Path) {
-    if !SAID.swap(true, Ordering::Relaxed) {
+    if !WARNED.swap(true, Ordering::Relaxed) {
         eprintln!(
             "{} was made by the COBOL run time (Berkeley DB) and does not survive a kill. \
              A program that reads it and writes its records to a new file moves it.",
@@ -147,20 +147,20 @@ struct Indexed {
 }
 
 /// 02 where a duplicate is to be told.
-fn told(duplicate: bool) -> FileStatus {
+fn duplicate_status(duplicate: bool) -> FileStatus {
     if duplicate { FileStatus::DUPLICATE } else { FileStatus::DONE }
 }
 
 impl Body for Indexed {
     fn read_next(&mut self, previous: bool, record: &mut Vec<u8>) -> Done<Found> {
         let seen = self.file.next(previous, record).map_err(|refusal| of(&refusal))?;
-        Ok(Found { status: told(seen.duplicate_follows), number: None })
+        Ok(Found { status: duplicate_status(seen.duplicate_follows), number: None })
     }
 
     fn read(&mut self, which: Which<'_>, record: &mut Vec<u8>) -> Done<Found> {
         let Which::Key { number, value } = which else { return Err(FileStatus::LOGIC) };
         let seen = self.file.read(number, value, record).map_err(|refusal| of(&refusal))?;
-        Ok(Found { status: told(seen.duplicate_follows), number: None })
+        Ok(Found { status: duplicate_status(seen.duplicate_follows), number: None })
     }
 
     fn start(&mut self, relation: Relation, which: Which<'_>) -> Done<()> {
@@ -180,12 +180,12 @@ impl Body for Indexed {
     fn write(&mut self, record: &[u8], place: Place) -> Done<Found> {
         let written = self.file.write(record, place.in_sequence);
         let written = written.map_err(|refusal| of(&refusal))?;
-        Ok(Found { status: told(written.duplicate), number: None })
+        Ok(Found { status: duplicate_status(written.duplicate), number: None })
     }
 
     fn rewrite(&mut self, record: &[u8], which: Which<'_>) -> Done<FileStatus> {
         let written = self.file.rewrite(record, which == Which::Current);
-        written.map(|written| told(written.duplicate)).map_err(|refusal| of(&refusal))
+        written.map(|written| duplicate_status(written.duplicate)).map_err(|refusal| of(&refusal))
     }
 
     fn delete(&mut self, which: Which<'_>) -> Done<()> {

@@ -4,8 +4,11 @@
 //! 1. What is written is what libcob writes, byte for byte: blanks at the end of a record are left
 //!    out, ADVANCING moves in front of a line or behind it, and a line that was begun is ended when
 //!    the file is closed.
-//! 2. A line longer than the program's record is cut, and told by status 04.
+//! 2. A line without an end is a record as others are, to whoever reads it and to whoever extends
+//!    the file: the first record that is written begins a line of its own.
+//! 3. A line longer than the program's record is cut, and told by status 04.
 
+use super::ending::{self, LineEnd};
 use super::{Advancing, Device, LineForm, Shape};
 use crate::body::{Body, Done, Found, Place};
 use crate::status::FileStatus;
@@ -16,13 +19,29 @@ pub struct Lines {
     most: usize,
     form: LineForm,
     needs_line: bool,
+    /// The last line of a file that is extended has no end: the first record that is written makes
+    /// one.
+    unended: bool,
 }
 
 impl Lines {
     /// Over an open file.
     #[must_use]
     pub fn new(device: Device, shape: &Shape, form: LineForm) -> Lines {
-        Lines { device, most: shape.most, form, needs_line: false }
+        Lines { device, most: shape.most, form, needs_line: false, unended: false }
+    }
+
+    /// The same over a file that records are written behind.
+    ///
+    /// # Errors
+    /// 30 if it ends inside what stands for one character; what the system says.
+    pub fn extend(device: Device, shape: &Shape, form: LineForm) -> Done<Lines> {
+        let unended = match ending::of_lines(&device, form)? {
+            LineEnd::Ended => false,
+            LineEnd::Open => true,
+            LineEnd::Cut => return Err(FileStatus::ERROR),
+        };
+        Ok(Lines { unended, ..Lines::new(device, shape, form) })
     }
 
     /// Reads on to the end of the line; whether there was one, or at least a part of one.
@@ -63,9 +82,12 @@ impl Body for Lines {
         let advancing = Advancing::of(place.options);
         let end = record.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
         let record = if self.form.keep_blanks { record } else { &record[..end] };
-        let form = self.form;
-        let needed_line = self.needs_line;
+        let (form, needed_line) = (self.form, self.needs_line);
         let out = self.device.output();
+        let begun_at = out.len();
+        if self.unended {
+            out.extend_from_slice(if form.carriage_return { &b"\r\n"[..] } else { b"\n" });
+        }
         if advancing.is_after() {
             advancing.push(out);
             self.needs_line = true;
@@ -93,7 +115,11 @@ impl Body for Lines {
             advancing.push(out);
             self.needs_line = false;
         }
-        self.device.wrote()?;
+        if let Err(status) = self.device.wrote(begun_at) {
+            self.needs_line = needed_line;
+            return Err(status);
+        }
+        self.unended = false;
         Ok(Found::plain())
     }
 

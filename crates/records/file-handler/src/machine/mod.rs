@@ -4,9 +4,11 @@
 //! Invariants:
 //! 1. Whatever the system says against a write comes back as a status, at the WRITE that met it or
 //!    at CLOSE; a file that was closed without one is durable.
-//! 2. A file is locked while it is open, as libcob locks it: several may read, one may write.
+//! 2. Nothing is written behind a part of a record.
+//! 3. A file is locked while it is open, as libcob locks it: several may read, one may write.
 
 mod device;
+mod ending;
 mod indexed;
 mod lines;
 mod lock;
@@ -99,9 +101,15 @@ pub fn open(
     let both = shape.organization == Organization::Relative;
     let device = Device::open(path, mode, both)?;
     let body: Box<dyn Body> = match shape.organization {
+        Organization::LineSequential if mode == OpenMode::Extend => {
+            Box::new(Lines::extend(device, shape, forms.lines)?)
+        }
         Organization::LineSequential => Box::new(Lines::new(device, shape, forms.lines)),
         Organization::Relative => Box::new(Relative::new(device, shape, mode)),
         Organization::Sequential | Organization::Indexed => {
+            if mode == OpenMode::Extend && !ending::is_whole(&device, shape, forms.variable)? {
+                return Err(FileStatus::ERROR);
+            }
             Box::new(Sequential::new(device, shape, forms.variable))
         }
     };

@@ -9,7 +9,9 @@
 //! 1. Slot 1 is the first. A slot behind the file's end is empty.
 //! 2. A file that ends inside a slot is told: what reads that slot, or would write over it, has
 //!    status 30. All others are there.
+//! 3. A slot that has no room is as it was before, and so is the file's length.
 
+use super::device::Before;
 use super::{Device, Shape};
 use crate::body::{Body, Done, Found, Place, Which};
 use crate::fcd::OpenMode;
@@ -104,15 +106,24 @@ impl Relative {
         }
     }
 
+    /// Writes a slot, which was sought before if the file has it.
     fn put(&mut self, number: u64, record: &[u8]) -> Done<()> {
         let mut bytes = Vec::with_capacity(HEADER + self.most);
         bytes.extend_from_slice(&(record.len() as u64).to_ne_bytes());
         bytes.extend_from_slice(record);
         bytes.resize(HEADER + self.most, 0);
         let place = self.place(number);
-        self.device.write_at(place, &bytes)?;
+        let slot = self.slot_bytes() as usize;
+        let at = number.checked_sub(self.first).map_or(usize::MAX, |at| at as usize * slot);
+        let before = match self.slots.get(at..at.saturating_add(slot)) {
+            Some(old) if number <= self.end => Before::Bytes(old),
+            None if number <= self.end => return Err(FileStatus::ERROR),
+            _ => Before::End(self.end * self.slot_bytes()),
+        };
+        let written = self.device.write_at(place, &bytes, before);
         self.slots.clear();
         self.first = 0;
+        written?;
         self.end = self.end.max(number);
         Ok(())
     }

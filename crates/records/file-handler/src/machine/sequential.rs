@@ -15,8 +15,9 @@
 //!    it all the same.
 //! 2. A file that ends inside a record is told. Of a record of fixed length there is what there is,
 //!    blanks behind it, and status 04. One whose length stands in front of it is no record then:
-//!    status 30, and nothing is brought to the program.
+//!    status 30, and nothing is brought to the program. It is not extended ([`super::ending`]).
 
+use super::device::Before;
 use super::{Advancing, Device, Shape};
 use crate::body::{Body, Done, Found, Place, Which};
 use crate::status::FileStatus;
@@ -49,12 +50,13 @@ impl VariableForm {
         }
     }
 
-    fn bytes(self) -> usize {
+    /// How much stands in front of a record.
+    pub(super) fn bytes(self) -> usize {
         if self == VariableForm::Two { 2 } else { 4 }
     }
 
     /// The length of a record, from what stands in front of it.
-    fn length(self, header: &[u8]) -> Option<usize> {
+    pub(super) fn length(self, header: &[u8]) -> Option<usize> {
         let two = u16::from_be_bytes(*header.first_chunk()?);
         let four = || Some(*header.first_chunk::<4>()?);
         Some(match self {
@@ -99,6 +101,8 @@ pub struct Sequential {
     /// Where the record that was read last stands, and how long it is.
     current: Option<(u64, usize)>,
     header: Vec<u8>,
+    /// What a record was before it is replaced.
+    old: Vec<u8>,
 }
 
 impl Sequential {
@@ -107,7 +111,8 @@ impl Sequential {
     pub fn new(device: Device, shape: &Shape, form: VariableForm) -> Sequential {
         let form = shape.is_variable().then_some(form);
         let most = shape.most;
-        Sequential { device, most, form, needs_line: false, current: None, header: Vec::new() }
+        let (header, old) = (Vec::new(), Vec::new());
+        Sequential { device, most, form, needs_line: false, current: None, header, old }
     }
 
     /// The next record's length; `None` at the end.
@@ -156,7 +161,7 @@ impl Body for Sequential {
 
     fn write(&mut self, record: &[u8], place: Place) -> Done<Found> {
         let advancing = Advancing::of(place.options);
-        let form = self.form;
+        let (form, needed_line) = (self.form, self.needs_line);
         let out = self.device.output();
         let begun = out.len();
         if advancing.is_after() {
@@ -167,6 +172,7 @@ impl Body for Sequential {
             && form.push(record.len(), out).is_none()
         {
             out.truncate(begun);
+            self.needs_line = needed_line;
             return Err(FileStatus::RECORD_LENGTH);
         }
         out.extend_from_slice(record);
@@ -174,7 +180,10 @@ impl Body for Sequential {
             advancing.push(out);
             self.needs_line = false;
         }
-        self.device.wrote()?;
+        if let Err(status) = self.device.wrote(begun) {
+            self.needs_line = needed_line;
+            return Err(status);
+        }
         Ok(Found::plain())
     }
 
@@ -186,7 +195,11 @@ impl Body for Sequential {
         if record.len() != bytes {
             return Err(FileStatus::RECORD_LENGTH);
         }
-        self.device.write_at(place, record)?;
+        self.old.resize(bytes, 0);
+        if self.device.read_at(place, &mut self.old)? < bytes {
+            return Err(FileStatus::ERROR);
+        }
+        self.device.write_at(place, record, Before::Bytes(&self.old))?;
         Ok(FileStatus::DONE)
     }
 

@@ -140,3 +140,40 @@ fn a_file_is_sent_anew_and_what_lacks_batches_is_told() {
     assert!(is_gap, "{error}");
     assert_eq!(left(&catalog, &entry), 1);
 }
+
+#[test]
+fn what_a_table_silently_does_not_take_is_not_taken_for_sent() {
+    let server = Server::shared();
+    let (catalog, url) = (catalog(), server.url());
+    let (entry, table) = redirected(&catalog, "A.HERE", keyed(true), (RecordOwner::Vsam, &url));
+    change(&catalog, "A.HERE", &[(1, 1), (2, 2)]);
+    send(&catalog, &entry, &mut |_| true).unwrap();
+    // A trigger that leaves out what it does not like, without an error.
+    server.psql(&format!(
+        "CREATE FUNCTION {table}_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+    ));
+    let refuses = |on: &str| {
+        let what = format!("FOR EACH ROW EXECUTE FUNCTION {table}_no()");
+        server.psql(&format!("CREATE TRIGGER no BEFORE {on} ON {table} {what}"));
+    };
+    let cases: [(&str, &[(u32, i64)]); 3] =
+        [("INSERT", &[(3, 3)]), ("UPDATE", &[(2, 9)]), ("DELETE", &[(1, -1)])];
+    for (on, changes) in cases {
+        let before = there(&entry);
+        refuses(on);
+        change(&catalog, "A.HERE", changes);
+        let error = send(&catalog, &entry, &mut |_| true).unwrap_err();
+        let refused = matches!(error, SendError::Handler { error: HandlerError::Refused(_), .. });
+        assert!(refused, "{on}: {error}");
+        assert_eq!((left(&catalog, &entry), there(&entry)), (1, before), "{on}");
+        server.psql(&format!("DROP TRIGGER no ON {table}"));
+        send(&catalog, &entry, &mut |_| true).unwrap();
+        assert_eq!(there(&entry), here(&catalog, "A.HERE"), "{on}");
+    }
+    refuses("DELETE");
+    assert!(anew::send_all(&catalog, &entry, &mut |_| true).is_err());
+    server.psql(&format!("DROP TRIGGER no ON {table}"));
+    send(&catalog, &entry, &mut |_| true).unwrap();
+    assert_eq!(anew::send_all(&catalog, &entry, &mut |_| true).unwrap(), 2);
+    assert_eq!(there(&entry), here(&catalog, "A.HERE"));
+}

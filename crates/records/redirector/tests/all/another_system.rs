@@ -13,11 +13,11 @@ use redirector::{Registry, Sender, send};
 use seam::Seam;
 use store::{Capabilities, Store, Unit};
 use store_suite::model::ModelStore;
-use vsam::handler::{Change, Described, Edge, HandlerError, Handlers, Row};
+use vsam::handler::{Change, Changed, Described, Edge, HandlerError, Handlers, Row};
 use vsam::{
-    Catalog, ClusterAttributes, DataSetName, Definition, Direction, Entry, Feedback, File, Intent,
-    KeyField, Match, OpenMode, OpenOptions, Organization, Position, RecordNumber, RecordOwner,
-    Redirection, Search, SourceId, Target,
+    AlternateIndexAttributes, Catalog, ClusterAttributes, DataSetName, Definition, Direction,
+    Entry, Feedback, File, Intent, KeyField, Match, OpenMode, OpenOptions, Organization, Position,
+    RecordNumber, RecordOwner, Redirection, Search, SourceId, Target,
 };
 
 fn name(text: &str) -> DataSetName {
@@ -264,6 +264,45 @@ fn batches_come_to_another_system_once_each_and_in_order() {
     link.apply(source, 2, &[Change::Clear]).unwrap();
     link.apply(source, 3, &[other]).unwrap();
     assert_eq!(rows(&entry, &there), [record(9999, 1)]);
+}
+
+#[test]
+fn a_record_that_is_refused_there_is_not_taken_for_sent() {
+    let (here, there) = (catalog(), There::new(&keyed()));
+    // The byte behind the key, with an index that is unique.
+    let key = KeyField { offset: 5, bytes: 1 };
+    let index = AlternateIndexAttributes::new(name("T.FILE"), key);
+    let index = AlternateIndexAttributes { unique: true, upgrade: true, ..index };
+    let index = Definition::AlternateIndex(index);
+    there.catalog.define(&name("T.INDEX"), index, None).unwrap();
+    there.catalog.build_index(&name("T.INDEX")).unwrap();
+    let entry = redirected(&here, &there, &keyed(), RecordOwner::Vsam);
+    let put = |key: u64, rest: u64| {
+        let mut side = Side::new(&here, "H.FILE");
+        let mut unit = here.store().begin(vsam::unit_options()).unwrap();
+        side.file.put(&mut unit, &mut side.position, &record(key, rest)).unwrap();
+        unit.commit().unwrap();
+    };
+    put(1, 1);
+    assert_eq!(send(&here, &entry, &mut |_| true).unwrap().changes, 1);
+    put(2, 2);
+    put(3, 1);
+    let unsent = here.unsent().unwrap();
+    for _ in 0..2 {
+        let error = send(&here, &entry, &mut |_| true).unwrap_err().to_string();
+        assert!(error.contains("0003") && error.contains("alternate key"), "{error}");
+        // The batch is backed out as a whole, is kept, and is told to whoever asks.
+        assert_eq!(rows(&entry, &there), [record(1, 1)]);
+        assert_eq!(unsent.count(entry.number).unwrap(), 2);
+        assert!(error.ends_with(&unsent.failure(entry.number).unwrap().unwrap()));
+    }
+    // What stands in the way there goes.
+    let mut link = there.handlers().connect(&Described::of(&entry).unwrap()).unwrap();
+    assert_eq!(link.delete(b"0001"), Ok(Changed::Done));
+    assert_eq!(send(&here, &entry, &mut |_| true).unwrap().changes, 2);
+    assert_eq!(rows(&entry, &there), [record(2, 2), record(3, 1)]);
+    assert_eq!(unsent.failure(entry.number).unwrap(), None);
+    assert_eq!(unsent.count(entry.number).unwrap(), 0);
 }
 
 #[test]

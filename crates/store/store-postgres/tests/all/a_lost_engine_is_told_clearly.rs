@@ -229,3 +229,36 @@ fn a_slow_engine_and_a_full_pool_answer_within_their_time() {
     let mut unit = store.begin(UnitOptions::READ_ONLY).unwrap();
     assert!(!unit.get(set, b"k", Read::Shared, &mut value).unwrap());
 }
+
+#[test]
+fn an_engine_that_lacks_what_it_has_confirmed_is_used_no_further() {
+    let server = Server::start();
+    let options = server.new_schema(|_| ());
+    let store = open(&server, &options);
+    let set = set_of(&store);
+    let commit = |store: &EngineStore, key: &[u8]| {
+        let mut unit = store.begin(UnitOptions::default())?;
+        unit.put(set, key, b"1")?;
+        unit.commit().map(drop)
+    };
+    for key in [b"a", b"b", b"c"] {
+        commit(&store, key).unwrap();
+    }
+    // A standby takes over that has all but the last commit of a connection.
+    let schema = &options.schema;
+    server.psql(&format!("UPDATE {schema}.lanes SET number = number - 1 WHERE number > 1"));
+    kill(&server, "");
+    let errors: Vec<StoreError> = (0..40).filter_map(|_| commit(&store, b"d").err()).collect();
+    let last = errors.last().expect("an error");
+    assert!(matches!(last, StoreError::Beneath(_)), "{last}");
+    assert!(last.to_string().contains("had confirmed"), "{last}");
+    // It stays so, whatever comes; a store that is opened anew takes what is there.
+    assert!(matches!(commit(&store, b"d"), Err(StoreError::Beneath(_))));
+    drop(store);
+    let store = open(&server, &options);
+    commit(&store, b"d").unwrap();
+    // All of it is there again.
+    kill(&server, "");
+    let _ = commit(&store, b"e");
+    commit(&store, b"f").unwrap();
+}

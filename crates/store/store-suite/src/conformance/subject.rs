@@ -261,12 +261,12 @@ impl Meeting {
 /// A sink that remembers what it was told.
 #[derive(Default)]
 pub(super) struct Notes {
-    told: Mutex<Told>,
+    received: Mutex<Received>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Told {
+struct Received {
     calls: Vec<(u64, Result<Committed>)>,
     /// How many calls had come when the last batch ended.
     in_batches: usize,
@@ -274,12 +274,12 @@ struct Told {
 
 impl CommitSink for Notes {
     fn settled(&self, token: u64, outcome: Result<Committed>) {
-        self.told.lock().calls.push((token, outcome));
+        self.received.lock().calls.push((token, outcome));
     }
 
     fn batch_settled(&self) {
-        let mut told = self.told.lock();
-        told.in_batches = told.calls.len();
+        let mut received = self.received.lock();
+        received.in_batches = received.calls.len();
         self.changed.notify_all();
     }
 }
@@ -294,10 +294,10 @@ impl Notes {
 
     /// What was told, once so many calls and the end of their batch have come.
     pub(super) fn wait(&self, calls: usize) -> Found<Vec<(u64, Committed)>> {
-        let mut told = self.told.lock();
-        while told.in_batches < calls {
-            if !self.changed.wait_for(&mut told, PATIENCE) {
-                let (seen, batched) = (told.calls.len(), told.in_batches);
+        let mut received = self.received.lock();
+        while received.in_batches < calls {
+            if !self.changed.wait_for(&mut received, PATIENCE) {
+                let (seen, batched) = (received.calls.len(), received.in_batches);
                 return Err(Failure::new(format!(
                     "{calls} commits were queued, {seen} of them settled, {batched} in batches \
                      that ended"
@@ -308,7 +308,7 @@ impl Notes {
             Ok(committed) => Ok((*token, *committed)),
             Err(error) => Err(Failure::new(format!("commit {token} was not settled: {error}"))),
         };
-        told.calls.iter().map(committed).collect()
+        received.calls.iter().map(committed).collect()
     }
 }
 

@@ -11,9 +11,9 @@ use store::Read;
 use store::traits::Unit;
 
 #[derive(Default)]
-struct Told(Mutex<Vec<(u64, bool)>>);
+struct Calls(Mutex<Vec<(u64, bool)>>);
 
-impl CommitSink for Told {
+impl CommitSink for Calls {
     fn settled(&self, token: u64, outcome: Result<Committed>) {
         self.0.lock().push((token, outcome.is_ok()));
     }
@@ -34,16 +34,16 @@ fn holds(store: &ModelStore, set: SetId, key: &[u8]) -> bool {
 fn a_held_log_delays_the_answer_of_readers_too() {
     let store = ModelStore::new();
     let set = store.create_set("S", &SetAttributes::default()).unwrap();
-    let told = Arc::new(Told::default());
-    let sink: Arc<dyn CommitSink> = Arc::clone(&told) as _;
+    let calls = Arc::new(Calls::default());
+    let sink: Arc<dyn CommitSink> = Arc::clone(&calls) as _;
     store.hold_log();
     put(&store, set, b"a").commit_queued(&sink, 1).unwrap();
     let mut reader = store.begin(UnitOptions::READ_ONLY).unwrap();
     assert!(reader.get(set, b"a", Read::Shared, &mut Vec::new()).unwrap());
     reader.commit_queued(&sink, 2).unwrap();
-    assert_eq!(*told.0.lock(), []);
+    assert_eq!(*calls.0.lock(), []);
     store.release_log();
-    assert_eq!(*told.0.lock(), [(1, true), (2, true)]);
+    assert_eq!(*calls.0.lock(), [(1, true), (2, true)]);
 }
 
 #[test]
@@ -53,14 +53,14 @@ fn a_crash_keeps_what_is_durable_and_nothing_else() {
     put(&store, set, b"durable").commit().unwrap();
     let in_flight = put(&store, set, b"in flight");
     store.hold_log();
-    let told = Arc::new(Told::default());
-    let sink: Arc<dyn CommitSink> = Arc::clone(&told) as _;
+    let calls = Arc::new(Calls::default());
+    let sink: Arc<dyn CommitSink> = Arc::clone(&calls) as _;
     put(&store, set, b"queued").commit_queued(&sink, 7).unwrap();
     let later = store.create_set("LATER", &SetAttributes::default()).unwrap();
     let drawn = store.draw(set, 3).unwrap();
 
     let restarted = store.crash();
-    assert_eq!(*told.0.lock(), [(7, false)]);
+    assert_eq!(*calls.0.lock(), [(7, false)]);
     assert!(matches!(in_flight.commit(), Err(StoreError::Stopped(_))));
     assert!(matches!(store.begin(UnitOptions::default()), Err(StoreError::Stopped(_))));
     assert!(holds(&restarted, set, b"durable"));

@@ -17,13 +17,13 @@ use crate::failure::{Failure, Result};
 pub(crate) struct Worker {
     child: Child,
     stdin: Option<ChildStdin>,
-    heard: Arc<Mutex<Heard>>,
+    state: Arc<Mutex<WorkerState>>,
     listener: Option<JoinHandle>,
 }
 
 /// What has been heard of a working process.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct WorkerState {
     pub(crate) ready: Option<Ready>,
     pub(crate) so_far: Progress,
     pub(crate) finished: bool,
@@ -54,8 +54,8 @@ impl Worker {
             // A process that dies at once says why in a frame, or not at all.
             let _ = stdin.write_all(format!("{}\n", setup.passphrase).as_bytes());
         }
-        let heard = Arc::new(Mutex::new(Heard::default()));
-        let (theirs, stdout) = (Arc::clone(&heard), child.stdout.take());
+        let state = Arc::new(Mutex::new(WorkerState::default()));
+        let (theirs, stdout) = (Arc::clone(&state), child.stdout.take());
         let listen = move || {
             let Some(stdout) = stdout else { return };
             let mut stream = BufReader::new(stdout);
@@ -64,13 +64,13 @@ impl Worker {
             }
         };
         let listener = Some(seam::thread::spawn("listener", listen).map_err(cannot)?);
-        Ok(Worker { child, stdin, heard, listener })
+        Ok(Worker { child, stdin, state, listener })
     }
 
     /// What has been heard so far. The acknowledgements stay where they are.
     pub(crate) fn so_far(&self) -> (Option<Ready>, Progress, usize) {
-        let heard = self.heard.lock();
-        (heard.ready.clone(), heard.so_far.clone(), heard.acknowledged.len())
+        let state = self.state.lock();
+        (state.ready.clone(), state.so_far.clone(), state.acknowledged.len())
     }
 
     /// Whether it has ended by itself, which it should not.
@@ -79,7 +79,7 @@ impl Worker {
     }
 
     /// Kills it with SIGKILL, as a crash would, and answers everything that it had said.
-    pub(crate) fn kill(mut self) -> Result<Heard> {
+    pub(crate) fn kill(mut self) -> Result<WorkerState> {
         self.child.kill().map_err(|error| {
             Failure::other(format!("the working process cannot be killed: {error}"), "Try again.")
         })?;
@@ -87,12 +87,12 @@ impl Worker {
     }
 
     /// Asks it to end in order.
-    pub(crate) fn finish(mut self) -> Result<Heard> {
+    pub(crate) fn finish(mut self) -> Result<WorkerState> {
         drop(self.stdin.take());
-        let heard = self.end();
-        match (&heard.error, heard.finished) {
-            (None, true) => Ok(heard),
-            (Some(text), _) => Err(told(text)),
+        let state = self.end();
+        match (&state.error, state.finished) {
+            (None, true) => Ok(state),
+            (Some(text), _) => Err(reported(text)),
             (None, false) => Err(Failure::other(
                 "the working process ended without a word",
                 "Look at its system.",
@@ -100,12 +100,12 @@ impl Worker {
         }
     }
 
-    fn end(&mut self) -> Heard {
+    fn end(&mut self) -> WorkerState {
         let _ = self.child.wait();
         if let Some(listener) = self.listener.take() {
             listener.join();
         }
-        std::mem::take(&mut *self.heard.lock())
+        std::mem::take(&mut *self.state.lock())
     }
 }
 
@@ -119,7 +119,7 @@ impl Drop for Worker {
     }
 }
 
-impl Heard {
+impl WorkerState {
     fn hear(&mut self, frame: Frame, run: u32) {
         let figures = |text: &str| serde_json::from_str(text).unwrap_or_default();
         match frame {
@@ -136,7 +136,7 @@ impl Heard {
 }
 
 /// The working process's own words.
-pub(crate) fn told(text: &str) -> Failure {
+pub(crate) fn reported(text: &str) -> Failure {
     let (what, remedy) = text.split_once('\n').unwrap_or((text, ""));
     Failure::other(what, remedy)
 }

@@ -48,9 +48,9 @@ impl Torture<'_> {
     /// Spoils what there is no other copy of, and does what is advised. Says what was done.
     pub(super) fn disaster(&mut self) -> Result<String> {
         let what = ALL[self.below(ALL.len() as u64) as usize];
-        let told = |failure: Failure| failure.within(&format!("{what:?}"));
+        let reported = |failure: Failure| failure.within(&format!("{what:?}"));
         // This starts the system and stops it in order: nothing is in flight.
-        self.command(&["archive", "now"]).map_err(told)?;
+        self.command(&["archive", "now"]).map_err(reported)?;
         for name in SMALL {
             let bytes = self.small(&self.dir.join(name))?;
             replace_small(&*self.context.seam.disk, &self.kept(name), &bytes)?;

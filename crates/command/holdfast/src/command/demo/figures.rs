@@ -10,7 +10,7 @@ use super::bank::Bank;
 use super::child::Worker;
 use super::frames::Progress;
 use super::{Setup, make_system, open_system, remove_folder};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::Result;
 
 /// What came out.

@@ -19,7 +19,7 @@ pub(crate) struct Ledger {
 }
 
 /// So many violations are told; more would say nothing new.
-const TOLD_MAX: usize = 10;
+const REPORTED_MAX: usize = 10;
 
 impl Ledger {
     /// The ledger of a bank at its opening.
@@ -52,7 +52,7 @@ impl Ledger {
             self.apply(&transfer);
         })?;
         missing.extend(expected);
-        for number in missing.iter().take(TOLD_MAX) {
+        for number in missing.iter().take(REPORTED_MAX) {
             wrong.push(format!("transfer {number:?} was acknowledged and is not in the journal"));
         }
         self.compare(store, bank, &mut wrong)?;
@@ -82,7 +82,7 @@ impl Ledger {
             let expected = self.balances.get(account as usize).copied();
             if expected != Some(balance) {
                 differing += 1;
-                if differing <= TOLD_MAX {
+                if differing <= REPORTED_MAX {
                     let expected = expected.map_or("nothing".to_owned(), |sum| sum.to_string());
                     wrong.push(format!(
                         "account {account} has {balance}, the journal makes it {expected}"

@@ -26,12 +26,14 @@ use clap::{Args, value_parser};
 use seal::{Format, KdfCost, Passphrase};
 use system::{InitOptions, System};
 
-use super::{Context, DONE};
+use super::DONE;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{count, microseconds, warn};
+use crate::output::warn;
 use crate::progress::Progress;
+use crate::text::{count, microseconds};
 use bank::Bank;
-use child::{Heard, Worker};
+use child::{Worker, WorkerState};
 use figures::{Figures, Load};
 use ledger::Ledger;
 use torture::Torture;
@@ -259,15 +261,15 @@ impl Runs<'_> {
             self.watch(&mut worker, share.min(3.0), figures.kills, stage)?;
             let acted = torture.operate();
             let killed = run % 3 != 0;
-            let mut heard = if killed { worker.kill()? } else { worker.finish()? };
-            if let Some(text) = &heard.error {
-                return Err(child::told(text));
+            let mut state = if killed { worker.kill()? } else { worker.finish()? };
+            if let Some(text) = &state.error {
+                return Err(child::reported(text));
             }
             figures.kills += u32::from(killed);
             let acted = acted.map_err(|failure| failure.within("an operator's command"))?;
             let done = torture.round()?;
             stage.act(&format!("{run}: {acted}; then {done}"));
-            self.prove(run, killed, &mut heard, figures, stage)?;
+            self.prove(run, killed, &mut state, figures, stage)?;
             let spent = (self.context.seam.clock.monotonic() - begun).as_secs_f64();
             if !figures.violations.is_empty() || spent > args.seconds as f64 {
                 break;
@@ -287,16 +289,16 @@ impl Runs<'_> {
     ) -> Result<()> {
         let mut worker = Worker::start(self.dir, self.setup, run)?;
         self.watch(&mut worker, seconds, figures.kills, stage)?;
-        let mut heard = if killed { worker.kill()? } else { worker.finish()? };
-        self.load.add(&heard.so_far);
-        if heard.so_far.transfers > 0 {
-            self.last = heard.so_far.clone();
+        let mut state = if killed { worker.kill()? } else { worker.finish()? };
+        self.load.add(&state.so_far);
+        if state.so_far.transfers > 0 {
+            self.last = state.so_far.clone();
         }
-        if let Some(text) = &heard.error {
-            return Err(child::told(text));
+        if let Some(text) = &state.error {
+            return Err(child::reported(text));
         }
         figures.kills += u32::from(killed);
-        self.prove(run, killed, &mut heard, figures, stage)
+        self.prove(run, killed, &mut state, figures, stage)
     }
 
     /// Watches the process work for about so many seconds.
@@ -345,7 +347,7 @@ impl Runs<'_> {
         &mut self,
         run: u32,
         killed: bool,
-        heard: &mut Heard,
+        state: &mut WorkerState,
         figures: &mut Figures,
         stage: &mut Stage,
     ) -> Result<()> {
@@ -355,8 +357,8 @@ impl Runs<'_> {
             return Ok(());
         };
         let before = self.ledger.transfers;
-        let acknowledged = heard.acknowledged.len() as u64;
-        let wrong = self.ledger.prove(system.store(), &bank, run, &mut heard.acknowledged)?;
+        let acknowledged = state.acknowledged.len() as u64;
+        let wrong = self.ledger.prove(system.store(), &bank, run, &mut state.acknowledged)?;
         let journaled = self.ledger.transfers - before;
         figures.acknowledged += acknowledged;
         figures.journaled += journaled;

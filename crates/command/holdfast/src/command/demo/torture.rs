@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use seam::disk::{Create, File, Open};
 
-use super::Context;
 use crate::command::again;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// Who spoils files, and what he remembers.

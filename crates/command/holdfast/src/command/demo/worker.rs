@@ -135,14 +135,14 @@ struct Office {
     acknowledged: Mutex<Vec<(u16, u64)>>,
     settled: Condvar,
     /// One for each thread.
-    desks: Vec<Desk>,
+    lanes: Vec<Lane>,
     responses: Histogram,
     transfers: Counter,
     refused: Counter,
     failure: Mutex<Option<String>>,
 }
 
-struct Desk {
+struct Lane {
     /// Transfers begun, and those of them that are settled.
     begun: AtomicU64,
     settled: AtomicU64,
@@ -152,7 +152,7 @@ struct Desk {
 
 impl Office {
     fn new(seam: &Seam, args: &WorkerArgs) -> Office {
-        let desk = |_| Desk {
+        let lane = |_| Lane {
             begun: AtomicU64::new(0),
             settled: AtomicU64::new(0),
             times: (0..args.window).map(|_| AtomicU64::new(0)).collect(),
@@ -167,7 +167,7 @@ impl Office {
             ended: AtomicBool::new(false),
             acknowledged: Mutex::default(),
             settled: Condvar::new(),
-            desks: (0..args.threads).map(desk).collect(),
+            lanes: (0..args.threads).map(lane).collect(),
             responses: Histogram::default(),
             transfers: Counter::default(),
             refused: Counter::default(),
@@ -206,10 +206,10 @@ impl Office {
 
     /// Waits until a thread has room for another transfer, and one may be begun. `false` when it
     /// shall end.
-    fn wait_for_room(&self, desk: &Desk) -> bool {
+    fn wait_for_room(&self, lane: &Lane) -> bool {
         let is_full = || {
-            let settled = desk.settled.load(Ordering::Acquire);
-            desk.begun.load(Ordering::Relaxed) - settled >= self.window as u64
+            let settled = lane.settled.load(Ordering::Acquire);
+            lane.begun.load(Ordering::Relaxed) - settled >= self.window as u64
         };
         if is_full() {
             let mut waiting = self.acknowledged.lock();
@@ -229,9 +229,9 @@ impl Office {
     fn wait_for_all(&self) {
         let mut waiting = self.acknowledged.lock();
         let in_flight =
-            |desk: &Desk| desk.begun.load(Ordering::Acquire) > desk.settled.load(Ordering::Acquire);
+            |lane: &Lane| lane.begun.load(Ordering::Acquire) > lane.settled.load(Ordering::Acquire);
         for _ in 0..100 {
-            if !self.desks.iter().any(in_flight) {
+            if !self.lanes.iter().any(in_flight) {
                 return;
             }
             self.settled.wait_for(&mut waiting, Duration::from_millis(50));
@@ -248,17 +248,17 @@ const SEQUENCE_BITS: u32 = 48;
 impl CommitSink for Office {
     fn settled(&self, token: u64, outcome: Result<Committed, StoreError>) {
         let (thread, sequence) = (token >> SEQUENCE_BITS, token & ((1 << SEQUENCE_BITS) - 1));
-        let desk = &self.desks[thread as usize];
+        let lane = &self.lanes[thread as usize];
         match outcome {
             Ok(_) => {
-                let begun = desk.times[sequence as usize % self.window].load(Ordering::Relaxed);
+                let begun = lane.times[sequence as usize % self.window].load(Ordering::Relaxed);
                 self.responses.record(self.now_ns().saturating_sub(begun) / 1_000);
                 self.transfers.one();
                 self.acknowledged.lock().push((thread as u16, sequence));
             }
             Err(error) => self.fail(explained(&error)),
         }
-        desk.settled.fetch_add(1, Ordering::Release);
+        lane.settled.fetch_add(1, Ordering::Release);
     }
 
     fn batch_settled(&self) {
@@ -299,25 +299,25 @@ fn transfer_on<S: Store>(
     office: &Arc<Office>,
 ) -> Result<(), StoreError> {
     let sink: Arc<dyn CommitSink> = Arc::clone(office) as Arc<dyn CommitSink>;
-    let desk = &office.desks[usize::from(thread)];
+    let lane = &office.lanes[usize::from(thread)];
     let mut scratch = Vec::new();
-    while office.wait_for_room(desk) {
-        let sequence = desk.begun.load(Ordering::Relaxed);
+    while office.wait_for_room(lane) {
+        let sequence = lane.begun.load(Ordering::Relaxed);
         let number = Number { run: office.run, thread, sequence };
         let from = dice.below(accounts);
         let to = (from + 1 + dice.below(accounts - 1)) % accounts;
         let transfer = Transfer { number, from, to, amount: 1 + i64::from(dice.below(100)) };
-        desk.times[sequence as usize % office.window].store(office.now_ns(), Ordering::Relaxed);
+        lane.times[sequence as usize % office.window].store(office.now_ns(), Ordering::Relaxed);
         let token = u64::from(thread) << SEQUENCE_BITS | sequence;
         let mut options = UnitOptions::default();
         for last in (0..TRIES_MAX).map(|attempt| attempt + 1 == TRIES_MAX) {
             let mut unit = store.begin(options)?;
             match bank.transfer(&mut unit, &transfer, &mut scratch) {
                 Ok(true) => {
-                    desk.begun.fetch_add(1, Ordering::AcqRel);
+                    lane.begun.fetch_add(1, Ordering::AcqRel);
                     if let Err(error) = unit.commit_queued(&sink, token) {
                         // The sink is not told: what was counted as begun counts as settled.
-                        desk.settled.fetch_add(1, Ordering::Release);
+                        lane.settled.fetch_add(1, Ordering::Release);
                         return Err(error);
                     }
                     break;

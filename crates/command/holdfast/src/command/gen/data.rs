@@ -24,7 +24,7 @@ use store::Store;
 use crate::failure::Result;
 
 /// Something that there is to say about a database with data.
-pub(super) struct Told {
+pub(super) struct Remark {
     pub(super) severity: Severity,
     pub(super) code: &'static str,
     pub(super) database: DbdName,
@@ -35,7 +35,7 @@ pub(super) struct Told {
 /// What changed definitions mean.
 #[derive(Default)]
 pub(super) struct Verdict {
-    pub(super) told: Vec<Told>,
+    pub(super) remarks: Vec<Remark>,
     /// Indexes that have to be built.
     due: BTreeSet<DbdName>,
     /// Indexes that there are no more.
@@ -157,9 +157,9 @@ impl Verdict {
         definitions: &Overlay<'_>,
     ) -> Result<()> {
         let database = new.name;
-        let is_refused = |one: &Told| one.severity == Severity::Error && one.database == database;
+        let is_refused = |one: &Remark| one.severity == Severity::Error && one.database == database;
         let Some(record) = state::state_of(&databases.store, database)? else { return Ok(()) };
-        if self.told.iter().any(is_refused) {
+        if self.remarks.iter().any(is_refused) {
             return Ok(());
         }
         let (placement, compare): (_, Compare) = match databases.placement(new) {
@@ -235,7 +235,7 @@ impl Verdict {
         code: &'static str,
         (database, message, help): (DbdName, String, String),
     ) {
-        self.told.push(Told { severity, code, database, message, help });
+        self.remarks.push(Remark { severity, code, database, message, help });
     }
 
     /// Records which indexes have to be built: before the definitions are stored.

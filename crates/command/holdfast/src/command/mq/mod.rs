@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::Result;
 
 /// Work on the queues of a started system, and see what they cost

@@ -6,10 +6,11 @@ use clap::Args;
 use operations::pset::{PageSet, Pset, PsetRequest};
 use operations::verbs::Operation;
 
-use super::super::{Context, DONE};
+use super::super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 use crate::operate::{Where, perform};
-use crate::output::{bytes, count};
+use crate::text::{bytes, count};
 
 /// Show what page sets have had read and written, and what sealing them costs
 ///

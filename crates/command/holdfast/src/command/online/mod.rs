@@ -7,50 +7,38 @@
 //!
 //! | question | where |
 //! |---|---|
-//! | what runs in a region, and how is it scheduled? | [`regions`] |
+//! | what runs in a region, and how is it scheduled? | `jobs` |
 //! | what do metrics say? | [`pages`] |
 //!
 //! Invariants:
 //! 1. Doors open last and close first: nobody is served by half a system.
-//! 2. A program that runs when the system stops has so long for its message, and is backed out
-//!    then; its input waits for the next start.
 
 mod pages;
 mod queue_metrics;
-mod regions;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use codec::CodePage;
-use control::{Checkpoint, DatabaseState, DatabaseUse, PoolState, RegionId};
-use definitions::DbdName;
 use http_door::{Listening, Site};
 use ims_connect::server::{MessageMap, MessageMaps, Options as DoorOptions, Server as ImsConnect};
 use ims_connect::wire::Rule;
 use ims_connect::{Exit, LibraryExit};
+use jobs::online::Online as Transactions;
+use jobs::terms::Terms;
 use operations::Databases;
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
-use otma::{Encoding, Name};
-use pool::PoolStatistics;
-use rustix::process::{Signal, getpid, kill_process};
-use schedule::{Closed, Intents};
+use otma::Encoding;
 use seam::Seam;
-use seam::sync::Mutex;
 use store_any::AnyStore;
-use system::{Guests, MapSettings, OnlineSettings, ProgramMessages, System};
-use uow::Kernel;
+use system::{MapSettings, OnlineSettings, Places, ProgramMessages, System};
 
 use self::pages::{Counted, StatusPages};
-use self::regions::{Hall, Regions};
-use super::listen;
-use super::web;
+use super::{guest, listen, web};
 use crate::failure::{Failure, Result};
-use crate::job::{self, Terms};
 use crate::output::warn;
-use crate::ticker::Ticker;
 
 /// The names of the doors, as `start` tells them.
 const IMS_CONNECT: &str = "ims_connect";
@@ -66,102 +54,10 @@ pub(crate) struct Parts<'a> {
 
 /// The online side, open.
 pub(crate) struct Online {
-    manager: TransactionManager,
+    transactions: Transactions,
     door: Option<ImsConnect>,
     pages: Option<Listening>,
     counted: Counted,
-    regions: Option<Arc<Regions>>,
-    ticker: Option<Ticker>,
-}
-
-/// What operators' commands reach of the system.
-struct Machine {
-    kernel: Arc<Kernel>,
-    databases: Arc<Databases<AnyStore>>,
-    states: Vec<DatabaseState>,
-    /// What is closed, for all programs.
-    intents: Arc<Intents>,
-    /// They know the transaction manager, which knows this.
-    regions: Mutex<Weak<Regions>>,
-}
-
-impl Machine {
-    fn regions(&self) -> std::result::Result<Arc<Regions>, String> {
-        let regions = self.regions.lock().upgrade();
-        regions.ok_or_else(|| "THE SYSTEM IS STARTING, OR SHUTTING DOWN".to_owned())
-    }
-}
-
-impl control::System for Machine {
-    fn databases(&self) -> Vec<DatabaseState> {
-        let mut states = self.states.clone();
-        for state in &mut states {
-            let closed = DbdName::new(&state.name).and_then(|name| self.intents.closed(name));
-            let (access, condition) = match closed {
-                None => continue,
-                Some(Closed::Updates) => ("RD", "NO UPDATES"),
-                Some(Closed::Everything) => ("UP", "STOPPED"),
-            };
-            access.clone_into(&mut state.access);
-            state.conditions.push(condition.to_owned());
-        }
-        states
-    }
-
-    fn pools(&self) -> Vec<PoolState> {
-        let of = |pool: &PoolStatistics| PoolState {
-            name: pool.name.clone(),
-            buffer_bytes: pool.unit_bytes as u64,
-            buffers: pool.frames as u64,
-            free: pool.free as u64,
-            found: pool.hits,
-            read: pool.reads,
-            written: pool.writes,
-        };
-        self.kernel.statistics().pools.iter().map(of).collect()
-    }
-
-    fn set_database(&self, name: &str, may: DatabaseUse) -> std::result::Result<(), String> {
-        let is_known = self.states.iter().any(|one| one.name == name);
-        let dbd = DbdName::new(name).filter(|_| is_known);
-        let dbd = dbd.ok_or_else(|| format!("DATABASE {name} NOT FOUND"))?;
-        let closed = match may {
-            DatabaseUse::Updates => None,
-            DatabaseUse::Reads => Some(Closed::Updates),
-            DatabaseUse::Nothing => Some(Closed::Everything),
-        };
-        self.intents.set_closed(dbd, closed);
-        Ok(())
-    }
-
-    fn missing_database(&self, program: Name) -> Option<String> {
-        if !self.intents.has_closed() {
-            return None;
-        }
-        // A program without a PSB that fits is refused when it is made ready.
-        let psb = job::psb_of(&self.databases, &program.text()).ok()?;
-        self.intents.keeps_away(&psb).map(|dbd| dbd.text().to_owned())
-    }
-
-    fn start_region(&self, name: &str) -> std::result::Result<String, String> {
-        self.regions()?.add_named(name).map_err(|failure| failure.parts().1)
-    }
-
-    fn end_program(&self, region: RegionId) -> std::result::Result<(), String> {
-        match self.regions()?.end_program(region) {
-            true => Ok(()),
-            false => Err("NO PROGRAM RUNS THERE".to_owned()),
-        }
-    }
-
-    fn checkpoint(&self, form: Checkpoint, _quiesce: bool) -> std::result::Result<(), String> {
-        self.kernel.checkpoint_now(false).map_err(|error| error.to_string())?;
-        if form != Checkpoint::Simple {
-            // As `holdfast stop` does: the system ends in order.
-            kill_process(getpid(), Signal::TERM).map_err(|errno| errno.to_string())?;
-        }
-        Ok(())
-    }
 }
 
 impl Online {
@@ -174,32 +70,18 @@ impl Online {
         if !wanted && !transactions::are_there(system)? {
             return Ok(None);
         }
-        let databases = Arc::new(databases);
-        let machine = Arc::new(Machine {
-            kernel: Arc::clone(system.kernel()),
-            states: transactions::database_states(&databases),
-            databases: Arc::clone(&databases),
-            intents: Arc::clone(&terms.intents),
-            regions: Mutex::default(),
-        });
-        let options = transactions::options(settings);
-        let manager = transactions::start(system, Arc::clone(&machine) as _, options)?;
-        let hall = Hall::new(seam, system, databases, terms, manager.clone());
-        let regions = Regions::start(Arc::new(hall), &settings.regions)?;
-        *machine.regions.lock() = Arc::downgrade(&regions);
-        let (ticking, looking) = (manager.clone(), Arc::clone(&regions));
-        let ticker = Ticker::start("ticker", move || {
-            ticking.tick();
-            looking.renew();
-            ticking.take_notices().iter().for_each(warn);
+        let own = std::env::current_exe().map_err(|error| {
+            Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
         })?;
+        let spared = terms.places.as_deref().map(Places::folders).unwrap_or_default();
+        let spared = std::env::join_paths(spared).unwrap_or_default();
+        let command = Box::new(move || region_process(&own, &spared));
+        let side = jobs::online::Parts { seam, system, databases, terms, command };
         let mut online = Online {
-            manager,
+            transactions: Transactions::start(side)?,
             door: None,
             pages: None,
             counted: Counted::default(),
-            regions: Some(regions),
-            ticker: Some(ticker),
         };
         online.open_doors(system, settings)?;
         Ok(Some(online))
@@ -208,7 +90,7 @@ impl Online {
     fn open_doors(&mut self, system: &System, settings: &OnlineSettings) -> Result<()> {
         if !settings.metrics.is_empty() {
             let counted = Arc::clone(&self.counted);
-            let pages = StatusPages::new(system, self.manager.clone(), counted);
+            let pages = StatusPages::new(system, self.manager(), counted);
             let site = Site::of_pages(&settings.metrics, Arc::new(pages));
             let listening = web::server(system)?.listen(site);
             self.pages = Some(listening.map_err(|error| Failure::Error(Box::new(error)))?);
@@ -217,7 +99,7 @@ impl Online {
             return Ok(());
         }
         let options = door_options(system.dir(), settings)?;
-        let manager: Arc<dyn otma::Manager> = Arc::new(self.manager.clone());
+        let manager: Arc<dyn otma::Manager> = Arc::new(self.manager());
         let server = ImsConnect::start(options, manager);
         let server = server.map_err(|error| Failure::Error(Box::new(error)))?;
         server.notices().iter().for_each(warn);
@@ -227,7 +109,7 @@ impl Online {
 
     /// The transaction manager.
     pub(crate) fn manager(&self) -> TransactionManager {
-        self.manager.clone()
+        self.transactions.manager().clone()
     }
 
     /// Has metrics tell of the queue manager's queues.
@@ -248,17 +130,15 @@ impl Online {
             door.close();
         }
         self.pages = None;
-        self.manager.shut_down();
-        self.ticker = None;
-        if let Some(regions) = self.regions.take() {
-            let ended = regions.close();
-            if ended > 0 {
-                warn(format!("message programs that were running are backed out: {ended}"));
-            }
-        }
-        self.manager.take_notices().iter().for_each(warn);
-        transactions::stop(system);
+        self.transactions.close(system);
     }
+}
+
+/// The command that leads to a region's process.
+fn region_process(own: &Path, spared: &std::ffi::OsStr) -> std::process::Command {
+    let mut command = seam::process::command(own);
+    command.arg(guest::REGION).env(seam::spared::SPARED, spared);
+    command
 }
 
 fn door_options(dir: &Path, settings: &OnlineSettings) -> Result<DoorOptions> {
@@ -306,6 +186,3 @@ fn maps_of(settings: &[MapSettings]) -> MessageMaps {
     };
     MessageMaps(settings.iter().map(map).collect())
 }
-
-/// The programs that a system serves.
-pub(crate) type Served = Arc<Guests>;

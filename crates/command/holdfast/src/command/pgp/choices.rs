@@ -10,7 +10,8 @@ use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::CompressionAlgorithm;
 use serde_json::json;
 
-use super::super::{Context, DONE};
+use super::super::DONE;
+use crate::context::Context;
 use crate::failure::Result;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -10,15 +10,16 @@ use openpgp::{
 };
 use serde_json::{Value, json};
 
-use super::super::Context;
 use super::certificate;
 use super::files::{
     FileArgs, Pair, Watched, each, input, is_missing, is_pipe, report, shown, timed, to_place,
     watched,
 };
-use super::ring::small;
+use super::keyring::small;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{on_one_line, say, utc, warn};
+use crate::output::{say, utc, warn};
+use crate::text::on_one_line;
 
 #[derive(Args, Debug)]
 pub(super) struct DecryptArgs {
@@ -113,7 +114,7 @@ fn read_message(
     };
     if args.unverified_stream && pair.is_stream() {
         warn("data goes out before it has been checked; wait for the exit code");
-        let opened = reading.run(&mut input, &mut io::stdout(), stats)?;
+        let opened = reading.run(&mut input, &mut seam::standard::output(), stats)?;
         check(&opened)?;
         tell_weakness(pair, &opened);
         return Ok(opened);

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use clap::Args;
 use openpgp::{Error, Stats, Writing};
 
-use super::super::Context;
 use super::choices::{Cipher, Compression, Digest, Form};
 use super::files::{FileArgs, Pair, each, is_pipe, report, timed, to_place, watched};
 use super::{add_recipient, signers};
+use crate::context::Context;
 use crate::failure::Result;
 
 #[derive(Args, Debug)]
@@ -153,7 +153,7 @@ pub(super) fn write_message(
     let mut input = watched(context, &pair.from)?;
     // A sealed stream may go out as it comes: without its end nobody takes it for a message.
     if pair.is_stream() {
-        writing.run(&mut input, &mut io::stdout(), stats)?;
+        writing.run(&mut input, &mut seam::standard::output(), stats)?;
         return Ok(());
     }
     let mut target = to_place(context, pair.to.as_deref(), replace)?;

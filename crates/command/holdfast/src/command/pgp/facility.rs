@@ -24,7 +24,7 @@ use crate::output::warn;
 const FILE_MAX: usize = 1 << 20;
 
 /// What a command line comes to.
-pub(crate) enum Said {
+pub(crate) enum Rewritten {
     /// Words for the clear command, and the secrets that were among them.
     Words(Vec<OsString>, Secrets),
     /// A text to show.
@@ -32,20 +32,20 @@ pub(crate) enum Said {
 }
 
 /// The command line in clear words.
-pub(crate) fn clear(words: Vec<OsString>) -> Result<Said> {
+pub(crate) fn clear(words: Vec<OsString>) -> Result<Rewritten> {
     let is_pgp = |word: &OsString| word == "pgp";
     // Only what is global may stand before the name of a command.
     let before = words.iter().skip(1).take_while(|word| *word == "--json").count() + 1;
     let Some((head, rest)) = words.split_at_checked(before + 1) else {
-        return Ok(Said::Words(words, Secrets::default()));
+        return Ok(Rewritten::Words(words, Secrets::default()));
     };
     if !head.last().is_some_and(is_pgp) || !Line::is_one(rest) {
-        return Ok(Said::Words(words, Secrets::default()));
+        return Ok(Rewritten::Words(words, Secrets::default()));
     }
     crate::advice::remember_facility();
     let line = Line::parse(rest)?;
     if line.wants_help() {
-        return Ok(Said::Help(facility::help()));
+        return Ok(Rewritten::Help(facility::help()));
     }
     let home = line.home().or_else(|| std::env::var_os(HOME_VARIABLE).map(PathBuf::from));
     let configuration = match home.or_else(usual_home) {
@@ -60,7 +60,7 @@ pub(crate) fn clear(words: Vec<OsString>) -> Result<Said> {
     if words.get(head.len()).is_some_and(|word| word == "verify") {
         words.insert(head.len() + 1, "--plain".into());
     }
-    Ok(Said::Words(words, call.secrets))
+    Ok(Rewritten::Words(words, call.secrets))
 }
 
 /// The configuration; one that is not there says nothing.

@@ -12,12 +12,13 @@ use clap::{Args, ValueEnum};
 use openpgp::{Error, STAGES, Stages, Stats, Target};
 use serde_json::{Value, json};
 
-use super::super::Context;
 use super::RingArgs;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{bytes, on_one_line, say};
+use crate::output::say;
 use crate::progress::Progress;
 use crate::standard::is_special;
+use crate::text::{bytes, on_one_line};
 
 /// What all of them take: which files, and how.
 #[derive(Args, Debug)]
@@ -204,7 +205,7 @@ pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) ->
             Ok(Target::stream(&context.seam, Box::new(file.map_err(failed)?)))
         }
         Some(path) => Ok(Target::file(&context.seam, path, replace)?),
-        None => Ok(Target::stream(&context.seam, Box::new(io::stdout()))),
+        None => Ok(Target::stream(&context.seam, Box::new(seam::standard::output()))),
     }
 }
 

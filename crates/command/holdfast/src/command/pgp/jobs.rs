@@ -24,16 +24,18 @@ use openpgp::{CipherBlock, CipherBlocks, Error, Reading, Stats, Writing};
 use region::Dd;
 use serde_json::json;
 
+use super::super::DONE;
 use super::super::batch::dds_of;
-use super::super::{Context, DONE};
 use super::decrypt::{refuse_bad, tell_signatures};
 use super::encrypt::write_message;
 use super::files::{Cost, Pair, is_pipe, place, shown, to_place, watched};
-use super::ring::small;
+use super::keyring::small;
 use super::{RingArgs, add_recipient};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::output::{count, on_one_line, utc, warn};
+use crate::output::{utc, warn};
 use crate::standard::is_special;
+use crate::text::{count, on_one_line};
 
 #[derive(Args, Debug)]
 pub(super) struct JobArgs {

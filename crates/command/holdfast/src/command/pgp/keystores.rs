@@ -14,10 +14,10 @@ use openpgp::{Error, NewX509, SecretKey, Store, X509, replace_file};
 use seam::disk::HeldLock;
 use zeroize::Zeroizing;
 
-use super::super::Context;
 use super::RingArgs;
 use super::files::shown;
-use super::ring::{small, told};
+use super::keyring::{report, small};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::passphrase::{KEYSTORE_VARIABLE, for_files};
 
@@ -120,7 +120,7 @@ pub(super) fn keep(
     let mut change = Change::begin(context, ring, path, true)?;
     change.keystore.add(alias, key, &[], &certificates)?;
     change.finish(context)?;
-    told(context, &certificates[0].fingerprint(), "made")
+    report(context, &certificates[0].fingerprint(), "made")
 }
 
 /// Removes keys from a keystore.
@@ -139,7 +139,7 @@ pub(super) fn delete(
     }
     change.finish(context)?;
     for print in prints {
-        told(context, print, "deleted")?;
+        report(context, print, "deleted")?;
     }
     super::super::DONE
 }

@@ -18,9 +18,9 @@ use openpgp::{Ask, Error, SecretKey, Tokens};
 use seal::Passphrase;
 use zeroize::Zeroizing;
 
-use super::super::Context;
 use super::RingArgs;
 use super::files::shown;
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::passphrase::{
     FILE_VARIABLE, KEY_VARIABLE, NEW_VARIABLE, PIN_VARIABLE, can_ask, for_files, given_for_files,

@@ -8,10 +8,11 @@ use openpgp::{Error, NewX509, Store, X509};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::super::{Context, DONE};
+use super::super::DONE;
 use super::files::to_place;
-use super::ring::{DAY_S, ExportArgs};
+use super::keyring::{DAY_S, ExportArgs};
 use super::{Own, RingArgs, keystores, own, secret};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// What certificates are to say.

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use holdfast_wal::{
-    DurableSink, Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Opened, Scanned, scan,
+    Beginning, DurableSink, Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Opened, Scanned,
+    scan,
 };
 use seal::TestKeys;
 use seam::Seam;
@@ -33,8 +34,8 @@ pub(crate) struct Ledger {
     acked: Mutex<BTreeMap<(u64, u64), (u64, Lsn)>>,
     /// The copy that was reported lost.
     pub(crate) stale: Mutex<Option<(u8, GroupNumber)>>,
-    /// Whether the write-ahead data set may hold what the log lacks.
-    pub(crate) ahead: AtomicBool,
+    /// Since which beginning the write-ahead data set may hold what the log lacks.
+    pub(crate) ahead: Mutex<Option<Beginning>>,
     /// The stripes and their folders that were recorded last.
     pub(crate) layout: Mutex<Option<Layout>>,
     /// What the last restart has found: begin, end and hash of each record.
@@ -56,8 +57,8 @@ impl LogEvents for Ledger {
         Ok(())
     }
 
-    fn ahead(&self, holds: bool) -> Result<(), String> {
-        self.ahead.store(holds, SeqCst);
+    fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
+        *self.ahead.try_lock().expect("never held across a scheduling point") = holds;
         Ok(())
     }
 }
@@ -120,7 +121,7 @@ impl Machine {
         let ledger = Ledger {
             acked: Mutex::new(self.ledger.acked.lock().clone()),
             stale: Mutex::new(*self.ledger.stale.lock()),
-            ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
+            ahead: Mutex::new(*self.ledger.ahead.lock()),
             layout: Mutex::new(self.ledger.layout.lock().clone()),
             found: Mutex::new(self.ledger.found.lock().clone()),
             from: AtomicU64::new(self.ledger.from.load(SeqCst)),
@@ -147,7 +148,7 @@ impl Machine {
         LogStart {
             from: Lsn(self.ledger.from.load(SeqCst)),
             stale: *self.ledger.stale.lock(),
-            ahead: self.ledger.ahead.load(SeqCst),
+            ahead: *self.ledger.ahead.lock(),
             ..LogStart::NEW
         }
     }

@@ -6,6 +6,7 @@
 //! | `SYSTEM.ADMIN.QMGR.EVENT` | starts and stops; somebody may not; names that lead nowhere | `STRSTPEV`, `AUTHOREV`, `INHIBTEV`, `LOCALEV`, `REMOTEEV` |
 //! | `SYSTEM.ADMIN.CHANNEL.EVENT` | channels start, stop, refuse | `CHLEV` |
 //! | `SYSTEM.ADMIN.STATISTICS.QUEUE` | what queues did in an interval | `STATQ`, see `statistics` |
+//! | `SYSTEM.ADMIN.CONFIG.EVENT`, `.COMMAND.EVENT` | what is administered | `CONFIGEV`, `CMDEV`, see `administration` |
 //! | `SYSTEM.ADMIN.ACCOUNTING.QUEUE` | what connections did | `ACCTMQI`, `ACCTQ`, see `accounting` |
 //!
 //! 1. An event is a message of its own, put at once, whatever becomes of the unit of work in which
@@ -13,16 +14,19 @@
 //! 2. No latch is held while an event is put, and events of event queues make no events.
 
 mod accounting;
+mod administration;
 mod pcf;
 mod statistics;
 
 use store::Store;
 
 pub(crate) use accounting::{Account, Accounting, Did, Disconnected, end};
+pub(crate) use administration::Change;
+pub use administration::{Commanded, Commander, Origin};
 pub(crate) use statistics::Counted;
 
 use super::{Core, Work};
-use crate::descriptor::value;
+use crate::descriptor::{Identifier, NO_IDENTIFIER, value};
 use crate::message::Message;
 use crate::name::ObjectName;
 use crate::objects::Object;
@@ -70,6 +74,10 @@ pub(crate) struct Switches {
     channel: bool,
     /// Only those of channels that something has gone wrong with.
     channel_exceptions: bool,
+    configuration: bool,
+    commands: bool,
+    /// Commands that only show something, too.
+    displays: bool,
 }
 
 impl Switches {
@@ -84,6 +92,9 @@ impl Switches {
             start_stop: on("STRSTPEV"),
             channel: on("CHLEV"),
             channel_exceptions: manager.is("CHLEV", "EXCEPTION"),
+            configuration: on("CONFIGEV"),
+            commands: on("CMDEV") || manager.is("CMDEV", "NODISPLAY"),
+            displays: on("CMDEV"),
         }
     }
 }
@@ -340,10 +351,21 @@ impl<S: Store> Core<S> {
 
     /// Puts a message of the queue manager's own on a queue, in a unit of work of its own.
     fn put_own(&self, queue: &str, format: [u8; 8], message: pcf::Message) {
+        self.put_own_as(queue, format, message, NO_IDENTIFIER);
+    }
+
+    fn put_own_as(
+        &self,
+        queue: &str,
+        format: [u8; 8],
+        message: pcf::Message,
+        correlation: Identifier,
+    ) {
         let Some(queue) = self.queue(&queue.into()) else { return };
         let Ok(mut descriptor) = self.own_descriptor() else { return };
         let settings = queue.settings();
         descriptor.format = format;
+        descriptor.correl_id = correlation;
         descriptor.ccsid = 1208;
         descriptor.persistence = i32::from(settings.persistent);
         descriptor.priority = settings.priority;

@@ -11,9 +11,14 @@ pub(crate) struct Message {
 const INTEGER: i32 = 3;
 const TEXT: i32 = 4;
 const INTEGERS: i32 = 5;
+const TEXTS: i32 = 6;
+const BYTES: i32 = 9;
 const GROUP: i32 = 20;
 const LONGS: i32 = 25;
 const CCSID: i32 = 1208;
+/// Where the header says which part of several a message is, and whether the last.
+const SEQUENCE_AT: usize = 16;
+const CONTROL_AT: usize = 20;
 /// Where the header counts parameters.
 const COUNT_AT: usize = 32;
 
@@ -67,6 +72,66 @@ impl Message {
         field.resize(padded, 0);
         self.bytes.extend_from_slice(&field);
         self.count += 1;
+    }
+
+    /// Which part it is of several that belong together.
+    pub(crate) fn part(&mut self, number: i32, is_last: bool) {
+        self.set(SEQUENCE_AT, number);
+        self.set(CONTROL_AT, i32::from(is_last));
+    }
+
+    fn set(&mut self, at: usize, number: i32) {
+        if let Some(field) = self.bytes.get_mut(at..at + 4) {
+            field.copy_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn bytes(&mut self, id: i32, bytes: &[u8]) {
+        let padded = bytes.len().next_multiple_of(4);
+        for field in [BYTES, 16 + padded as i32, id, bytes.len() as i32] {
+            self.number(field);
+        }
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.resize(self.bytes.len() + padded - bytes.len(), 0);
+        self.count += 1;
+    }
+
+    /// Texts, each of the same width.
+    pub(crate) fn texts(&mut self, id: i32, texts: &[String], width: usize) {
+        let width = texts.iter().map(String::len).max().unwrap_or(0).max(width);
+        let padded = (width * texts.len()).next_multiple_of(4);
+        let count = texts.len() as i32;
+        for field in [TEXTS, 24 + padded as i32, id, CCSID, count, width as i32] {
+            self.number(field);
+        }
+        let end = self.bytes.len() + padded;
+        for text in texts {
+            let to = self.bytes.len() + width;
+            self.bytes.extend_from_slice(text.as_bytes());
+            self.bytes.resize(to, b' ');
+        }
+        self.bytes.resize(end, 0);
+        self.count += 1;
+    }
+
+    /// Parameters as another message has them, and how many they are.
+    pub(crate) fn parameters(&mut self, (bytes, count): (&[u8], i32)) -> i32 {
+        self.bytes.extend_from_slice(bytes);
+        self.count += count;
+        count
+    }
+
+    /// Begins a group whose members are counted later.
+    pub(crate) fn begin_group(&mut self, id: i32) -> usize {
+        let at = self.bytes.len();
+        self.group(id, 0);
+        at
+    }
+
+    /// So many parameters came since it was begun.
+    pub(crate) fn end_group(&mut self, begun_at: usize, members: i32) {
+        self.set(begun_at + 12, members);
+        self.count -= members;
     }
 
     /// So many of the parameters behind it belong to it.

@@ -16,6 +16,9 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// The first of four ports on loopback addresses: server, Patroni, and two of etcd.
 const PORT: u16 = 55_432;
 
+/// How the nodes are configured: as those of an operator.
+const PATRONI: &str = include_str!("../../../../../../deploy/three-nodes/patroni.yml.in");
+
 /// A cluster of three nodes with a synchronous standby. It ends with this value.
 pub struct Nodes {
     control: Mutex<(Option<ChildStdin>, ChildStdout)>,
@@ -28,6 +31,7 @@ impl Nodes {
         let mut command = Command::new("sh");
         command.args(["-c", include_str!("nodes.sh"), "nodes.sh"]);
         command.arg(programs()).arg(PORT.to_string());
+        command.env("HOLDFAST_PATRONI", PATRONI);
         command.current_dir("/tmp").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a shell can be started");
         let stdin = child.stdin.take().expect("a pipe");

@@ -1,6 +1,7 @@
 # Three PostgreSQL nodes under Patroni with a synchronous standby, for tests: made in a folder of
 # its own, on loopback addresses, gone with whoever started it. Needs Debian's packages etcd-server
-# and patroni. Commands come by stdin, a line each; each is answered by a line on stdout; the end of
+# and patroni; the nodes are configured as deploy/three-nodes has it, whose patroni.yml.in is in the
+# variable HOLDFAST_PATRONI. Commands come by stdin, a line each; each is answered by a line on stdout; the end of
 # stdin is the end. Whoever is root has the servers run as user postgres, who may not be root.
 # usage: sh nodes.sh BIN PORT
 #
@@ -8,6 +9,7 @@
 #   kill N    node N dies with all its processes
 #   freeze N  the processes of node N stop where they are; thaw N lets them go on
 #   start N   a node that died comes back
+#   sound     answers whether this Patroni keeps a leader that was frozen replaced
 #   standbys  answers how many nodes follow the leader: those it waits for, and all
 set -eu
 bin=$1 port=$2
@@ -25,35 +27,14 @@ node() {
 }
 configure() {
     mkdir -p "n$1"
-    cat >"n$1/patroni.yml" <<END
-scope: holdfast
-name: n$1
-restapi: { listen: "$(node "$1"):$((port + 1))", connect_address: "$(node "$1"):$((port + 1))" }
-etcd3: { host: "127.0.0.10:$((port + 2))" }
-bootstrap:
-  dcs:
-    ttl: 20
-    loop_wait: 2
-    retry_timeout: 6
-    synchronous_mode: true
-    synchronous_mode_strict: true
-    postgresql:
-      use_pg_rewind: true
-      parameters: { max_connections: 200, wal_keep_size: 256MB }
-  initdb: [ { encoding: UTF8 }, { locale: C } ]
-postgresql:
-  listen: "$(node "$1"):$port"
-  connect_address: "$(node "$1"):$port"
-  data_dir: $home/n$1/data
-  bin_dir: $bin
-  pgpass: $home/n$1/pgpass
-  pg_hba: [ "local all all trust", "host all all 127.0.0.0/8 trust", "host replication all 127.0.0.0/8 trust" ]
-  authentication:
-    superuser: { username: holdfast, password: only-a-test }
-    replication: { username: replicator, password: only-a-test }
-    rewind: { username: holdfast, password: only-a-test }
-  parameters: { unix_socket_directories: "$home/n$1", shared_buffers: 32MB }
-END
+    printf '%s\n' "$HOLDFAST_PATRONI" | sed \
+        -e "s|%NAME%|n$1|; s|%ADDRESS%|$(node "$1")|g; s|%PORT%|$port|g; s|%REST_PORT%|$((port + 1))|g" \
+        -e "s|%ETCD_HOSTS%|127.0.0.10:$((port + 2))|; s|%HOME%|$home/n$1|; s|%DATA%|$home/n$1/data|" \
+        -e "s|%BIN%|$bin|; s|%SUPERUSER%|holdfast|g; s|%SUPERUSER_PASSWORD%|only-a-test|g" \
+        -e 's|%REPLICATOR_PASSWORD%|only-a-test|; s|%WATCHDOG%|"off"|' \
+        -e 's|%HBA%|["local all all trust", "host all all 127.0.0.0/8 trust", "host replication all 127.0.0.0/8 trust"]|' \
+        -e "s|%PARAMETERS%|{ unix_socket_directories: \"$home/n$1\", shared_buffers: 32MB }|" \
+        >"n$1/patroni.yml"
     [ -z "$as" ] || chown -R postgres "n$1"
 }
 start() {
@@ -92,6 +73,11 @@ leader() {
         [ "$(asked $each leader)" = 200 ] && echo $each && return
     done
     echo 0
+}
+# Since 3.0.3: before, such a leader writes its key over the one of who replaced it.
+sound() {
+    version=$($as patroni --version)
+    printf '%s\n' "patroni 3.0.3" "$version" | sort -V -C && echo yes || echo no
 }
 leads() {
     [ "$(leader)" = "$1" ]
@@ -134,6 +120,7 @@ echo "ready $home"
 while read -r command number; do
     case $command in
         leader) leader ;;
+        sound) sound ;;
         standbys) echo "$(count sync) $(count replica)" ;;
         kill) signal "$number" KILL; echo "done" ;;
         freeze) signal "$number" STOP; echo "done" ;;

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -103,16 +103,27 @@ impl Drop for Proxy {
     }
 }
 
+/// How the engine answers COMMIT.
+const COMMITTED: &[u8] = b"COMMIT\0";
+
+fn count(bytes: &[u8], wanted: &[u8]) -> usize {
+    bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
+}
+
 fn serve(state: &Arc<State>, mut client: UnixStream) {
     let Ok(mut server) = UnixStream::connect(&state.server) else { return };
     let (mut back_from, mut back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-    let answered = Arc::new(AtomicU64::new(0));
-    let told = Arc::clone(&answered);
+    let committed = Arc::new(AtomicUsize::new(0));
+    let muted = Arc::new(AtomicBool::new(false));
+    let (counted, silent) = (Arc::clone(&committed), Arc::clone(&muted));
     std::thread::spawn(move || {
         let mut bytes = vec![0; 1 << 16];
+        let mut answers = Vec::new();
         while let Ok(length @ 1..) = back_from.read(&mut bytes) {
-            told.fetch_add(1, SeqCst);
-            if back_to.write_all(&bytes[..length]).is_err() {
+            answers.extend_from_slice(&bytes[..length]);
+            counted.fetch_add(count(&answers, COMMITTED), SeqCst);
+            answers.drain(..answers.len().saturating_sub(COMMITTED.len() - 1));
+            if !silent.load(SeqCst) && back_to.write_all(&bytes[..length]).is_err() {
                 break;
             }
         }
@@ -145,12 +156,15 @@ fn serve(state: &Arc<State>, mut client: UnixStream) {
                 pause();
             }
             Cut::After => {
-                let before = answered.load(SeqCst);
-                let _ = client.shutdown(Shutdown::Both);
+                let wanted = committed.load(SeqCst) + count(sent, b"COMMIT");
+                // The client learns of the cut when the engine has committed: what it asks then must
+                // not overtake the commit.
+                muted.store(true, SeqCst);
                 let _ = server.write_all(sent);
-                // The engine has answered, so it has committed: however busy the machine is.
+                // However busy the machine is. An engine that cannot answer what stands in front of
+                // COMMIT would not commit.
                 let until = Instant::now() + PATIENCE;
-                while answered.load(SeqCst) == before && Instant::now() < until {
+                while committed.load(SeqCst) < wanted && Instant::now() < until {
                     std::thread::sleep(Duration::from_millis(5));
                 }
             }

@@ -1,0 +1,46 @@
+//! What killed programs have left in a system's folder: records of `,text` files lie there in
+//! clear.
+
+use std::path::Path;
+
+use base::Coded as _;
+use region::program::{Cleared, clear as clear_programs};
+use seam::disk::Disk;
+
+use crate::job::PROGRAMS;
+
+/// What is to be known of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tells {
+    /// What was removed.
+    OfRemoved,
+    /// And what is still there, in clear, for its owner.
+    OfAll,
+}
+
+/// Removes records of programs that were killed, and answers what is to be known of that. That it
+/// cannot is no reason not to go on: whoever only reads a system may do that where nothing can be
+/// written.
+#[must_use]
+pub fn clear(disk: &dyn Disk, system: &Path, tells: Tells) -> Vec<String> {
+    let Cleared { records, kept } = match clear_programs(disk, &system.join(PROGRAMS)) {
+        Ok(cleared) => cleared,
+        Err(error) => {
+            let what = "records that a killed program has left in clear cannot be removed";
+            return vec![format!("{what}: {error} ({})", error.code())];
+        }
+    };
+    let mut notes = Vec::new();
+    for path in &records {
+        let path = path.display();
+        notes.push(format!("{path} is removed: a killed program had left it in clear"));
+    }
+    for path in kept.iter().filter(|_| tells == Tells::OfAll) {
+        let path = path.display();
+        notes.push(format!(
+            "{path} lies there in clear: it could not become lines, and is kept; remove it when \
+             it is of no more use"
+        ));
+    }
+    notes
+}
