@@ -52,9 +52,9 @@ impl ToStdout {
         seam::thread::spawn("copy to stdout", move || {
             let mut buffer = vec![0; CHUNK];
             let error = loop {
-                let passed = file
-                    .read(&mut buffer)
-                    .and_then(|read| io::stdout().lock().write_all(&buffer[..read]).map(|()| read));
+                let passed = file.read(&mut buffer).and_then(|read| {
+                    seam::standard::output().write_all(&buffer[..read]).map(|()| read)
+                });
                 match passed {
                     Ok(read) => count.fetch_add(read as u64, SeqCst),
                     Err(error) => break error,
@@ -75,7 +75,7 @@ impl ToStdout {
             }
             self.seam.clock.sleep(LOOK);
         }
-        io::stdout().lock().flush()?;
+        seam::standard::output().flush()?;
         Ok(())
     }
 

@@ -252,7 +252,7 @@ pub(crate) fn password_to_set(argument: &str) -> Result<Password> {
 
 /// The main output: it appears when everything is right.
 pub(crate) fn main_output(seam: &Seam) -> Target {
-    Target::stream(seam, Box::new(io::stdout()))
+    Target::stream(seam, Box::new(seam::standard::output()))
 }
 
 /// Writes the main output at once.

@@ -34,6 +34,7 @@ pub mod reserve;
 pub mod sim;
 pub mod socket;
 pub mod spared;
+pub mod standard;
 pub mod stop;
 pub mod sync;
 pub mod thread;

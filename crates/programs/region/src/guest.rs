@@ -198,6 +198,8 @@ pub(crate) fn fence_in(is_far: bool) {
         // Where a lower limit stands in its place, its parents alone tell whose it is.
         let _ = seam::fence::brand();
     }
+    // What a program makes, by whatever way, is for nobody else to read.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // Nothing that is done before the program ends needs what is refused from here on.
     match seam::fence::put_up() {
         // With the keys in its own memory, a program is kept from nothing by it.
@@ -427,6 +429,9 @@ pub(crate) fn runtime_error(text: usize) {
     }
 }
 
+const DESCRIPTORS: &str = "the program has closed descriptors that were not its own, those of the \
+                           system's files among them";
+
 /// Commits or backs out, says so in the ledger, and ends the process.
 fn finish(caller: Option<Caller>, end: &End) -> ! {
     let Some(mut caller) = caller else { abi::leave(1) };
@@ -446,6 +451,12 @@ fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     // What the program has displayed belongs in front of what is said about its end.
     let lost = if abi::flush() { None } else { lost_output() };
     let lost = unfinished.map(unwritten).or(lost);
+    if !seam::real::locks_stand() {
+        // What would be written goes who knows where, and somebody else may have the system by now.
+        interface.ledger().abend("U4038", DESCRIPTORS);
+        interface.ledger().set_state(State::Ended);
+        return (1, false);
+    }
     let ended = seam::thread::catch(|| match end {
         End::Normal(_) if let Some(error) = &lost => {
             interface.ledger().abend(error.code().0, &said(error));

@@ -89,6 +89,13 @@ fn a_full_device_and_a_reader_that_goes_away_are_errors_that_leave_nothing() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("No space left"), "{said}");
     assert_eq!(place.names(), names);
+    let script = format!("echo paid | {OURS} encrypt --session-key-out=session ada.cert >&-");
+    let mut command = Command::new("sh");
+    let output = finish(command.current_dir(&place.0).arg("-c").arg(script), b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("standard output was closed"), "{said}");
+    assert_eq!(place.names(), names);
 
     let message = place.works(&["encrypt", "ada.cert"], &vec![7; 20_000_000]);
     place.put("message", &message);

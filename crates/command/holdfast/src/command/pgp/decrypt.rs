@@ -113,7 +113,7 @@ fn read_message(
     };
     if args.unverified_stream && pair.is_stream() {
         warn("data goes out before it has been checked; wait for the exit code");
-        let opened = reading.run(&mut input, &mut io::stdout(), stats)?;
+        let opened = reading.run(&mut input, &mut seam::standard::output(), stats)?;
         check(&opened)?;
         tell_weakness(pair, &opened);
         return Ok(opened);

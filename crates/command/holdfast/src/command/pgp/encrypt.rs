@@ -153,7 +153,7 @@ pub(super) fn write_message(
     let mut input = watched(context, &pair.from)?;
     // A sealed stream may go out as it comes: without its end nobody takes it for a message.
     if pair.is_stream() {
-        writing.run(&mut input, &mut io::stdout(), stats)?;
+        writing.run(&mut input, &mut seam::standard::output(), stats)?;
         return Ok(());
     }
     let mut target = to_place(context, pair.to.as_deref(), replace)?;
