@@ -157,8 +157,8 @@ mod tests {
         "pgp sign FILE",
         "pgp verify FILE",
     ];
-    /// Those by which files are written. The scenarios of `a_system_keeps_to_its_own_places` see that
-    /// each of them spares the files of systems.
+    /// Those by which files are written. The scenarios of `a_system_keeps_to_its_own_places` see
+    /// that each of them spares the files of systems.
     const WRITTEN: [&str; 16] = [
         "batch --dd",
         "batch --trace",

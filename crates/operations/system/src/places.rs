@@ -212,8 +212,8 @@ impl Places {
         Err(SystemError::OwnFile { what, path, holds, owner })
     }
 
-    /// Refuses an anchor that would take the place of another file of the system, or the name of one
-    /// of another system. One that has bytes says itself whether it is an anchor.
+    /// Refuses an anchor that would take the place of another file of the system, or the name of
+    /// one of another system. One that has bytes says itself whether it is an anchor.
     fn check_anchor(&self, disk: &dyn Disk) -> Result<(), SystemError> {
         let Some(anchor) = self.all.iter().find(|place| place.holds == ANCHOR) else {
             return Ok(());

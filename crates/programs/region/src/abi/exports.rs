@@ -15,7 +15,7 @@
 //! | `HOLDFASTMQ` | what that interface calls, here or in a library: [`mqm_calls::region`] |
 //! | `holdfast_vsam_open` and the others of `holdfast_vsam.h` | programs in C, for data sets |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
-//! | `cob_sys_copy_file` and others | COBOL, in place of libcob's: [`file_handler::abi::routines`] |
+//! | `cob_sys_copy_file` and others | COBOL: [`file_handler::abi::routines`] |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
 //! The calls recognise what they are given by what it is ([`crate::parameters`]), so that they
@@ -97,8 +97,8 @@ extern "C" fn HOLDFASTFB(item: *mut u8) {
 macro_rules! export_routine {
     ($($name:ident($($parameter:ident),*) => $does:expr;)*) => {$(
         #[doc = concat!("The routine `", stringify!($name), "` of the COBOL run time.")]
-        // SAFETY: in an executable with this crate it is the only one of this name; programs and the
-        // run time find it before the run time's own, which has the same parameters.
+        // SAFETY: in an executable with this crate it is the only one of this name; programs and
+        // the run time find it before the run time's own, which has the same parameters.
         #[unsafe(no_mangle)]
         extern "C" fn $name($($parameter: *mut u8),*) -> c_int {
             $does
