@@ -296,12 +296,14 @@ type Held = (i32, u64, u64);
 static HELD: parking_lot::Mutex<Vec<Held>> = parking_lot::Mutex::new(Vec::new());
 
 /// Whether the descriptors of all locks that this process holds are still theirs. Whatever else
-/// runs in the process may have closed them, and the lock with them.
+/// runs in the process may have closed them, and the locks with them.
+#[allow(unsafe_code)] // a descriptor by its number
 #[must_use]
 pub fn locks_stand() -> bool {
     HELD.lock().iter().all(|(number, device, inode)| {
-        fs::stat(format!("/proc/self/fd/{number}"))
-            .is_ok_and(|stat| (stat.st_dev, stat.st_ino) == (*device, *inode))
+        // SAFETY: the descriptor is only asked what it is, and answers an error if it is none.
+        let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(*number) };
+        fs::fstat(fd).is_ok_and(|stat| (stat.st_dev, stat.st_ino) == (*device, *inode))
     })
 }
 

@@ -109,8 +109,8 @@ fn is_of_a_row(folder: &Path, name: &str) -> bool {
         None if name == ARCHIVES_MARK => &ROWS[1..],
         None => return false,
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| {
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.any(|entry| {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
         rows.iter().any(|row| name.starts_with(row)) && by_front(&entry.path()).is_some()

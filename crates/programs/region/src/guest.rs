@@ -452,10 +452,11 @@ fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     let lost = if abi::flush() { None } else { lost_output() };
     let lost = unfinished.map(unwritten).or(lost);
     if !seam::real::locks_stand() {
-        // What would be written goes who knows where, and somebody else may have the system by now.
+        // What would be written goes who knows where, and somebody else may have the system by now:
+        // nothing is ended in order, and restart backs out.
         interface.ledger().abend("U4038", DESCRIPTORS);
         interface.ledger().set_state(State::Ended);
-        return (1, false);
+        abi::leave(1);
     }
     let ended = seam::thread::catch(|| match end {
         End::Normal(_) if let Some(error) = &lost => {

@@ -112,11 +112,11 @@ export_routine! {
     cob_sys_delete_file(_name) => routines::delete();
     cob_sys_file_delete(_name, _kind) => routines::delete();
     cob_sys_rename_file(_from, _to) => routines::rename();
-    // SAFETY: the run time's convention: a byte of access mode, 4 bytes of handle.
     cob_sys_open_file(_name, access, _lock, _device, handle) =>
+        // SAFETY: the run time's convention: a byte of access mode, 4 bytes of handle.
         unsafe { routines::open(access, handle, false) };
-    // SAFETY: as above.
     cob_sys_create_file(_name, access, _lock, _device, handle) =>
+        // SAFETY: as above.
         unsafe { routines::open(access, handle, true) };
 }
 

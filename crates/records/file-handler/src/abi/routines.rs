@@ -59,9 +59,8 @@ fn named(parameter: c_int) -> Option<PathBuf> {
         }
         std::slice::from_raw_parts(data.cast::<u8>().cast_const(), size).to_vec()
     };
-    std::mem::forget(library);
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-    let name = name[..end].trim_ascii();
+    let name = name[..end].trim_ascii_end();
     match target(&Assigned, name) {
         Target::Path(path, _) if !name.is_empty() => Some(path),
         _ => None,
@@ -136,6 +135,7 @@ pub fn rename() -> c_int {
 ///
 /// # Safety
 /// `access` is null or leads to a byte, `handle` is null or leads to 4.
+#[allow(clippy::disallowed_methods)] // programs' files are no part of a system
 pub unsafe fn open(access: *const u8, handle: *mut u8, anew: bool) -> c_int {
     if access.is_null() || handle.is_null() {
         return WRONG;
