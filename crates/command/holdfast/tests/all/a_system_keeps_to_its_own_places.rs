@@ -492,7 +492,7 @@ fn no_output_of_a_command_without_a_system_takes_the_place_of_a_file_of_one() {
     let drive = ["drive", "--connect", "127.0.0.1:9", "--time", "0.1", &plan];
     for path in targets.iter().map(|path| text(path)) {
         let (data, report) = (format!("SYSUT2={path}"), format!("SYSPRINT={path}"));
-        let told: [&[&str]; 16] = [
+        let told: [&[&str]; 17] = [
             &["pgp", "encrypt", "--yes", "-r", "me", "-o", &path, &input],
             &["pgp", "-e", "-rA", "me", "-o", &path, &input],
             &["pgp", "decrypt", "--yes", "-o", &path, &message],
@@ -503,6 +503,7 @@ fn no_output_of_a_command_without_a_system_takes_the_place_of_a_file_of_one() {
             &["pgp", "export", "me", "--yes", "-o", &path],
             &["pgp", "export", "me", "--secret", "--yes", "-o", &path],
             &["pgp", "verify", "--yes", "-o", &path, &message],
+            &["pgp", "generate", "--alias", "new", "--keystore", &path, user],
             &["pgp", "csdfilen", "--dd", &pay, "--dd", &data, "--dd", &card],
             &["pgp", "csdfilen", "--dd", &pay, "--dd", &other, "--dd", &card, "--dd", &report],
             &["pgp", "csdfilde", "--dd", &sealed, "--dd", &data],
