@@ -301,9 +301,11 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderGone,
-            _ => {
-                Failure::other(format!("the result cannot be written: {error}"), "Write elsewhere.")
-            }
+            _ => Failure::other(
+                format!("the result cannot be written: {error}"),
+                "What was asked for may be done all the same: look before you ask again, and have \
+                 the result written elsewhere.",
+            ),
         }
     }
 }

@@ -104,4 +104,89 @@ mod tests {
             assert!(!is_standard_output(Path::new(name)), "{name}");
         }
     }
+
+    /// Options and places by which files are only read, of whichever command; and of some.
+    const READ: [&str; 14] = [
+        "--ca",
+        "--certificate",
+        "--config",
+        "--file",
+        "--key",
+        "--key-passphrase-file",
+        "--keys",
+        "--keystore",
+        "--keystore-passphrase-file",
+        "--map",
+        "--new-passphrase-file",
+        "--passphrase-file",
+        "--pin-file",
+        "--token-module",
+    ];
+    const READ_HERE: [&str; 11] = [
+        "batch --program",
+        "db map MAPFILE",
+        "define FILE",
+        "gen FILE|FOLDER",
+        "load FILE",
+        "pgp compress FILE",
+        "pgp decrypt FILE",
+        "pgp encrypt FILE",
+        "pgp import FILE",
+        "pgp sign FILE",
+        "pgp verify FILE",
+    ];
+    /// Those by which files are written. The scenarios of `a_system_keeps_to_its_own_places` see
+    /// that each of them spares the files of systems.
+    const WRITTEN: [&str; 18] = [
+        "batch --dd",
+        "batch --trace",
+        "copy --sysprint",
+        "dltest --dd",
+        "drive --html",
+        "drive --ledger",
+        "idcams --dd",
+        "pgp compress --output",
+        "pgp csdfilde --dd",
+        "pgp csdfilen --dd",
+        "pgp decrypt --output",
+        "pgp delete --keystore",
+        "pgp encrypt --output",
+        "pgp export --output",
+        "pgp generate --keystore",
+        "pgp sign --output",
+        "pgp verify --output",
+        "unload FILE",
+    ];
+
+    /// The options and places of a command, and of those below it, that name files.
+    fn files(command: &clap::Command, name: &str, all: &mut Vec<String>) {
+        for argument in command.get_arguments() {
+            let values = argument.get_value_names().unwrap_or_default().iter();
+            let values = values.map(ToString::to_string).collect::<Vec<_>>().join(" ");
+            if !values.contains("FILE") && !values.contains("PATH") {
+                continue;
+            }
+            let option = argument.get_long().map(|long| format!("--{long}"));
+            let option = option.unwrap_or(values);
+            let words = format!("{name} {option}").trim_start().to_owned();
+            let is_read = READ.contains(&&*option) || READ_HERE.contains(&&*words);
+            if !is_read || WRITTEN.contains(&&*words) {
+                all.push(words);
+            }
+        }
+        for below in command.get_subcommands() {
+            let name = format!("{name} {}", below.get_name());
+            files(below, name.trim_start(), all);
+        }
+    }
+
+    /// The story: `pgp` and `drive` wrote over key files, because nobody had thought of them.
+    #[test]
+    fn every_option_that_names_a_file_is_known_to_be_read_or_to_be_written() {
+        use clap::CommandFactory as _;
+        let mut all = Vec::new();
+        files(&crate::command::Cli::command(), "", &mut all);
+        all.sort();
+        assert_eq!(all, WRITTEN, "whoever adds one says what becomes of a system's file there");
+    }
 }

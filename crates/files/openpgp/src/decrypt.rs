@@ -441,11 +441,13 @@ impl Run<'_, '_> {
         if read.map_err(Error::io("reading the message"))? == 0 {
             return Err(Error::damaged("it ends too early"));
         }
-        let unpacker = Unpacker::new(body, CompressionAlgorithm::from(algorithm[0]))?;
+        let algorithm = CompressionAlgorithm::from(algorithm[0]);
+        let unpacker = Unpacker::new(body, algorithm)?;
+        let is_proven = self.opened.session_key.is_some() && !self.opened.is_unproven;
         let blocks = Unpacked {
             unpacker: Some(unpacker),
             behind,
-            may_be_padded: self.opened.session_key.is_some() && !self.opened.is_unproven,
+            may_be_padded: is_proven && algorithm == CompressionAlgorithm::ZIP,
             buffers: self.buffers.clone(),
             ledger: self.ledger.clone(),
             stats: self.stats,
@@ -585,8 +587,9 @@ struct Unpacked<'s> {
     unpacker: Option<Unpacker<Body<Source<'s>>>>,
     /// Who goes on with what follows; else nothing may.
     behind: Option<Behind<'s>>,
-    /// Whether bytes may follow in the packet: some hide the length of what they encrypt by them.
-    /// What is encrypted is proven as a whole, so nobody else can have put them there.
+    /// Whether bytes may follow in the packet: Sequoia hides the length of what it encrypts by
+    /// them, behind deflate (ZIP) and nothing else. What is encrypted is proven as a whole, so nobody but
+    /// its sender can have put them there.
     may_be_padded: bool,
     buffers: Buffers,
     ledger: Ledger,

@@ -68,6 +68,14 @@ pub enum Error {
     /// A file of the key ring that does not hold what it should.
     #[error("{0}, a file of the key ring, is damaged")]
     RingFile(String),
+    /// Output was to take the place of a file of a system.
+    #[error("{path} is {holds}: no output takes its place")]
+    OfASystem {
+        /// The file.
+        path: String,
+        /// What it is, in words.
+        holds: &'static str,
+    },
     /// A file is not there.
     #[error("{0} is missing")]
     Missing(String),
@@ -117,6 +125,7 @@ impl Error {
             Error::UnfitKey(_)
             | Error::Name(_)
             | Error::RingFile(_)
+            | Error::OfASystem { .. }
             | Error::Missing(_)
             | Error::Io { .. } => Kind::Failed,
         }
@@ -167,6 +176,7 @@ impl Coded for Error {
             Error::Encrypted => Code("HFO115"),
             Error::SpoiltSignature(_) => Code("HFO116"),
             Error::Missing(_) => Code("HFO117"),
+            Error::OfASystem { .. } => Code(seam::spared::REFUSED),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -199,6 +209,7 @@ impl Coded for Error {
                 "Verify it with its file: `holdfast pgp verify --signature SIGNATURE FILE`."
             }
             Error::Cleartext => "Verify it with `holdfast pgp verify --cleartext`.",
+            Error::OfASystem { .. } => "Name another file: this one would be lost.",
             Error::Missing(_) => "Check its name, and that it is where the name says.",
             Error::NotOpenPgp(_) => "Check that this is the right file.",
             Error::RingFile(_) => {

@@ -9,6 +9,8 @@
 //!    process has made it ignore, as `nohup` does, stay ignored.
 //! 4. A file that is there already is replaced only if that is allowed; its successor gets its
 //!    permissions. Where a link stands, what it leads to is replaced.
+//! 5. A file of a system is never replaced, nor is its name given away, whatever is allowed
+//!    ([`seam::spared`]).
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -69,8 +71,10 @@ impl Target {
     /// A file; one that is there already is replaced if `replace`.
     ///
     /// # Errors
-    /// If it is there and may not be replaced, or the folder takes no file.
+    /// If it is there and may not be replaced, if it is a file of a system, or the folder takes no
+    /// file.
     pub fn file(seam: &Seam, path: &Path, replace: bool) -> Result<Target> {
+        Target::spare(path)?;
         let path = &led_to(path);
         if !replace && seam.disk.exists(path).map_err(at(path, "looking for"))? {
             return Err(taken(path));
@@ -82,6 +86,17 @@ impl Target {
         target.file = Some(Arc::clone(fresh.file()));
         target.fresh = Some(fresh);
         Ok(target)
+    }
+
+    /// Refuses a file of a system (5).
+    ///
+    /// # Errors
+    /// If it is one, or would get the name of one.
+    pub fn spare(path: &Path) -> Result<()> {
+        match seam::spared::of_a_system(path) {
+            Some(holds) => Err(Error::OfASystem { path: path.display().to_string(), holds }),
+            None => Ok(()),
+        }
     }
 
     /// From now on SIGHUP, SIGINT and SIGTERM end the process as ever, but every file that has not

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -116,7 +116,7 @@ impl Disk for RealDisk {
             return Err(io::ErrorKind::Unsupported.into());
         }
         fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
-        let lock = RealLock { fd: Some(fd.try_clone()?), ..RealLock::default() };
+        let lock = RealLock { fd: Some(fd.try_clone()?), path: None, folder: None };
         Ok((Arc::new(RealFile { fd, urings: None }), Box::new(lock)))
     }
 
@@ -248,6 +248,7 @@ impl RealDisk {
             fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
             let lock = RealLock { fd: Some(fd), path: Some(path.to_owned()), folder: None };
             if lock.place() == LockPlace::InPlace {
+                HELD.lock().extend(lock.held());
                 return Ok(lock);
             }
         }
@@ -286,6 +287,39 @@ struct RealLock {
     path: Option<PathBuf>,
     /// The folder, if that is locked, too.
     folder: Option<OwnedFd>,
+}
+
+/// A descriptor, and the device and inode of what it leads to.
+type Held = (i32, u64, u64);
+
+/// The locks that this process holds.
+static HELD: parking_lot::Mutex<Vec<Held>> = parking_lot::Mutex::new(Vec::new());
+
+/// Whether the descriptors of all locks that this process holds are still theirs. Whatever else
+/// runs in the process may have closed them, and the locks with them.
+#[allow(unsafe_code)] // a descriptor by its number
+#[must_use]
+pub fn locks_stand() -> bool {
+    HELD.lock().iter().all(|(number, device, inode)| {
+        // SAFETY: the descriptor is only asked what it is, and answers an error if it is none.
+        let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(*number) };
+        fs::fstat(fd).is_ok_and(|stat| (stat.st_dev, stat.st_ino) == (*device, *inode))
+    })
+}
+
+impl RealLock {
+    fn held(&self) -> Option<Held> {
+        let fd = self.fd.as_ref()?;
+        let stat = fs::fstat(fd).ok()?;
+        Some((fd.as_raw_fd(), stat.st_dev, stat.st_ino))
+    }
+}
+
+impl Drop for RealLock {
+    fn drop(&mut self) {
+        let Some(number) = self.fd.as_ref().map(AsRawFd::as_raw_fd) else { return };
+        HELD.lock().retain(|(held, ..)| *held != number);
+    }
 }
 
 impl HeldLock for RealLock {

@@ -81,8 +81,26 @@ impl SocketFile {
 }
 
 /// Wakes whoever waits for connections at a listener, from which none comes any more.
-pub fn end(listener: &UnixListener) {
+///
+/// Somebody may have closed its descriptor behind its back: then nobody can end it, but whoever
+/// waits still hears a knock at its name.
+pub fn end(listener: &UnixListener, file: &SocketFile) {
     let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+    let _ = knock(&file.path);
+}
+
+/// Connects without waiting to be let in.
+fn knock(path: &Path) -> io::Result<()> {
+    let (name, _folder) = short(path)?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    Ok(rustix::net::connect(&socket, &SocketAddrUnix::new(&name)?)?)
+}
+
+/// Whether a listener's descriptor is none any more: nobody else comes.
+#[must_use]
+pub fn is_lost(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error())
 }
 
 /// The mode of a socket: for its owner alone.

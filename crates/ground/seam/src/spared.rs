@@ -5,6 +5,7 @@
 //! | it begins as one of Holdfast's does (`FRONTS`) | the key file, wherever and under any name |
 //! | it has, or would get, the name of one in the folder of a system | `control`, `holdfast.keys` |
 //! | the same in a folder that a mark gives to a system ([`MARK`]) | a data set |
+//! | it has the name of a log's segment or an archive, where others of them stand | `segment-007.stripe-0` |
 //! | it is another name of a file in a folder that this process spares ([`SPARED`]) | a hard link |
 //!
 //! Invariants:
@@ -24,6 +25,9 @@ use crate::owner::MARK;
 
 /// The environment variable of a program's process that names the folders of its system.
 pub const SPARED: &str = "HOLDFAST_SPARED";
+
+/// The reason code of whoever would write to one.
+pub const REFUSED: &str = "HFY036";
 
 /// How files of a system begin, and what they are. The number of a version comes next, which no
 /// text has there.
@@ -57,6 +61,10 @@ const HOME: [&str; 9] = [
 ];
 /// What a mark speaks of, beside data sets.
 const MARKED: [&str; 3] = [MARK, "recon.2", "write-ahead.hfw"];
+/// How names of the log, of archives and of accumulations begin; which folder is whose shows in
+/// the files that stand there.
+const ROWS: [&str; 3] = ["segment-", "archive-", "accumulation-"];
+const ARCHIVES_MARK: &str = "holdfast.archive";
 /// How many links are followed.
 const LINKS_MAX: usize = 40;
 
@@ -80,6 +88,9 @@ pub fn of_a_system(path: &Path) -> Option<&'static str> {
     if (MARKED.contains(&name) || is_data_set(name)) && folder.join(MARK).exists() {
         return Some("a file of a system");
     }
+    if is_of_a_row(folder, name) {
+        return Some("a file of a system");
+    }
     // A sealed data set has no front, and may have more than one name.
     let meta = meta.filter(|meta| meta.nlink() > 1)?;
     let folders = std::env::var_os(SPARED).unwrap_or_default();
@@ -89,6 +100,21 @@ pub fn of_a_system(path: &Path) -> Option<&'static str> {
         metas.any(|other| (other.dev(), other.ino()) == (meta.dev(), meta.ino()))
     };
     std::env::split_paths(&folders).any(is_here).then_some("a file of a system")
+}
+
+/// Whether a name is one of those that the log or archives in a folder have.
+fn is_of_a_row(folder: &Path, name: &str) -> bool {
+    let rows: &[&str] = match ROWS.iter().position(|row| name.starts_with(row)) {
+        Some(at) => &ROWS[at..=at],
+        None if name == ARCHIVES_MARK => &ROWS[1..],
+        None => return false,
+    };
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        rows.iter().any(|row| name.starts_with(row)) && by_front(&entry.path()).is_some()
+    })
 }
 
 /// The file that a path leads to at last (1).
@@ -154,6 +180,12 @@ mod tests {
         fs::write(home.join("out.dat"), b"HOLDFAST REPORT").unwrap();
         fs::write(folder.join("backup"), b"HOLDKEYS\x01 and more").unwrap();
         fs::write(data.join("CUST.000002.000"), b"sealed").unwrap();
+        let log = folder.join("log");
+        fs::create_dir_all(&log).unwrap();
+        assert_eq!(of_a_system(&log.join("segment-001.stripe-0")), None, "nobody's folder");
+        fs::write(log.join("segment-000.stripe-0"), b"HFLS\x01 and more").unwrap();
+        assert!(of_a_system(&log.join("segment-001.stripe-0")).is_some());
+        assert_eq!(of_a_system(&log.join("archive-0000000000000040.hfa")), None);
         fs::write(data.join("short"), b"HF").unwrap();
         std::os::unix::fs::symlink(home.join("holdfast.keys"), folder.join("link")).unwrap();
         assert_eq!(of_a_system(&folder.join("backup")), Some("a key file"));

@@ -197,9 +197,7 @@ impl Places {
     /// [`SystemError::OwnFile`].
     pub fn refuse_own(&self, disk: &dyn Disk, what: &str, path: &Path) -> Result<(), SystemError> {
         self.refused(what, path, self.own(disk, path))?;
-        let Some(holds) = seam::spared::of_a_system(path) else { return Ok(()) };
-        let (what, path, owner) = (what.to_owned(), path.to_owned(), "another system".to_owned());
-        Err(SystemError::OwnFile { what, path, holds, owner })
+        refuse_others_file(what, path)
     }
 
     fn refused(
@@ -214,8 +212,8 @@ impl Places {
         Err(SystemError::OwnFile { what, path, holds, owner })
     }
 
-    /// Refuses an anchor that would take the place of another file of the system. One that has
-    /// bytes says itself whether it is an anchor.
+    /// Refuses an anchor that would take the place of another file of the system, or the name of
+    /// one of another system. One that has bytes says itself whether it is an anchor.
     fn check_anchor(&self, disk: &dyn Disk) -> Result<(), SystemError> {
         let Some(anchor) = self.all.iter().find(|place| place.holds == ANCHOR) else {
             return Ok(());
@@ -226,7 +224,8 @@ impl Places {
             return Ok(());
         }
         let holds = self.own_but(disk, &path, |place| place.holds == ANCHOR);
-        self.refused("anchor.file", &path, holds)
+        self.refused("anchor.file", &path, holds)?;
+        refuse_others_file("anchor.file", &path)
     }
 
     /// Refuses places where a system cannot be made anew, because something stands there (1).
@@ -356,6 +355,13 @@ impl Places {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses a file of another system, whichever.
+fn refuse_others_file(what: &str, path: &Path) -> Result<(), SystemError> {
+    let Some(holds) = seam::spared::of_a_system(path) else { return Ok(()) };
+    let (what, path, owner) = (what.to_owned(), path.to_owned(), "another system".to_owned());
+    Err(SystemError::OwnFile { what, path, holds, owner })
 }
 
 fn others(place: &Place, system: SystemId) -> SystemError {

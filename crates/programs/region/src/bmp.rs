@@ -209,7 +209,7 @@ impl Door {
         self.shared.done.notify_all();
         let Some(acceptor) = self.acceptor.take() else { return };
         // The acceptor sleeps until somebody comes.
-        seam::socket::end(&self.listener);
+        seam::socket::end(&self.listener, &self.file);
         acceptor.join();
         let programs = std::mem::take(&mut *self.shared.programs.lock());
         for (_, thread) in programs {

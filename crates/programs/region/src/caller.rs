@@ -198,6 +198,8 @@ pub(crate) fn runtime_error(text: usize) {
     }
 }
 
+    // What a program makes, by whatever way, is for nobody else to read.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 /// Commits or backs out, says so in the ledger, and ends the process.
 pub(crate) fn finish(caller: Option<Caller>, end: &End) -> ! {
     let Some(mut caller) = caller else { abi::leave(1) };
@@ -427,6 +429,9 @@ pub(crate) fn tidy() {
         cobol.tidy();
     }
 }
+const DESCRIPTORS: &str = "the program has closed descriptors that were not its own, those of the \
+                           system's files among them";
+
 
 #[cfg(test)]
 mod tests {
@@ -446,3 +451,10 @@ mod tests {
         }
     }
 }
+    if !seam::real::locks_stand() {
+        // What would be written goes who knows where, and somebody else may have the system by now:
+        // nothing is ended in order, and restart backs out.
+        interface.ledger().abend("U4038", DESCRIPTORS);
+        interface.ledger().set_state(State::Ended);
+        abi::leave(1);
+    }

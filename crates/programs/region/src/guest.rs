@@ -123,6 +123,8 @@ pub(crate) fn fence_in(is_far: bool) {
         // Where a lower limit stands in its place, its parents alone tell whose it is.
         let _ = seam::fence::brand();
     }
+    // What a program makes, by whatever way, is for nobody else to read.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // Nothing that is done before the program ends needs what is refused from here on.
     match seam::fence::put_up() {
         // With the keys in its own memory, a program is kept from nothing by it.
@@ -246,3 +248,6 @@ fn is_orphan() -> bool {
     let parent = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
     starter.is_some_and(|starter: i32| parent != Some(starter))
 }
+const DESCRIPTORS: &str = "the program has closed descriptors that were not its own, those of the \
+                           system's files among them";
+

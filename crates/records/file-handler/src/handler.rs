@@ -87,10 +87,15 @@ pub struct Handler {
 
 /// Refuses to write to, or to take away, a file of a system, and says so: a status alone would not.
 fn spare(path: &Path) -> Done<()> {
-    let Some(what) = seam::spared::of_a_system(path) else { return Ok(()) };
+    if is_spared(path) { Err(FileStatus::MODE) } else { Ok(()) }
+}
+
+/// Whether a file is one of a system, and says so.
+pub(crate) fn is_spared(path: &Path) -> bool {
+    let Some(what) = seam::spared::of_a_system(path) else { return false };
     let path = path.display();
     eprintln!("holdfast: {path} is {what}: no program may write it (HFY036); name another file");
-    Err(FileStatus::MODE)
+    true
 }
 
 /// An option of CLOSE: no program waits for the status, as where one is cancelled.

@@ -350,14 +350,20 @@ fn play(
 fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     let code = ExitCode::from(report.exit_code());
     report.notes.iter().for_each(warn);
-    if context.output.is_json() {
-        context.output.document(&report.json())?;
-        return Ok(code);
-    }
-    match report.ended {
-        Ended::Normal { .. } => context.output.line(report)?,
-        _ => say(format!("error: {report}")),
-    }
+    let told = match (context.output.is_json(), &report.ended) {
+        (true, _) => context.output.document(&report.json()),
+        (false, Ended::Normal { .. }) => context.output.line(report),
+        (false, _) => {
+            say(format!("error: {report}"));
+            Ok(())
+        }
+    };
+    let told = told.and_then(|()| context.output.flush());
+    told.map_err(|failure| match (failure, &report.ended) {
+        (Failure::ReaderGone, _) => Failure::ReaderGone,
+        (failure, Ended::Normal { .. }) => failure.within("the program's changes are committed"),
+        (failure, _) => failure,
+    })?;
     Ok(code)
 }
 

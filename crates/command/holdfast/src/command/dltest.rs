@@ -26,8 +26,8 @@ use crate::standard::{Guarded, is_special};
 
 /// Issue the DL/I calls on control statements, and report each
 ///
-/// Reads DFSDDLT0 control statements from standard input. The calls are committed at the end, or
-/// where the statements say CHKP. With --json standard output is for the results alone: no file may
+/// Reads DFSDDLT0 control statements from standard input. The calls are committed at the end, if the
+/// report could be written, or where the statements say CHKP. With --json standard output is for the results alone: no file may
 /// be /dev/stdout.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -348,7 +348,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     read(file, &name)
 }
 
-/// Issues the calls and ends: well, unless a call has ended it.
+/// Issues the calls and ends: well, unless a call has ended it, or nobody would know what came of
+/// them. Nothing is said after the commit that could fail.
 fn issue(
     context: &mut Context,
     deck: &Deck,
@@ -356,31 +357,43 @@ fn issue(
     mut tester: Tester,
 ) -> Result<ExitCode> {
     context.output.flush()?;
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let is_json = context.output.is_json();
+    let mut out = std::io::BufWriter::new(seam::standard::output());
     let mut cards = Vec::new();
     let mut punch = Punch::new(&mut cards, deck);
     let mut run = |observer: &mut dyn Observer| {
         dltest::run(deck, &mut tester, &mut Both(observer, &mut punch))
     };
-    let done = match context.output.is_json() {
+    let done = match is_json {
         true => run(&mut JsonLines::new(&mut out, std::io::stderr())),
         false => run(&mut Report::new(&mut out, CodePage::Ascii)),
     };
-    let flushed = out.flush();
     // What was punched is of use even if a call has ended the run.
-    drop(out);
     let punched = punch_dd.map_or(Ok(()), |dd| punched(context, &dd.path, &cards));
-    let ending = if done.is_ok() { Ending::Normal } else { Ending::Abend };
-    let ended = tester.client.end(ending);
+    let reported = match &done {
+        Ok(summary) if !is_json && punched.is_ok() => writeln!(out, "{}", summed_up(summary)),
+        _ => Ok(()),
+    };
+    let reported = reported.and_then(|()| out.flush());
+    let is_whole = done.is_ok() && punched.is_ok() && reported.is_ok();
+    let ended = tester.client.end(if is_whole { Ending::Normal } else { Ending::Abend });
     let summary = match done {
         Ok(summary) => summary,
-        Err(RunError::Report(error)) => return Err(error.into()),
+        Err(RunError::Report(error)) => return Err(unreported(&error)),
         Err(error) => return Err(Failure::Error(Box::new(error))),
     };
+    punched.map_err(|failure| failure.within(BACKED_OUT))?;
+    reported.map_err(|error| unreported(&error))?;
     ended.map_err(|abend| Failure::Error(Box::new(Abended::from(abend))))?;
-    flushed?;
-    punched?;
-    tell(context, &summary)
+    Ok(if summary.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+const BACKED_OUT: &str = "what the calls have changed since the last commit is backed out";
+
+/// A reader that has gone away is no good end here: the calls were to change something.
+fn unreported(error: &std::io::Error) -> Failure {
+    let what = format!("{BACKED_OUT}: the report cannot be written: {error}");
+    Failure::other(what, "Write the report elsewhere, and issue the calls again.")
 }
 
 /// Writes the cards that were punched: as a file that is whole, or to what cannot be replaced.
@@ -396,14 +409,9 @@ fn punched(context: &Context, path: &Path, cards: &[u8]) -> Result<()> {
     })
 }
 
-fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
+fn summed_up(summary: &Summary) -> String {
     let Summary { calls, compared, different, wrong, .. } = summary;
-    if !context.output.is_json() {
-        context.output.line(format_args!(
-            "{calls} calls, {compared} comparisons, {different} different, {wrong} wrong cards"
-        ))?;
-    }
-    Ok(if summary.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    format!("{calls} calls, {compared} comparisons, {different} different, {wrong} wrong cards")
 }
 
 fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {

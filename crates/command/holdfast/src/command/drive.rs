@@ -20,6 +20,7 @@
 //! pick or a random number is none.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ use std::time::Duration;
 use clap::Args;
 use codec::CodePage;
 use drive::{Ask, Flow, Kind, Ledger, Pace, Plan, Random, Report, Tls, Work};
+use openpgp::Target;
 use otma::{Encoding, Name, Segments};
 use serde::Deserialize;
 
@@ -36,6 +38,7 @@ use super::DONE;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::bytes_of;
+use crate::standard::is_special;
 
 /// Drive a system with many terminals through IMS Connect, and measure it
 ///
@@ -227,12 +230,15 @@ impl Work for Scripted {
 
 pub(super) fn run(context: &mut Context, args: &DriveArgs) -> Result<ExitCode> {
     let plan = plan_of(args)?;
+    for path in args.ledger.iter().chain(&args.html) {
+        Target::spare(path)?;
+    }
     let (report, ledger) = drive::run(plan).map_err(|error| Failure::Error(Box::new(error)))?;
     if let Some(path) = &args.ledger {
-        write(path, &ledger_text(&ledger, args)?)?;
+        write(context, path, &ledger_text(&ledger, args)?)?;
     }
     if let Some(path) = &args.html {
-        write(path, &page(&report))?;
+        write(context, path, &page(&report))?;
     }
     match context.output.is_json() {
         true => context.output.document(&report)?,
@@ -242,15 +248,31 @@ pub(super) fn run(context: &mut Context, args: &DriveArgs) -> Result<ExitCode> {
         let what = format!("replies that were wrong: {}", report.wrong);
         return Err(Failure::other(what, "The report shows the first of them."));
     }
+    if ledger.confirmed.is_empty() {
+        let refused = report.refused.values().sum::<u64>();
+        let what = format!(
+            "no transaction was confirmed: broken connections {}, refusals {refused}",
+            report.broken
+        );
+        return Err(Failure::other(what, "The report shows the first reason."));
+    }
     DONE
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-    std::fs::write(path, text).map_err(|error| {
+/// Writes a file whole, in place of one that is there.
+fn write(context: &Context, path: &Path, text: &str) -> Result<()> {
+    let failed = |error: std::io::Error| {
         let what = format!("{} cannot be written: {error}", path.display());
         Failure::other(what, "Give another path.")
-    })
+    };
+    if is_special(path) {
+        #[allow(clippy::disallowed_methods)] // a device or a pipe of whoever runs the command
+        let place = std::fs::OpenOptions::new().append(true).open(path);
+        return place.and_then(|mut place| place.write_all(text.as_bytes())).map_err(failed);
+    }
+    let mut target = Target::file(&context.seam, path, true)?;
+    target.write_all(text.as_bytes()).map_err(failed)?;
+    Ok(target.release()?)
 }
 
 /// Which transactions were confirmed, by their unique numbers.

@@ -91,7 +91,7 @@ pub(super) fn run(context: &mut Context, args: &MqscArgs) -> Result<ExitCode> {
         Err(error) => {
             if !args.dump {
                 let told = session::not_run(&frame, &error.to_string());
-                io::stdout().write_all(told.as_bytes())?;
+                seam::standard::output().write_all(told.as_bytes())?;
             }
             Failure::from(error).tell(context.output.is_json());
             return Ok(ExitCode::from(session::EXIT_NOT_RUN));
@@ -119,12 +119,12 @@ fn in_system(
     if args.dump {
         let now_ms = context.seam.clock.utc_us() / 1_000;
         let selection = Selection { name: args.name.clone(), now_ms, ..Selection::default() };
-        io::stdout().write_all(dump(&manager, &selection).as_bytes())?;
+        seam::standard::output().write_all(dump(&manager, &selection).as_bytes())?;
         return DONE;
     }
     let input = input_of(args)?;
     let console = Console::new(&manager.commanded_by(messages::operator()));
-    let summary = session::run(frame, input, io::stdout().lock(), |text| match args.check {
+    let summary = session::run(frame, input, seam::standard::output(), |text| match args.check {
         true => console.verify(text),
         false => console.execute(text),
     })?;
@@ -135,7 +135,7 @@ fn in_system(
 fn in_use(context: &Context, args: &MqscArgs, frame: &Frame) -> Result<ExitCode> {
     let (dir, passphrase) = (&args.system.system, &args.system.passphrase);
     let mut failure = None;
-    let summary = session::run(frame, input_of(args)?, io::stdout().lock(), |text| {
+    let summary = session::run(frame, input_of(args)?, seam::standard::output(), |text| {
         let asked = MqscRequest { text: text.to_owned(), check: args.check };
         if failure.is_none() {
             match perform(context, dir, passphrase, &Operation::Mqsc(asked)) {

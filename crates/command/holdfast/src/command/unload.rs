@@ -11,6 +11,7 @@ use copybook::Direction;
 use definitions::{ChildPointer, Organization, Segment};
 use hierarchy::state::{self, State};
 use hierarchy::{Database, HierarchyError, TypeAt, converted};
+use openpgp::Target;
 use operations::Databases;
 use operations::encoding::{Conversion, USUAL_PAGE};
 use seam::Seam;
@@ -286,6 +287,7 @@ pub(super) fn write_whole<T>(
         let what = format!("{} is no file", path.display());
         return Err(Failure::other(what, "Name a file."));
     }
+    Target::spare(path)?;
     let failed = |error: io::Error| match error.kind() {
         ErrorKind::AlreadyExists => taken(path),
         _ => {

@@ -459,6 +459,68 @@ fn no_output_takes_the_place_of_a_file_of_another_system() {
     assert_eq!(fs::read(&copy).unwrap(), kept);
 }
 
+/// A plan for `drive` that reaches nobody.
+const PLAN: &str = "[[mix]]\nname = \"pay\"\nsegments = [\"PAY {unique:4}\"]\n";
+
+/// The story: `pgp` and `drive` know of no system, and their outputs took the place of key files.
+#[test]
+fn no_output_of_a_command_without_a_system_takes_the_place_of_a_file_of_one() {
+    let folder = Folder::new("places-alone");
+    let dir = system(&folder, "system");
+    let before = files(&dir);
+    let at = |name: &str| text(&folder.join(name));
+    let holdfast = |words: &[&str]| {
+        let mut command = command(Some(SECRET));
+        command.args(words).env("HOLDFAST_PGP_HOME", at("ring"));
+        Ended::of(&command.output_in_time().unwrap())
+    };
+    let user = "Ada <ada@example.org>";
+    holdfast(&["pgp", "generate", "--alias", "me", "--no-passphrase", user]).done();
+    fs::write(folder.join("in"), "WAGES").unwrap();
+    fs::write(folder.join("plan"), PLAN).unwrap();
+    fs::write(folder.join("cards"), "RSA=me\n").unwrap();
+    let (input, plan, message) = (at("in"), at("plan"), at("in.pgp"));
+    holdfast(&["pgp", "encrypt", "-r", "me", &input]).done();
+    // Its own files, one that was lost, and a copy and a link elsewhere.
+    fs::copy(dir.join("holdfast.keys"), folder.join("backup")).unwrap();
+    std::os::unix::fs::symlink(dir.join("recon.1"), folder.join("link")).unwrap();
+    let kept = fs::read(folder.join("backup")).unwrap();
+    let mut targets: Vec<PathBuf> = before.keys().cloned().collect();
+    targets.extend(["backup", "link", "system/holdfast.restoring"].map(|name| folder.join(name)));
+    let (pay, card) = (format!("SYSUT1={input}"), format!("SYSIN={}", at("cards")));
+    let (sealed, other) = (format!("SYSUT1={message}"), format!("SYSUT2={}", at("out")));
+    let drive = ["drive", "--connect", "127.0.0.1:9", "--time", "0.1", &plan];
+    for path in targets.iter().map(|path| text(path)) {
+        let (data, report) = (format!("SYSUT2={path}"), format!("SYSPRINT={path}"));
+        let told: [&[&str]; 17] = [
+            &["pgp", "encrypt", "--yes", "-r", "me", "-o", &path, &input],
+            &["pgp", "-e", "-rA", "me", "-o", &path, &input],
+            &["pgp", "decrypt", "--yes", "-o", &path, &message],
+            &["pgp", "decrypt", "--yes", "--unverified-stream", "-o", &path, &message],
+            &["pgp", "sign", "--yes", "--with", "me", "-o", &path, &input],
+            &["pgp", "sign", "--yes", "--detached", "--with", "me", "-o", &path, &input],
+            &["pgp", "compress", "--yes", "-o", &path, &input],
+            &["pgp", "export", "me", "--yes", "-o", &path],
+            &["pgp", "export", "me", "--secret", "--yes", "-o", &path],
+            &["pgp", "verify", "--yes", "-o", &path, &message],
+            &["pgp", "generate", "--alias", "new", "--keystore", &path, user],
+            &["pgp", "csdfilen", "--dd", &pay, "--dd", &data, "--dd", &card],
+            &["pgp", "csdfilen", "--dd", &pay, "--dd", &other, "--dd", &card, "--dd", &report],
+            &["pgp", "csdfilde", "--dd", &sealed, "--dd", &data],
+            &["pgp", "csdfilde", "--dd", &sealed, "--dd", &other, "--dd", &report],
+            &[&drive[..], &["--html", &path]].concat(),
+            &[&drive[..], &["--ledger", &path]].concat(),
+        ];
+        for words in told {
+            holdfast(words).failed("HFY036", &[&path]);
+        }
+        assert!(!folder.join("out").exists(), "nothing is made beside a report");
+        unchanged(&before, &files(&dir));
+    }
+    assert_eq!(fs::read(folder.join("backup")).unwrap(), kept);
+    is_sound(&dir);
+}
+
 /// The story: the key file of a started system was removed; it stopped without a word, and never
 /// started again.
 #[test]
@@ -515,6 +577,16 @@ fn an_anchor_is_no_file_of_the_system() {
         assert!(before.iter().all(|(path, bytes)| {
             path.ends_with("holdfast.toml") || after.get(path) == Some(bytes)
         }));
+    }
+    let other = system(&folder, "other");
+    fs::remove_file(other.join("double-write")).unwrap();
+    let before = files(&other);
+    for name in ["double-write", "log/segment-999", "data/A.000009.000", "holdfast.restoring"] {
+        let name = format!("../other/{name}");
+        set(&dir, "[anchor]", &format!("file = \"{name}\""));
+        let refused = on(SECRET, &["restart"], &dir, &["--begin-anchor"]);
+        refused.failed("HFY036", &[&name, "anchor.file", "another system"]);
+        unchanged(&before, &files(&other));
     }
     set(&dir, "[anchor]", "file = \"../anchor\"");
     on(SECRET, &["restart"], &dir, &["--begin-anchor"]).done();

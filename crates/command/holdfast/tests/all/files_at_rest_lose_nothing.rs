@@ -229,3 +229,21 @@ fn signals_that_are_to_be_ignored_end_nothing() {
     let begin = begin.replace("trap '' HUP;", "").replace("-o out", "-o no");
     place.works(&format!("{begin} kill -HUP $pid; wait $pid; test $? = 129 -a ! -e no"));
 }
+
+/// The story: with standard output closed, what should have gone there was lost, and all was well.
+#[test]
+fn whoever_closes_standard_output_is_told_that_nothing_went_there() {
+    let place = Place::new("closed");
+    fs::write(place.0.join("pay"), vec![3; 300_000]).unwrap();
+    for words in [
+        "export me",
+        "export me --secret --armor",
+        "sign --with me -o - pay",
+        "sign --detached --with me -o - pay",
+        "encrypt -r me -o - pay",
+        "encrypt -r me <pay",
+        "compress -o - pay",
+    ] {
+        place.fails(&format!("holdfast pgp {words} >&-"), 1, "standard output was closed");
+    }
+}

@@ -62,6 +62,7 @@ mod orders_are_processed_once;
 mod others_look_after_a_system;
 mod partitions_and_pairs;
 mod pools_change_while_the_bank_runs;
+mod programs_leave_files_of_systems_alone;
 mod programs_run_as_job_steps;
 mod programs_send_messages;
 mod recon_says_who_has_what_open;

@@ -3,13 +3,14 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
 use crate::common::in_time::{EndInTime as _, RunInTime as _, first_line};
-use crate::common::{Folder, SECRET, command, init, on, pause, run};
+use crate::common::{Ended, Folder, SECRET, command, init, on, pause, run};
 
 fn application() -> PathBuf {
     let bank = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../apps/bank");
@@ -342,4 +343,20 @@ fn clients_regions_and_the_system_are_killed_and_every_ledger_holds() {
         }
     }
     eprintln!("{round} rounds, {confirmed} transactions confirmed");
+}
+
+/// The story: it reached nobody, and all was well.
+#[test]
+fn terminals_that_reach_nobody_are_no_good_end() {
+    let folder = Folder::new("tellers-nobody");
+    let plan = folder.join("plan");
+    std::fs::write(&plan, "[[mix]]\nname = \"pay\"\nsegments = [\"PAY {unique:4}\"]\n").unwrap();
+    // A port that was free just now.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut drive = command(None);
+    drive.args(["drive", "--connect", &address, "--terminals", "2", "--time", "0.2"]);
+    drive.args(["--warm-up", "0", "--ramp", "0"]).arg(&plan);
+    let ended = Ended::of(&drive.output_in_time().unwrap());
+    assert_eq!(ended.code, 1, "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("no transaction was confirmed"), "{}", ended.err);
 }

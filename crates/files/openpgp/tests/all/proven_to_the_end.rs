@@ -9,8 +9,9 @@
 use std::io::Write as _;
 
 use crate::common::{BUSY, DATA, QUIET, key, literal, packet, stored, zip};
+use bzip2::write::BzEncoder;
 use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use flate2::write::{DeflateEncoder, ZlibEncoder};
 use holdfast_openpgp as openpgp;
 use openpgp::keys::certificate_of;
 use openpgp::{Container, Kind, Opened, Reading, SecretKey, SessionKey, Signer, Stats};
@@ -258,6 +259,49 @@ fn what_follows_what_a_container_holds_is_read_and_is_an_error() {
             if form != Form::Bare {
                 for spoilt in spoilt_at_the_end(&whole) {
                     assert!(form.read(&ada, &spoilt).is_err(), "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// The contents of a compressed packet: the algorithm, and the stream.
+fn streams(inner: &[u8]) -> [(&'static str, Vec<u8>); 3] {
+    let mut deflate = DeflateEncoder::new(vec![1], Compression::none());
+    deflate.write_all(inner).unwrap();
+    let mut zlib = ZlibEncoder::new(vec![2], Compression::new(6));
+    zlib.write_all(inner).unwrap();
+    let mut bzip2 = BzEncoder::new(vec![3], bzip2::Compression::best());
+    bzip2.write_all(inner).unwrap();
+    [
+        ("deflate", deflate.finish().unwrap()),
+        ("zlib", zlib.finish().unwrap()),
+        ("bzip2", bzip2.finish().unwrap()),
+    ]
+}
+
+/// Sequoia pads what it encrypts behind the end of deflate, which nobody else can do without the
+/// key. Behind other streams, and in what is not encrypted, nothing may stand.
+#[test]
+fn what_follows_a_stream_in_its_packet_is_an_error_but_for_the_padding_of_deflate() {
+    let ada = key();
+    let junk = dice().bytes(LONG);
+    for form in FORMS {
+        for (what, stream) in streams(&literal(DATA)) {
+            let whole = form.seal(&packet(8, &stream));
+            assert_eq!(form.read(&ada, &whole).expect(what).1, DATA, "{what} in {form:?}");
+            for more in [&junk[..1], &junk[..], &stream[1..]] {
+                let long = form.seal(&packet(8, &[&stream[..], more].concat()));
+                let read = form.read(&ada, &long).map(|(_, found)| found);
+                match read {
+                    Ok(found) => {
+                        assert!(what == "deflate" && form != Form::Bare, "{what} in {form:?}");
+                        assert_eq!(found, DATA);
+                    }
+                    Err(error) => {
+                        assert_eq!(error.kind(), Kind::Damaged, "{what} in {form:?}: {error}");
+                        assert!(what != "deflate" || form == Form::Bare, "{what} in {form:?}");
+                    }
                 }
             }
         }

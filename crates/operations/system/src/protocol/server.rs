@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::RecvFlags;
-use seam::socket::{InTime, Peer, SocketFile};
+use seam::socket::{InTime, Peer, SocketFile, is_lost};
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
@@ -65,7 +65,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::SeqCst);
         // The thread sleeps in `accept`; this wakes it.
-        seam::socket::end(&self.listener);
+        seam::socket::end(&self.listener, &self.file);
         if let Some(thread) = self.thread.take() {
             thread.join();
         }
@@ -90,7 +90,7 @@ struct Client {
 impl Host {
     fn serve(&mut self, listener: &UnixListener) {
         for stream in listener.incoming() {
-            if self.ended.load(Ordering::SeqCst) {
+            if self.ended.load(Ordering::SeqCst) || stream.as_ref().is_err_and(is_lost) {
                 break;
             }
             self.let_go();

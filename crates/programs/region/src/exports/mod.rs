@@ -15,6 +15,7 @@
 //! | `HOLDFASTMQ` | what that interface calls, here or in a library: [`mqm_calls::region`] |
 //! | `holdfast_vsam_open` and the others of `holdfast_vsam.h` | programs in C, for data sets |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
+//! | `cob_sys_copy_file` and others | COBOL: [`file_handler::abi::routines`] |
 //! | `vfork` | what the C library's does, but as `fork` |
 //!
 //! The functions are exported by the executable itself (`exports.list`, given to the linker as a
@@ -34,6 +35,8 @@
 mod message_calls;
 
 use std::ffi::{c_char, c_int, c_void};
+
+use file_handler::abi::routines;
 
 use crate::caller;
 
@@ -104,6 +107,32 @@ extern "C" fn HOLDFASTFB(item: *mut u8) {
     unsafe { file_handler::abi::tell_feedback(item) };
 }
 
+macro_rules! export_routine {
+    ($($name:ident($($parameter:ident),*) => $does:expr;)*) => {$(
+        #[doc = concat!("The routine `", stringify!($name), "` of the COBOL run time.")]
+        // SAFETY: in an executable with this crate it is the only one of this name; programs and
+        // the run time find it before the run time's own, which has the same parameters.
+        #[unsafe(no_mangle)]
+        extern "C" fn $name($($parameter: *mut u8),*) -> c_int {
+            $does
+        }
+    )*};
+}
+
+export_routine! {
+    cob_sys_copy_file(_from, _to) => routines::copy(routines::NOT_COPIED);
+    cob_sys_copyfile(_from, _to, _kind) => routines::copy(routines::NOT_COPIED_BY_NAME);
+    cob_sys_delete_file(_name) => routines::delete();
+    cob_sys_file_delete(_name, _kind) => routines::delete();
+    cob_sys_rename_file(_from, _to) => routines::rename();
+    cob_sys_open_file(_name, access, _lock, _device, handle) =>
+        // SAFETY: the run time's convention: a byte of access mode, 4 bytes of handle.
+        unsafe { routines::open(access, handle, false) };
+    cob_sys_create_file(_name, access, _lock, _device, handle) =>
+        // SAFETY: as above.
+        unsafe { routines::open(access, handle, true) };
+}
+
 /// A request of the message queue interface for the region's server.
 // SAFETY: no other symbol of this name exists in an executable with this crate.
 #[unsafe(no_mangle)]
@@ -146,7 +175,7 @@ extern "C" fn vfork() -> c_int {
 
 /// The exported names with their addresses.
 pub(crate) fn exports() -> Vec<(&'static str, Function)> {
-    let own: [(&'static str, Function); 23] = [
+    let own: [(&'static str, Function); 30] = [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
         ("CBLTDLI", CBLTDLI as Function),
@@ -159,6 +188,13 @@ pub(crate) fn exports() -> Vec<(&'static str, Function)> {
         ("HOLDFASTMQ", HOLDFASTMQ as Function),
         ("ILBOABN0", ILBOABN0 as Function),
         ("PLITDLI", PLITDLI as Function),
+        ("cob_sys_copy_file", cob_sys_copy_file as Function),
+        ("cob_sys_copyfile", cob_sys_copyfile as Function),
+        ("cob_sys_create_file", cob_sys_create_file as Function),
+        ("cob_sys_delete_file", cob_sys_delete_file as Function),
+        ("cob_sys_file_delete", cob_sys_file_delete as Function),
+        ("cob_sys_open_file", cob_sys_open_file as Function),
+        ("cob_sys_rename_file", cob_sys_rename_file as Function),
         ("holdfast_vsam_backout", holdfast_vsam_backout as Function),
         ("holdfast_vsam_begin", holdfast_vsam_begin as Function),
         ("holdfast_vsam_close", holdfast_vsam_close as Function),

@@ -92,6 +92,15 @@ type GetInt = unsafe extern "C" fn(*mut Field) -> c_int;
 type Global = unsafe extern "C" fn() -> *mut *mut Structure;
 type Start = unsafe extern "C" fn(*mut Structure, c_int, *mut Field, *mut Field, *mut Field);
 
+/// The run time's library, or what else this process has.
+pub(super) fn library() -> Library {
+    let open = |name: &&str| {
+        // SAFETY: the library is loaded already, or it is not loaded now.
+        unsafe { Library::open(Some(OsStr::new(name)), RTLD_NOW | RTLD_NOLOAD) }.ok()
+    };
+    LIBCOB.iter().find_map(open).unwrap_or_else(Library::this)
+}
+
 /// Functions of the run time.
 pub(super) struct Runtime {
     extfh: Extfh,
@@ -109,11 +118,7 @@ impl Runtime {
     }
 
     fn find() -> Option<Runtime> {
-        let open = |name: &&str| {
-            // SAFETY: the library is loaded already, or it is not loaded now.
-            unsafe { Library::open(Some(OsStr::new(name)), RTLD_NOW | RTLD_NOLOAD) }.ok()
-        };
-        let library = LIBCOB.iter().find_map(open).unwrap_or_else(Library::this);
+        let library = library();
         // SAFETY: the functions have these types in libcob 3; the library stays loaded, because
         // its handle is never closed.
         let found = unsafe {

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 mod libcob;
+pub mod routines;
 pub mod rpl;
 
 use std::sync::OnceLock;

@@ -70,7 +70,9 @@ impl FileArgs {
             return Err(Failure::usage(what, "Leave out --output, or name one file."));
         }
         if self.file.is_empty() {
-            return Ok(vec![Pair { from: PathBuf::from("-"), to: self.output.clone() }]);
+            let pair = Pair { from: PathBuf::from("-"), to: self.output.clone() };
+            spare_each_other(std::slice::from_ref(&pair))?;
+            return Ok(vec![pair]);
         }
         let pairs = self.file.iter().map(|from| {
             let to = match (&self.output, is_pipe(from)) {
@@ -103,11 +105,13 @@ impl Pair {
     }
 }
 
-/// Makes sure that no output takes the place of an input, or of another output.
+/// Makes sure that no output takes the place of an input, of another output, or of a file of a
+/// system.
 fn spare_each_other(pairs: &[Pair]) -> Result<()> {
     let is_file = |path: &&Path| !is_pipe(path) && !is_special(path);
     for (index, pair) in pairs.iter().enumerate() {
         let Some(to) = pair.to.as_deref().filter(is_file) else { continue };
+        Target::spare(to)?;
         let to = place(to);
         let mut inputs = pairs.iter().filter(|other| !is_pipe(&other.from));
         if inputs.any(|other| place(&other.from) == to) {
@@ -196,6 +200,7 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
 pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) -> Result<Target> {
     match path.filter(|path| !is_pipe(path)) {
         Some(path) if is_special(path) => {
+            Target::spare(path)?;
             // What others have written into a file that is open already stays.
             let file = match path.is_file() {
                 true => std::fs::File::options().append(true).open(path),

@@ -20,7 +20,7 @@ use clap::Args;
 use facility::{Job, Program, Protection};
 use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
-use openpgp::{CipherBlock, CipherBlocks, Error, Reading, Stats, Writing};
+use openpgp::{CipherBlock, CipherBlocks, Error, Reading, Stats, Target, Writing};
 use region::Dd;
 use serde_json::json;
 
@@ -55,12 +55,15 @@ pub(super) struct DecryptJobArgs {
     allow_bad_signature: bool,
 }
 
-/// Makes sure that what is written goes into no other file of the step.
+/// Makes sure that what is written goes into no other file of the step, and none of a system.
 fn own_files(dds: &[Dd]) -> Result<()> {
     let written = |dd: &Dd| matches!(dd.name.as_str(), "SYSUT2" | "SYSPRINT");
     let files: Vec<_> =
         dds.iter().filter(|dd| !is_pipe(&dd.path) && !is_special(&dd.path)).collect();
     for (index, one) in files.iter().enumerate() {
+        if written(one) {
+            Target::spare(&one.path)?;
+        }
         let same = |other: &&&Dd| place(&one.path) == place(&other.path);
         let others = files[index + 1..].iter().filter(|other| written(one) || written(other));
         if let Some(other) = others.into_iter().find(same) {

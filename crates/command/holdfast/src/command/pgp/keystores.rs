@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use openpgp::keystore::Keystore;
-use openpgp::{Error, NewX509, SecretKey, Store, X509, replace_file};
+use openpgp::{Error, NewX509, SecretKey, Store, Target, X509, replace_file};
 use seam::disk::HeldLock;
 use zeroize::Zeroizing;
 
@@ -68,6 +68,7 @@ struct Change {
 impl Change {
     fn begin(context: &Context, ring: &RingArgs, path: &Path, may_make: bool) -> Result<Change> {
         let path = std::path::absolute(path).map_err(on(path))?;
+        Target::spare(&path)?;
         let _held = lock(context, &path)?;
         let is_new = may_make && !context.seam.disk.exists(&path).map_err(on(&path))?;
         let bytes = if is_new { Vec::new() } else { small(&path)? };
