@@ -198,8 +198,9 @@ pub(crate) fn runtime_error(text: usize) {
     }
 }
 
-    // What a program makes, by whatever way, is for nobody else to read.
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+const DESCRIPTORS: &str = "the program has closed descriptors that were not its own, those of the \
+                           system's files among them";
+
 /// Commits or backs out, says so in the ledger, and ends the process.
 pub(crate) fn finish(caller: Option<Caller>, end: &End) -> ! {
     let Some(mut caller) = caller else { abi::leave(1) };
@@ -219,6 +220,13 @@ pub(crate) fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     // What the program has displayed belongs in front of what is said about its end.
     let lost = if abi::flush() { None } else { lost_output() };
     let lost = unfinished.map(unwritten).or(lost);
+    if !seam::real::locks_stand() {
+        // What would be written goes who knows where, and somebody else may have the system by now:
+        // nothing is ended in order, and restart backs out.
+        interface.ledger().abend("U4038", DESCRIPTORS);
+        interface.ledger().set_state(State::Ended);
+        abi::leave(1);
+    }
     let ended = seam::thread::catch(|| match end {
         End::Normal(_) if let Some(error) = &lost => {
             interface.ledger().abend(error.code().0, &said(error));
@@ -429,9 +437,6 @@ pub(crate) fn tidy() {
         cobol.tidy();
     }
 }
-const DESCRIPTORS: &str = "the program has closed descriptors that were not its own, those of the \
-                           system's files among them";
-
 
 #[cfg(test)]
 mod tests {
@@ -451,10 +456,3 @@ mod tests {
         }
     }
 }
-    if !seam::real::locks_stand() {
-        // What would be written goes who knows where, and somebody else may have the system by now:
-        // nothing is ended in order, and restart backs out.
-        interface.ledger().abend("U4038", DESCRIPTORS);
-        interface.ledger().set_state(State::Ended);
-        abi::leave(1);
-    }

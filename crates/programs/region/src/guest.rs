@@ -248,6 +248,3 @@ fn is_orphan() -> bool {
     let parent = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
     starter.is_some_and(|starter: i32| parent != Some(starter))
 }
-const DESCRIPTORS: &str = "the program has closed descriptors that were not its own, those of the \
-                           system's files among them";
-
