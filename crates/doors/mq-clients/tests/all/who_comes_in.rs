@@ -2,14 +2,15 @@
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use mq_clients::Users;
 use mqi::wire::frame::Incoming;
 use mqi::wire::{Credentials, Request};
 use queue_manager::objects::{Kind, Value};
+use seam::sync::Mutex;
 
 use crate::common::{Anna, Place, certificates, define, ended};
 use crate::nobody_harms_others::{come, enter_as, frame};
@@ -133,7 +134,7 @@ struct Leaving(Mutex<Option<u64>>);
 
 impl Users for Leaving {
     fn password(&self, _: &str, _: &[u8]) -> Option<String> {
-        self.0.lock().unwrap().map(|_| "ANNA".to_owned())
+        self.0.lock().map(|_| "ANNA".to_owned())
     }
 
     fn certificate(&self, _: &str) -> Option<String> {
@@ -141,11 +142,11 @@ impl Users for Leaving {
     }
 
     fn nobody(&self) -> Option<String> {
-        self.0.lock().unwrap().is_none().then(|| "anonymous".to_owned())
+        self.0.lock().is_none().then(|| "anonymous".to_owned())
     }
 
     fn mark(&self, _: &str) -> Option<u64> {
-        *self.0.lock().unwrap()
+        *self.0.lock()
     }
 }
 
@@ -155,7 +156,7 @@ fn answered(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     if stream.write_all(bytes).is_err() {
         return false;
     }
-    matches!(Incoming::new(stream.by_ref()).begin(), Ok(Some(_)))
+    matches!(Incoming::new(stream).begin(), Ok(Some(_)))
 }
 
 // The programs of a user who was removed went on as before, for as long as they liked.
@@ -174,7 +175,7 @@ fn a_program_works_no_longer_than_its_user_may_come_in() {
         assert!(answered(&mut stream, &commit));
         place.server.look_at_users();
         assert!(answered(&mut stream, &commit), "nothing has changed");
-        *users.0.lock().unwrap() = after;
+        *users.0.lock() = after;
         place.server.look_at_users();
         assert!(!answered(&mut stream, &commit), "{before:?} {after:?}");
     }

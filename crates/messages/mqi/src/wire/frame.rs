@@ -308,7 +308,7 @@ mod tests {
         let mut sent = Vec::new();
         send(&mut sent, 7, b"fields", &[]).unwrap();
         let full = |_: &&[u8], header: &Header| match header.fields {
-            6 => Err(io::ErrorKind::TimedOut.into()),
+            6 => Err(io::Error::from(io::ErrorKind::TimedOut)),
             _ => Ok(()),
         };
         let refused = Incoming::new(&sent[..]).begin_asking(full).unwrap_err();

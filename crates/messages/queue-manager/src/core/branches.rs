@@ -327,7 +327,8 @@ impl<S: Store> Core<S> {
                 && self.is_for(client, &known.user).is_ok()
         };
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let found = all.range((from, Bound::Unbounded)).filter(|(_, known)| waits(known));
+        let found =
+            all.range::<BranchId, _>((from, Bound::Unbounded)).filter(|(_, known)| waits(known));
         found.map(|(branch, _)| branch.clone()).take(LISTED_MAX).collect()
     }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
-use queue_manager::objects::Kind;
+use queue_manager::objects::{Kind, Value};
 use queue_manager::options::value::{get, open, put};
 use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor, ObjectRecord};
 use queue_manager::properties::PropertyValue;
@@ -17,7 +17,7 @@ fn visitor(system: &System) -> Client {
 }
 
 fn few_handles(system: &System) {
-    let few = [("MAXHANDS", 4_i64.into())];
+    let few = [("MAXHANDS", Value::Number(4))];
     system.manager.alter(Kind::QueueManager, "QM1", &few).unwrap();
 }
 
