@@ -3,6 +3,7 @@
 //! 1. A client that is silent for longer than it was told to be at most is gone.
 //! 2. Bytes that were read and are not put yet are bounded: nothing more is read meanwhile.
 //! 3. A client hears that the conversation has ended when all that it had is free again.
+//! 4. A conversation goes on no longer than its user may come in.
 
 use std::io;
 use std::net::IpAddr;
@@ -30,6 +31,8 @@ use crate::worker::Worker;
 const SEND: Duration = Duration::from_secs(120);
 /// How long a client may be silent: twice what it is told.
 const SILENCE: Duration = Duration::from_millis(2 * IDLE_MS as u64);
+/// How often it is looked whether the user is still who came.
+const LOOK: Duration = Duration::from_secs(2);
 /// How long answers have to come when the system stops.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Jobs that wait for the queue manager before no more is read.
@@ -69,6 +72,7 @@ pub(crate) async fn serve<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
         connection_name,
         // The door knows no administrators.
         may_command: false,
+        by_door: true,
         ..ConnectOptions::default()
     };
     converse(stream, rest, options, shared, here).await
@@ -194,6 +198,7 @@ async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
     let (jobs, to_do) = mpsc::channel(JOBS);
     let (manager, commons) = (shared.manager.clone(), Arc::clone(&shared.commons));
     let member = shared.budgets.enter(&options.user);
+    let standing = (options.user.clone(), mark_of(shared, &options.user).await);
     let mut engine = Engine::new(shared.manager.name(), &shared.clients);
     engine.member.clone_from(&member);
     let (reader, writer) = tokio::io::split(stream);
@@ -209,6 +214,8 @@ async fn converse<S: Store, T: AsyncRead + AsyncWrite + Unpin>(
         incoming: Arc::new(Semaphore::new(INCOMING_KIB as usize)),
         last_received: now,
         last_sent: now,
+        standing,
+        looked: now,
     };
     let Some(member) = member else {
         shared.counters.refused.fetch_add(1, Ordering::Relaxed);
@@ -254,6 +261,16 @@ struct Turns<R, W> {
     /// When the client was heard last, and when something was said.
     last_received: Instant,
     last_sent: Instant,
+    /// The user, and its mark when it came.
+    standing: (String, Option<u64>),
+    looked: Instant,
+}
+
+/// The mark of a user; asked where it hurts nobody.
+async fn mark_of<S: Store>(shared: &Shared<S>, user: &str) -> Option<u64> {
+    let (authenticator, user) = (Arc::clone(&shared.authenticator), user.to_owned());
+    let asked = tokio::task::spawn_blocking(move || authenticator.mark(&user));
+    asked.await.ok().flatten()
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
@@ -279,12 +296,25 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
                 }
                 Some(event) = self.events.recv() => self.events(event, shared),
                 () = sleep_until(sign) => frame::put_empty(&mut self.engine.out),
+                () = sleep_until(self.looked + LOOK) => self.look(shared).await,
                 () = sleep_until(silent) => self.engine.fail(&Trouble {
                     condition: "amqp:resource-limit-exceeded",
                     words: "nothing was heard for too long".to_owned(),
                 }),
                 _ = stopping.changed() => return self.stop(shared).await,
             }
+        }
+    }
+
+    /// Ends the conversation if its user is gone, or has another password.
+    async fn look<S: Store>(&mut self, shared: &Shared<S>) {
+        let mark = mark_of(shared, &self.standing.0).await;
+        self.looked = Instant::now();
+        if mark != self.standing.1 {
+            self.engine.fail(&Trouble {
+                condition: "amqp:unauthorized-access",
+                words: "the user is gone, or has another password".to_owned(),
+            });
         }
     }
 

@@ -47,6 +47,13 @@ pub trait Authenticator: Send + Sync {
         None
     }
 
+    /// What changes with a user's password, and with nothing else; none: there is no such user. A
+    /// conversation ends when it is another than at its beginning.
+    fn mark(&self, user: &str) -> Option<u64> {
+        let _ = user;
+        None
+    }
+
     /// Whether there are users with passwords.
     fn has_passwords(&self) -> bool {
         true

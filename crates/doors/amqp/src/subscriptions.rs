@@ -217,7 +217,8 @@ fn subscribed<S: Store>(
     more: i32,
 ) -> Result<(), Trouble> {
     let mut what = SubscriptionDescriptor {
-        options: subscribe::CREATE | subscribe::MANAGED | more,
+        // Nobody else takes it up, by whatever door.
+        options: subscribe::CREATE | subscribe::MANAGED | subscribe::FIXED_USERID | more,
         object_string: wanted.topic.clone(),
         sub_name: which.name.clone(),
         selection_string: wanted.selector.clone(),
@@ -253,6 +254,7 @@ mod tests {
             users: None,
             storage: None,
             connections_max: 100,
+            memory_bytes_max: queue_manager::MEMORY_BYTES_MAX,
         };
         QueueManager::open(&ModelStore::new(), options).expect("it opens")
     }

@@ -20,7 +20,7 @@ use store::Store;
 
 use crate::link::{Link, Terms};
 use crate::places::Held;
-use crate::shared::Shared;
+use crate::shared::{Shared, Standing};
 
 /// How long whoever connects has to be let in.
 pub const GREETING: Duration = Duration::from_secs(10);
@@ -36,6 +36,8 @@ pub(crate) struct Guest {
     pub(crate) calls: Box<dyn Calls>,
     /// Of the channel's messages.
     pub(crate) longest: usize,
+    /// Whom it is let in as.
+    pub(crate) standing: Standing,
     /// Its places, as long as it is here.
     pub(crate) _places: Held,
 }
@@ -43,6 +45,8 @@ pub(crate) struct Guest {
 /// What a program has shown of itself.
 struct Shown {
     user: Option<String>,
+    /// Nobody, whom only a system without users lets in.
+    nobody: bool,
     subject: Option<String>,
 }
 
@@ -96,6 +100,7 @@ fn admit<S: Store>(
         thread: connecting.thread,
         // The door knows no administrators.
         may_command: false,
+        by_door: true,
         ..ConnectOptions::default()
     })?;
     let seconds = |name: &str| {
@@ -105,8 +110,9 @@ fn admit<S: Store>(
     let heartbeat = seconds("HBINT").map(|beat| beat.min(Duration::from_secs(3_600)));
     // None is that of the queue manager.
     let longest = Some(most("MAXMSGL")).filter(|most| *most > 0).unwrap_or(DATA_BYTES_MAX);
+    let standing = standing(shared, &shown, &user)?;
     let terms = Terms { user, silence: seconds("DISCINT"), heartbeat };
-    Ok((Guest { calls: Box::new(calls), longest, _places: places }, terms))
+    Ok((Guest { calls: Box::new(calls), longest, standing, _places: places }, terms))
 }
 
 /// Who a program has proved to be.
@@ -130,7 +136,25 @@ fn prove<S: Store>(shared: &Shared<S>, link: &Link, proof: Option<&Credentials>)
             Some(nobody.ok_or(Failed(Reason::NOT_AUTHORIZED))?)
         }
     };
-    Ok(Shown { user, subject })
+    let nobody = proof.is_none() && certificate.is_none();
+    Ok(Shown { user, nobody, subject })
+}
+
+/// Whom a program is let in as: who it has proved to be, and as whom it works, if that is a user.
+fn standing<S: Store>(shared: &Shared<S>, shown: &Shown, works_as: &str) -> Answer<Standing> {
+    if shown.nobody {
+        return Ok(Standing { marks: Vec::new(), nobody: true });
+    }
+    let mut marks = Vec::new();
+    if let Some(user) = &shown.user {
+        // He may have gone just now.
+        let mark = shared.users.mark(user).ok_or(Failed(Reason::NOT_AUTHORIZED))?;
+        marks.push((user.clone(), mark));
+    }
+    if let Some(mark) = shared.users.mark(works_as) {
+        marks.push((works_as.to_owned(), mark));
+    }
+    Ok(Standing { marks, nobody: false })
 }
 
 /// As whom the records of the channel let a program in.

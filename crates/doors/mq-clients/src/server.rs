@@ -2,6 +2,8 @@
 //!
 //! 1. Every program has a thread of its own; closed, the door has ended all of them, and so backed
 //!    out what was not committed.
+//! 2. A program works no longer than its user may come in: once a second it is looked whether the
+//!    users of all programs are what they were.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,10 +26,12 @@ use crate::error::Error;
 use crate::greeting::{GREETING, greet};
 use crate::link::Link;
 use crate::places::Held;
-use crate::shared::{Shared, Users};
+use crate::shared::{Shared, Standing, Users};
 
 /// How long nobody is let in after that could not be done.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How often it is looked whether users are what they were.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How the door is opened.
 pub struct Options {
@@ -61,7 +65,7 @@ struct Door<S: Store> {
     clock: Arc<dyn Clock>,
     listeners: Vec<TcpListener>,
     sessions: Mutex<Sessions>,
-    /// Nobody signals it: it is for waits with a limit.
+    /// The end signals it; otherwise it is for waits with a limit.
     pause: Condvar,
     accepted: AtomicU64,
     refused: AtomicU64,
@@ -75,7 +79,8 @@ struct Sessions {
     open: BTreeMap<u64, TcpStream>,
     threads: BTreeMap<u64, JoinHandle>,
     ended: Vec<u64>,
-    programs: u64,
+    /// Programs that were let in: their connections to the queue manager, and as whom.
+    programs: BTreeMap<u64, (u64, Standing)>,
 }
 
 /// An open door. Dropped, it is closed.
@@ -126,6 +131,9 @@ impl<S: Store> Server<S> {
             let acceptor = thread::spawn("mq-clients", move || own.accept_all(at));
             server.acceptors.push(acceptor.map_err(Error::Threads)?);
         }
+        let own = Arc::clone(&door);
+        let looks = thread::spawn("mq-users", move || own.look_on());
+        server.acceptors.push(looks.map_err(Error::Threads)?);
         Ok(server)
     }
 }
@@ -142,11 +150,17 @@ impl<S: Store> Server<S> {
     pub fn counted(&self) -> Counted {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counted {
-            connections: self.door.sessions.lock().programs,
+            connections: self.door.sessions.lock().programs.len() as u64,
             accepted: of(&self.door.accepted),
             refused: of(&self.door.refused),
             calls: of(&self.door.calls),
         }
+    }
+
+    /// Ends the connections of programs whose users are gone, or have other passwords: at once what
+    /// is done once a second.
+    pub fn look_at_users(&self) {
+        self.door.look_at_users();
     }
 
     /// Lets nobody in any more, and ends every connection: what a program has not committed is
@@ -159,6 +173,7 @@ impl<S: Store> Server<S> {
                 // One that has gone by itself needs no end.
                 let _ = stream.shutdown(Shutdown::Both);
             }
+            self.door.pause.notify_all();
             std::mem::take(&mut sessions.threads)
         };
         for listener in &self.door.listeners {
@@ -214,7 +229,7 @@ impl<S: Store> Door<S> {
         let door = Arc::clone(self);
         let serves = thread::spawn("mq-client", move || {
             // A session that fails ends; its connection is dropped, and so backed out.
-            drop(thread::catch(|| door.serve(stream, greeting)));
+            drop(thread::catch(|| door.serve(number, stream, greeting)));
             drop(place);
             let mut sessions = door.sessions.lock();
             sessions.open.remove(&number);
@@ -230,7 +245,7 @@ impl<S: Store> Door<S> {
         }
     }
 
-    fn serve(&self, stream: TcpStream, greeting: Held) -> io::Result<()> {
+    fn serve(&self, number: u64, stream: TcpStream, greeting: Held) -> io::Result<()> {
         let deadline = self.clock.monotonic() + GREETING;
         let begun = Link::accept(
             stream,
@@ -248,8 +263,46 @@ impl<S: Store> Door<S> {
             return Ok(());
         };
         self.accepted.fetch_add(1, Ordering::Relaxed);
-        let _here = Here::new(&self.sessions);
+        let connection = guest.calls.number();
+        let _here = Here::new(&self.sessions, number, (connection, guest.standing));
         converse(guest.calls, &mut incoming, guest.longest)
+    }
+
+    /// Looks at users until the door is closed.
+    fn look_on(&self) {
+        loop {
+            {
+                let mut sessions = self.sessions.lock();
+                if !sessions.closed {
+                    self.pause.wait_for(&mut sessions, LOOK);
+                }
+                if sessions.closed {
+                    return;
+                }
+            }
+            self.look_at_users();
+        }
+    }
+
+    fn look_at_users(&self) {
+        let programs = self.sessions.lock().programs.clone();
+        let users = &self.shared.users;
+        let (mut known, nobody) = (BTreeMap::new(), users.nobody().is_some());
+        for (number, (connection, standing)) in programs {
+            let same = standing.marks.iter().all(|(user, mark)| {
+                let now = known.entry(user.clone()).or_insert_with(|| users.mark(user));
+                *now == Some(*mark)
+            });
+            if same && (nobody || !standing.nobody) {
+                continue;
+            }
+            // Its calls fail from here on, and a wait ends.
+            let _ = self.shared.manager.break_connection(connection);
+            if let Some(stream) = self.sessions.lock().open.get(&number) {
+                // One that has gone by itself needs no end.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
     }
 
     fn refuse(&self) {
@@ -258,18 +311,18 @@ impl<S: Store> Door<S> {
 }
 
 /// A program that is connected, until this is dropped.
-struct Here<'s>(&'s Mutex<Sessions>);
+struct Here<'s>(&'s Mutex<Sessions>, u64);
 
 impl Here<'_> {
-    fn new(sessions: &Mutex<Sessions>) -> Here<'_> {
-        sessions.lock().programs += 1;
-        Here(sessions)
+    fn new(sessions: &Mutex<Sessions>, number: u64, who: (u64, Standing)) -> Here<'_> {
+        sessions.lock().programs.insert(number, who);
+        Here(sessions, number)
     }
 }
 
 impl Drop for Here<'_> {
     fn drop(&mut self) {
-        self.0.lock().programs -= 1;
+        self.0.lock().programs.remove(&self.1);
     }
 }
 

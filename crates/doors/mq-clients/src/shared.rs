@@ -15,6 +15,17 @@ pub trait Users: Send + Sync {
     fn certificate(&self, name: &str) -> Option<String>;
     /// Who somebody without a name is; `None` once there are users.
     fn nobody(&self) -> Option<String>;
+    /// What changes with a user's password, and with nothing else; `None`: there is no such user.
+    fn mark(&self, user: &str) -> Option<u64>;
+}
+
+/// Whom a program was let in as.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    /// Users, and their marks when it came.
+    pub(crate) marks: Vec<(String, u64)>,
+    /// Nobody, as there were no users.
+    pub(crate) nobody: bool,
 }
 
 /// What a door has.

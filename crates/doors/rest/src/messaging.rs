@@ -123,6 +123,7 @@ pub(crate) fn connect<S: Store>(manager: &QueueManager<S>, ask: &Ask) -> Answer<
         channel: "REST".into(),
         connection_name: ask.user.address.clone(),
         may_command: ask.user.administrator,
+        by_door: !ask.user.administrator,
         ..ConnectOptions::default()
     };
     manager.connect(options).map_err(|failed| Problem::call(failed, manager.name()))

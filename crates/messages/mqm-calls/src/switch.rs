@@ -326,6 +326,22 @@ unsafe extern "C" fn forget(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int 
     unsafe { ask_about((xid, rmid, flags), code::FAILED, BranchCall::Forget) }
 }
 
+/// All branches in doubt, list by list.
+fn in_doubt(rmid: c_int) -> Result<Vec<BranchId>, c_int> {
+    let mut all = Vec::new();
+    let mut next = BranchCall::Recover;
+    loop {
+        let more = match ask(rmid, &next)? {
+            Ok(BranchAnswer::Listed(more)) => more,
+            Ok(_) => return Err(code::ERROR),
+            Err(error) => return Err(code_of(error, code::ERROR)),
+        };
+        let Some(last) = more.last().cloned() else { return Ok(all) };
+        next = BranchCall::RecoverAfter(last);
+        all.extend(more);
+    }
+}
+
 unsafe extern "C" fn recover(xids: *mut Xid, count: c_long, rmid: c_int, flags: c_long) -> c_int {
     guarded(|| {
         let Ok(count) = usize::try_from(count) else { return code::INVALID };
@@ -333,10 +349,8 @@ unsafe extern "C" fn recover(xids: *mut Xid, count: c_long, rmid: c_int, flags: 
             return code::INVALID;
         }
         if flags & flag::START_SCAN != 0 {
-            let found = match ask(rmid, &BranchCall::Recover) {
-                Ok(Ok(BranchAnswer::Listed(found))) => found,
-                Ok(Ok(_)) => return code::ERROR,
-                Ok(Err(error)) => return code_of(error, code::ERROR),
+            let found = match in_doubt(rmid) {
+                Ok(found) => found,
                 Err(code) => return code,
             };
             with_opened(|all| {

@@ -36,6 +36,8 @@ use crate::queue::Place;
 const VERSION: u8 = 1;
 /// The set of these records.
 pub(crate) const BRANCHES: &str = "HOLDFAST.MQ.BRANCHES";
+/// The most branches of a list: more would be too long for an answer.
+pub const LISTED_MAX: usize = 10_000;
 /// The longest part of an identifier.
 const PART_BYTES_MAX: usize = 64;
 
@@ -159,8 +161,10 @@ pub enum BranchCall {
     },
     /// It is backed out.
     BackOut(BranchId),
-    /// Which are prepared, or were decided by an operator?
+    /// Which are prepared, or were decided by an operator? The first [`LISTED_MAX`] of them.
     Recover,
+    /// The same, of those behind a branch in their order, until there are none.
+    RecoverAfter(BranchId),
     /// What an operator has decided is known.
     Forget(BranchId),
 }

@@ -263,6 +263,13 @@ impl<S: Store> QueueManager<S> {
             });
         }
         let one = core.subscription_of(&object)?;
+        if core.resolve(one.queue, one.manager).is_ok_and(|to| core.is_carried_out(&to)) {
+            return Err(AdminError::Refused {
+                kind: Kind::Subscription,
+                name,
+                why: "what is put on the queue that DEST names is carried out".into(),
+            });
+        }
         core.keep(object)?;
         core.topics.lock().insert(Arc::new(one));
         Ok(())
@@ -327,30 +334,18 @@ impl<S: Store> QueueManager<S> {
         if kind == Kind::Subscription {
             let one = self.core.topics.lock().named(name).cloned();
             if let Some(one) = one {
-                let handles = u64::from(one.in_use.load(Ordering::Acquire));
-                if handles > 0 {
-                    return Err(AdminError::InUse { kind, name: name.to_owned(), handles });
+                // Nobody takes it up from here on.
+                if one.in_use.swap(true, Ordering::AcqRel) {
+                    let name = name.to_owned();
+                    return Err(AdminError::InUse { kind, name, handles: 1 });
                 }
-                return self.core.unsubscribe(&one);
+                let removed = self.core.unsubscribe(&one);
+                one.in_use.store(removed.is_ok(), Ordering::Release);
+                return removed;
             }
         }
         if kind == Kind::QueueLocal {
-            let queue = self.local(name)?;
-            {
-                let state = queue.state.lock();
-                let (handles, messages) = (u64::from(state.handles()), state.index.depth());
-                let name = name.to_owned();
-                if handles > 0 {
-                    return Err(AdminError::InUse { kind, name, handles });
-                }
-                if state.index.uncommitted() > 0 {
-                    return Err(AdminError::Uncommitted { name });
-                }
-                if messages > 0 && !purge {
-                    return Err(AdminError::NotEmpty { kind, name, messages });
-                }
-            }
-            return self.core.remove_queue(&queue);
+            return self.core.delete_queue(&self.local(name)?, 0, purge);
         }
         let _one_at_a_time = self.core.administration.lock();
         if kind == Kind::PageSet {

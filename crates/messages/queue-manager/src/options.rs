@@ -526,6 +526,9 @@ pub struct ConnectOptions {
     pub thread: i32,
     /// It may put where what is put is carried out: on the command queue, on initiation queues.
     pub may_command: bool,
+    /// It comes by a door: without a record that gives its user that, it says of no message that
+    /// somebody else has put it, and takes no alternate user.
+    pub by_door: bool,
 }
 
 impl Default for ConnectOptions {
@@ -539,6 +542,7 @@ impl Default for ConnectOptions {
             process: 0,
             thread: 0,
             may_command: true,
+            by_door: false,
         }
     }
 }

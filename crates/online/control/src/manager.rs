@@ -53,7 +53,11 @@ impl<S: Store> Manager for Control<S> {
     }
 
     fn knows(&self, user: Name) -> bool {
-        !self.has_users() || self.user_mark(user).is_some()
+        !self.has_users() || self.inner.user_mark(user).is_some()
+    }
+
+    fn user_mark(&self, user: Name) -> Option<u64> {
+        self.inner.user_mark(user)
     }
 
     fn allows_anonymous(&self) -> bool {

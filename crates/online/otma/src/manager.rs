@@ -91,6 +91,9 @@ pub trait Manager: Send + Sync {
     /// anybody is, and then those alone.
     fn knows(&self, user: Name) -> bool;
 
+    /// What changes with a user's password, and with nothing else; `None`: there is no such user.
+    fn user_mark(&self, user: Name) -> Option<u64>;
+
     /// Whether a client who names no user is let in.
     fn allows_anonymous(&self) -> bool;
 

@@ -87,6 +87,7 @@ pub fn options(name: &str, seam: &Seam) -> Options {
         users: Some(Arc::new(MachineUsers::of_process())),
         storage: None,
         connections_max: CONNECTIONS_MAX,
+        memory_bytes_max: queue_manager::MEMORY_BYTES_MAX,
     }
 }
 

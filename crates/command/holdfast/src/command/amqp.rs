@@ -56,6 +56,10 @@ impl Authenticator for Users {
         allowed.then(|| NOBODY.to_owned())
     }
 
+    fn mark(&self, user: &str) -> Option<u64> {
+        self.manager.user_mark(listen::user_name(user)?)
+    }
+
     fn has_passwords(&self) -> bool {
         self.manager.has_users()
     }

@@ -45,6 +45,10 @@ impl Users for Known {
     fn nobody(&self) -> Option<String> {
         (!self.0.has_users()).then(|| NOBODY.to_owned())
     }
+
+    fn mark(&self, user: &str) -> Option<u64> {
+        self.0.user_mark(listen::user_name(user)?)
+    }
 }
 
 impl ClientsDoor {

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -99,6 +100,7 @@ impl Client {
 
 struct Users {
     anonymous: bool,
+    mark: Arc<AtomicU64>,
 }
 
 impl Authenticator for Users {
@@ -113,11 +115,17 @@ impl Authenticator for Users {
     fn anonymous(&self, _local: bool) -> Option<String> {
         self.anonymous.then(|| "guest".into())
     }
+
+    fn mark(&self, _: &str) -> Option<u64> {
+        Some(self.mark.load(Ordering::SeqCst))
+    }
 }
 
 pub(crate) struct Door {
     pub(crate) manager: QueueManager<ModelStore>,
     pub(crate) server: Server,
+    /// Of all users.
+    pub(crate) mark: Arc<AtomicU64>,
 }
 
 impl Door {
@@ -134,8 +142,10 @@ impl Door {
 
     fn with(options: &Options, anonymous: bool) -> Door {
         let manager = manager();
-        let server = Server::start(&manager, options, Arc::new(Users { anonymous }));
-        Door { manager, server: server.expect("it listens") }
+        let mark = Arc::new(AtomicU64::new(1));
+        let users = Users { anonymous, mark: Arc::clone(&mark) };
+        let server = Server::start(&manager, options, Arc::new(users));
+        Door { manager, server: server.expect("it listens"), mark }
     }
 
     pub(crate) fn address(&self) -> String {
@@ -184,6 +194,7 @@ fn manager() -> QueueManager<ModelStore> {
         users: None,
         storage: None,
         connections_max: 1_000,
+        memory_bytes_max: queue_manager::MEMORY_BYTES_MAX,
     };
     let manager = QueueManager::open(&ModelStore::new(), options).expect("it opens");
     let long = 64 << 20;

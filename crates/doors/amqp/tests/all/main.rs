@@ -8,3 +8,4 @@ mod qpid_jms_is_a_client;
 mod qpid_proton_is_a_client;
 mod rhea_is_a_client;
 mod subscriptions_are_let_go;
+mod users_go;

@@ -15,7 +15,7 @@ const BEGIN: u8 = 0x11;
 const ATTACH: u8 = 0x12;
 const DETACH: u8 = 0x16;
 const END: u8 = 0x17;
-const CLOSE: u8 = 0x18;
+pub(crate) const CLOSE: u8 = 0x18;
 
 const NULL: &[u8] = &[0x40];
 
@@ -35,11 +35,11 @@ fn composite(code: u8, fields: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// The bytes of a client, as the protocol has them.
-struct Raw(TcpStream);
+pub(crate) struct Raw(TcpStream);
 
 impl Raw {
     /// A client of that name with a session.
-    fn new(door: &Door, name: &str) -> Raw {
+    pub(crate) fn new(door: &Door, name: &str) -> Raw {
         let stream = TcpStream::connect(door.address()).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -65,7 +65,7 @@ impl Raw {
     }
 
     /// Waits for a performative; its bytes.
-    fn wait(&mut self, wanted: u8) -> Vec<u8> {
+    pub(crate) fn wait(&mut self, wanted: u8) -> Vec<u8> {
         loop {
             let mut head = [0; 8];
             self.0.read_exact(&mut head).unwrap();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use otma::{CommitMode, Encoding, Identity, Input, InputOptions, Name, Segments, SyncLevel};
+use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::clients::Claim;
@@ -14,6 +15,9 @@ use crate::wire::{
 
 /// Where outputs go that are to go elsewhere, if the client does not say where.
 const REROUTED: &str = "HWS$DEF";
+/// How long a user who was checked is believed before it is looked whether he is still there, with
+/// the same password.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A user who was checked, and by what.
 pub(super) struct Known {
@@ -21,6 +25,20 @@ pub(super) struct Known {
     group: Name,
     password: Zeroizing<Vec<u8>>,
     identity: Identity,
+    /// The user's mark when the password was checked, and when that was last looked at.
+    mark: Option<u64>,
+    looked: Instant,
+}
+
+impl Known {
+    /// Whether the user is still who was checked; looked at now and then.
+    fn stands(&mut self, mark: impl FnOnce() -> Option<u64>) -> bool {
+        if self.looked.elapsed() < LOOK {
+            return true;
+        }
+        self.looked = Instant::now();
+        mark() == self.mark
+    }
 }
 
 type Admitted = (Box<Asked>, Option<Box<Input>>);
@@ -80,14 +98,20 @@ impl Connection {
                 Err(refused)
             };
         };
-        if let Some(known) = &self.known
+        let mark = || self.shared.manager.user_mark(user);
+        if let Some(known) = &mut self.known
             && (known.user, known.group) == (user, irm.group)
             && same(&known.password, &password)
+            && known.stands(mark)
         {
             return Ok(known.identity);
         }
+        self.known = None;
+        // Asked before the password is checked: another one that comes meanwhile is noticed.
+        let mark = self.shared.manager.user_mark(user);
         let identity = self.check(user, irm.group, password.clone()).await?;
-        self.known = Some(Box::new(Known { user, group: irm.group, password, identity }));
+        let (group, looked) = (irm.group, Instant::now());
+        self.known = Some(Box::new(Known { user, group, password, identity, mark, looked }));
         Ok(identity)
     }
 

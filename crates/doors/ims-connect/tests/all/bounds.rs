@@ -144,6 +144,23 @@ fn a_port_without_users_stays_on_this_machine() {
     assert!(!server.address().ip().is_loopback() && server.notices().is_empty());
 }
 
+// A connection of somebody who was removed, or had another password, was served as before.
+#[test]
+fn a_user_who_changes_is_checked_again_on_the_same_connection() {
+    let mut manager = Memory::default();
+    manager.users.insert(name("TELLER"), b"SECRET".to_vec());
+    let manager = Arc::new(manager);
+    let server = Server::start(options(), manager.clone()).expect("it starts");
+    let mut ask = request("C1", b"ECHO");
+    (ask.irm.user, ask.irm.password) = (name("TELLER"), name("SECRET"));
+    let mut client = Client::connect(server.address());
+    assert_eq!(text(&client.ask(&ask)), "ECHO");
+    manager.mark.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    while server.counters().read().password_checks < 2 {
+        assert_eq!(text(&client.ask(&ask)), "ECHO");
+    }
+}
+
 #[test]
 fn users_are_checked_once_a_connection() {
     let mut manager = Memory::default();

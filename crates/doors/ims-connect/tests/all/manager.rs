@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use otma::{
     Answer, CommitMode, Event, Identity, Input, Manager, Name, Outcome, Output, OutputId, Partner,
@@ -41,6 +42,8 @@ pub(crate) struct Memory {
     state: Mutex<State>,
     /// Users with their passwords; without any, everybody is let in.
     pub(crate) users: BTreeMap<Name, Vec<u8>>,
+    /// Of all users.
+    pub(crate) mark: AtomicU64,
 }
 
 fn refusal(reason: Reason, text: &str) -> Refusal {
@@ -165,6 +168,10 @@ impl Manager for Memory {
 
     fn knows(&self, user: Name) -> bool {
         self.users.is_empty() || self.users.contains_key(&user)
+    }
+
+    fn user_mark(&self, user: Name) -> Option<u64> {
+        self.users.contains_key(&user).then(|| self.mark.load(Ordering::SeqCst))
     }
 
     fn allows_anonymous(&self) -> bool {

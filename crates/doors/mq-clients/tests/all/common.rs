@@ -49,6 +49,10 @@ impl Users for Anna {
     fn nobody(&self) -> Option<String> {
         self.nobody.then(|| "anonymous".to_owned())
     }
+
+    fn mark(&self, user: &str) -> Option<u64> {
+        (!self.nobody && ["ANNA", "QM2"].contains(&user)).then_some(1)
+    }
 }
 
 /// A queue manager with its door.
@@ -73,6 +77,11 @@ pub(crate) fn define(
 impl Place {
     /// With a queue `APP.Q` and a channel `TO.QM1`.
     pub(crate) fn new(users: Anna, secured: bool) -> Place {
+        Place::of(Arc::new(users), secured)
+    }
+
+    /// The same, of other users.
+    pub(crate) fn of(users: Arc<dyn Users>, secured: bool) -> Place {
         let manager = QueueManager::open(&ModelStore::new(), Options::new("QM1")).unwrap();
         define(&manager, Kind::QueueLocal, "APP.Q", &[]);
         define(&manager, Kind::Channel, "TO.QM1", &[("CHLTYPE", "SVRCONN")]);
@@ -88,7 +97,7 @@ impl Place {
             connections_max: 100,
             clock: Arc::new(RealClock::new()),
         };
-        let server = Server::start(&manager, &options, Arc::new(users)).unwrap();
+        let server = Server::start(&manager, &options, users).unwrap();
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::SeqCst);
         let name = format!("mq-clients-test-{}-{number}", std::process::id());

@@ -5,8 +5,10 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use mqi::structures::{Gmo, Md};
+use mqi::table::Structure as _;
 use mqi::wire::frame::{HEADER_BYTES, Header};
-use mqi::wire::{Connecting, Entry, Request};
+use mqi::wire::{CONSUMERS_MAX, Connecting, Credentials, Entry, Request, Wanted};
 use queue_manager::ObjectName;
 
 use crate::common::Place;
@@ -21,28 +23,33 @@ const CALLS: &str = r#"
   IS(0, 0);
 "#;
 
-fn come(place: &Place) -> TcpStream {
+pub(crate) fn come(place: &Place) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", place.port())).unwrap();
     stream.set_read_timeout(Some(crate::common::LONG)).unwrap();
     stream
 }
 
 /// What comes back until the door ends the connection.
-fn rest(mut stream: TcpStream) -> Vec<u8> {
+pub(crate) fn rest(mut stream: TcpStream) -> Vec<u8> {
     let mut all = Vec::new();
     // A reset is an end, too.
     let _ = stream.read_to_end(&mut all);
     all
 }
 
-fn frame(kind: u8, fields: &[u8], data: usize) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, fields: &[u8], data: usize) -> Vec<u8> {
     let header = Header { kind, fields: fields.len(), data };
     [&header.bytes()[..], fields].concat()
 }
 
-fn enter() -> Vec<u8> {
+pub(crate) fn enter() -> Vec<u8> {
+    enter_as(None)
+}
+
+pub(crate) fn enter_as(proof: Option<Credentials>) -> Vec<u8> {
     let entry = Entry { channel: "TO.QM1".into(), process: 1 };
-    let connecting = Connecting::new(ObjectName::from("QM1"), [b' '; 28]);
+    let manager = ObjectName::from("QM1");
+    let connecting = Connecting { proof, ..Connecting::new(manager, [b' '; 28]) };
     let request = Request::Enter(entry, connecting);
     frame(request.kind(), &request.fields(), 0)
 }
@@ -105,5 +112,20 @@ fn those_who_say_nothing_take_no_places_from_others() {
         tried += 1;
         assert!(tried < 100_000, "nobody comes in any more");
     }
+    place.program("calls", CALLS);
+}
+
+// Ten bytes that came made half a kilobyte of descriptors, as often as a call had room for.
+#[test]
+fn a_call_that_waits_at_more_queues_than_there_can_be_ends_its_own_connection_alone() {
+    let place = Place::open();
+    let mut stream = come(&place);
+    let wanted = Wanted { md: Md::initial(), gmo: Gmo::initial(), room: 0 };
+    let list = vec![(1, wanted); CONSUMERS_MAX + 1];
+    let request = Request::Consume { wait_ms: 0, list };
+    let mut bytes = enter();
+    bytes.extend(frame(request.kind(), &request.fields(), 0));
+    stream.write_all(&bytes).unwrap();
+    assert!(rest(stream).len() > HEADER_BYTES);
     place.program("calls", CALLS);
 }

@@ -2,9 +2,18 @@
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use mq_clients::Users;
+use mqi::wire::frame::Incoming;
+use mqi::wire::{Credentials, Request};
 use queue_manager::objects::{Kind, Value};
+use seam::sync::Mutex;
 
 use crate::common::{Anna, Place, certificates, define, ended};
+use crate::nobody_harms_others::{come, enter_as, frame};
 
 /// Connects as it is told, puts a message, and tells with which reason, as whom.
 const WHO: &str = r#"
@@ -118,4 +127,56 @@ fn a_blocked_user_and_a_stopped_channel_let_nobody_in() {
     assert_eq!(asking.told(&ANNA), "ANNA");
     manager.channels().set_stopped("TO.QM1", true).unwrap();
     assert_eq!(asking.told(&ANNA), "2537");
+}
+
+/// Whether there is Anna, and which password she has: the mark of a user changes with it.
+struct Leaving(Mutex<Option<u64>>);
+
+impl Users for Leaving {
+    fn password(&self, _: &str, _: &[u8]) -> Option<String> {
+        self.0.lock().map(|_| "ANNA".to_owned())
+    }
+
+    fn certificate(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn nobody(&self) -> Option<String> {
+        self.0.lock().is_none().then(|| "anonymous".to_owned())
+    }
+
+    fn mark(&self, _: &str) -> Option<u64> {
+        *self.0.lock()
+    }
+}
+
+/// Sends a frame; whether it is answered.
+fn answered(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    // Whoever was ended may be told so by the write already.
+    if stream.write_all(bytes).is_err() {
+        return false;
+    }
+    matches!(Incoming::new(stream).begin(), Ok(Some(_)))
+}
+
+// The programs of a user who was removed went on as before, for as long as they liked.
+#[test]
+fn a_program_works_no_longer_than_its_user_may_come_in() {
+    let proof = Credentials { user: "anna".into(), password: b"sesame".to_vec() };
+    let commit = frame(Request::Commit.kind(), &Request::Commit.fields(), 0);
+    let cases = [(Some(1), None), (Some(1), Some(2)), (None, Some(1))];
+    for (before, after) in cases {
+        let users = Arc::new(Leaving(Mutex::new(before)));
+        let place = Place::of(Arc::clone(&users) as Arc<dyn Users>, false);
+        let mut stream = come(&place);
+        let proof = before.map(|_| proof.clone());
+        assert!(answered(&mut stream, &enter_as(proof)), "{before:?}");
+        // The connection is known as that of a program when it is answered the next time.
+        assert!(answered(&mut stream, &commit));
+        place.server.look_at_users();
+        assert!(answered(&mut stream, &commit), "nothing has changed");
+        *users.0.lock() = after;
+        place.server.look_at_users();
+        assert!(!answered(&mut stream, &commit), "{before:?} {after:?}");
+    }
 }

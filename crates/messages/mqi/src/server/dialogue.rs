@@ -22,6 +22,8 @@ use crate::wire::{Object, Posting, Request, Wanted, property_parts};
 const PIECE_MS: i32 = 250;
 /// How long one queue of several is waited at, in milliseconds.
 const TURN_MS: i32 = 20;
+/// After so many looks at queues it is asked whether the program is still there.
+const LOOKS: usize = 64;
 /// A buffer longer than this is given back after its message.
 const BUFFER_KEPT_BYTES: usize = 4 * 1024 * 1024;
 
@@ -299,6 +301,11 @@ impl Dialogue {
         let mut limit = 0;
         loop {
             for (place, (handle, wanted)) in list.iter().enumerate() {
+                // A long list takes long to go through, too.
+                if place % LOOKS == LOOKS - 1 && !is_there() {
+                    return Reply::failed(Reason::CONNECTION_BROKEN);
+                }
+                limit = limit.min(left.max(0));
                 let mut fields = Writer::new();
                 fields.count(place);
                 let piece = Piece { handle: *handle, wanted, limit_ms: Some(limit), is_there };

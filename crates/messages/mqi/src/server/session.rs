@@ -6,6 +6,7 @@
 //! 2. A request that cannot be understood ends the connection, and so backs it out: what follows
 //!    it could be anything.
 //! 3. A message that is longer than the way allows is refused, and takes no memory.
+//! 4. A request is read when there is room for it, for its fields, too.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +17,16 @@ use rustix::net::{RecvFlags, recv};
 use super::calls::Calls;
 use super::dialogue::{Dialogue, Reply};
 use crate::wire::Request;
-use crate::wire::frame::{self, Incoming};
+use crate::wire::frame::{self, Header, Incoming};
+
+/// The call that waits at several queues.
+const CONSUME: u8 = 23;
+/// Bytes of memory for one byte of its fields, at most: a list of descriptors that say nothing.
+const CONSUMER_TIMES: usize = 100;
+/// Bytes of memory for one byte of the fields of other calls, at most: as bytes and as lists.
+const FIELDS_TIMES: usize = 4;
+/// Fields of fewer bytes do not count.
+const FIELDS_SMALL: usize = 4 << 10;
 
 /// What a program and its session are connected by; written to by reference.
 pub trait Wire: Read {
@@ -38,7 +48,7 @@ pub trait Wire: Read {
 pub enum Expected {
     /// A request, whenever the program makes one.
     Request,
-    /// So many bytes of data of a request that has begun.
+    /// The rest of a request that has begun, and that takes so many bytes of memory.
     Data(usize),
 }
 
@@ -69,6 +79,14 @@ where
     Session { calls: Some(calls), incoming, dialogue: Dialogue::new(), longest }.run()
 }
 
+/// Bytes of memory that a request takes while it comes in and is carried out.
+fn room_of(header: &Header, longest: usize) -> usize {
+    let times = if header.kind == CONSUME { CONSUMER_TIMES } else { FIELDS_TIMES };
+    // Those of usual calls are no more than what is read at once.
+    let fields = if header.fields < FIELDS_SMALL { 0 } else { header.fields.saturating_mul(times) };
+    fields.saturating_add(header.data.min(longest))
+}
+
 /// A connected program.
 struct Session<'a, W> {
     calls: Option<Box<dyn Calls>>,
@@ -85,11 +103,14 @@ where
     fn run(&mut self) -> io::Result<()> {
         loop {
             self.incoming.get_ref().expect(Expected::Request)?;
-            let Some((header, fields)) = self.incoming.begin()? else { return Ok(()) };
+            let longest = self.longest;
+            let begun =
+                self.incoming.begin_asking(|wire, header| match room_of(header, longest) {
+                    0 => Ok(()),
+                    bytes => wire.expect(Expected::Data(bytes)),
+                })?;
+            let Some((header, fields)) = begun else { return Ok(()) };
             self.dialogue.buffer.clear();
-            if header.data > 0 {
-                self.incoming.get_ref().expect(Expected::Data(header.data.min(self.longest)))?;
-            }
             if header.data > self.longest {
                 self.incoming.fill_and_drop(header.data, &mut [])?;
                 self.answer(header.kind, Reply::failed(Reason::DATA_LENGTH_ERROR))?;

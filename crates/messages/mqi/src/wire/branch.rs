@@ -7,7 +7,7 @@
 //! | prepare | 5 | 0 |
 //! | commit | 6 | 1 in one phase |
 //! | back out | 7 | 0 |
-//! | recover | 8 | 0, and no identifier |
+//! | recover | 8 | 0, and no identifier; 1: what is behind the one it has |
 //! | forget | 9 | 0 |
 //!
 //! A call is its number, how, and an identifier: format (8 bytes), transaction and branch. An
@@ -56,6 +56,7 @@ pub(super) fn write_call(call: &BranchCall, to: &mut Writer) {
         BranchCall::Commit { branch, one_phase } => (6, i32::from(*one_phase), Some(branch)),
         BranchCall::BackOut(branch) => (7, 0, Some(branch)),
         BranchCall::Recover => (8, 0, None),
+        BranchCall::RecoverAfter(branch) => (8, 1, Some(branch)),
         BranchCall::Forget(branch) => (9, 0, Some(branch)),
     };
     to.number(number).number(how);
@@ -66,8 +67,8 @@ pub(super) fn write_call(call: &BranchCall, to: &mut Writer) {
 
 pub(super) fn read_call(from: &mut Reader<'_>) -> Option<BranchCall> {
     let (number, how) = (from.number()?, from.number()?);
-    if number == 8 {
-        return (how == 0).then_some(BranchCall::Recover);
+    if (number, how) == (8, 0) {
+        return Some(BranchCall::Recover);
     }
     let branch = read_branch(from)?;
     Some(match (number, how) {
@@ -80,6 +81,7 @@ pub(super) fn read_call(from: &mut Reader<'_>) -> Option<BranchCall> {
         (5, 0) => BranchCall::Prepare(branch),
         (6, 0 | 1) => BranchCall::Commit { branch, one_phase: how == 1 },
         (7, 0) => BranchCall::BackOut(branch),
+        (8, 1) => BranchCall::RecoverAfter(branch),
         (9, 0) => BranchCall::Forget(branch),
         _ => return None,
     })
@@ -121,7 +123,20 @@ pub fn read_answer(from: &mut Reader<'_>) -> Option<Result<BranchAnswer, BranchE
 
 #[cfg(test)]
 mod tests {
+    use queue_manager::branch::LISTED_MAX;
+
     use super::*;
+
+    // A list of all of them was longer than a frame may be, and nobody learned of any.
+    #[test]
+    fn the_longest_list_goes_in_a_frame() {
+        let longest = BranchId::new(i64::MAX, &[1; 64], &[2; 64]).expect("one");
+        let answer = Ok(BranchAnswer::Listed(vec![longest; LISTED_MAX]));
+        let mut to = Writer::new();
+        to.number(0).number(0);
+        write_answer(&answer, &mut to);
+        assert!(to.into_bytes().len() <= crate::wire::frame::FIELDS_BYTES_MAX);
+    }
 
     #[test]
     fn calls_and_answers_come_out_as_they_went_in() {
@@ -138,6 +153,7 @@ mod tests {
             BranchCall::Commit { branch: branch.clone(), one_phase: false },
             BranchCall::BackOut(branch.clone()),
             BranchCall::Recover,
+            BranchCall::RecoverAfter(branch.clone()),
             BranchCall::Forget(branch.clone()),
         ];
         for call in calls {

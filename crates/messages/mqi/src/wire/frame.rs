@@ -152,13 +152,27 @@ impl<R: Read> Incoming<R> {
         fields_max: usize,
         data_max: usize,
     ) -> io::Result<Option<(Header, Vec<u8>)>> {
+        self.begin_asking(|_, header| {
+            let fits = header.fields <= fields_max && header.data <= data_max;
+            if fits { Ok(()) } else { Err(invalid()) }
+        })
+    }
+
+    /// The next frame's header and fields; `asks` is asked before more than the header is read.
+    ///
+    /// # Errors
+    /// As for [`begin`](Incoming::begin), and what `asks` says.
+    pub fn begin_asking(
+        &mut self,
+        asks: impl FnOnce(&R, &Header) -> io::Result<()>,
+    ) -> io::Result<Option<(Header, Vec<u8>)>> {
         if !self.has_more() && self.refill()? == 0 {
             return Ok(None);
         }
         let mut header = [0; HEADER_BYTES];
         self.fill(&mut header)?;
-        let fits = |header: &Header| header.fields <= fields_max && header.data <= data_max;
-        let header = Header::read(header).filter(fits).ok_or_else(invalid)?;
+        let header = Header::read(header).ok_or_else(invalid)?;
+        asks(&self.from, &header)?;
         let mut fields = Vec::new();
         self.append(header.fields, &mut fields)?;
         Ok(Some((header, fields)))
@@ -287,6 +301,20 @@ mod tests {
             assert_eq!(incoming.begin().unwrap().unwrap().0.kind, 8);
             assert!(incoming.begin().unwrap().is_none());
         }
+    }
+
+    #[test]
+    fn nothing_of_a_frame_is_read_that_there_is_no_room_for() {
+        let mut sent = Vec::new();
+        send(&mut sent, 7, b"fields", &[]).unwrap();
+        let full = |_: &&[u8], header: &Header| match header.fields {
+            6 => Err(io::Error::from(io::ErrorKind::TimedOut)),
+            _ => Ok(()),
+        };
+        let refused = Incoming::new(&sent[..]).begin_asking(full).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
+        assert!(Incoming::new(&sent[..]).begin_within(5, 0).is_err());
+        assert!(Incoming::new(&sent[..]).begin_within(6, 0).unwrap().is_some());
     }
 
     #[test]

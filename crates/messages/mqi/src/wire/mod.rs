@@ -45,5 +45,6 @@ pub mod frame;
 mod request;
 
 pub use request::{
-    Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property, property_parts,
+    CONSUMERS_MAX, Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property,
+    property_parts,
 };

@@ -9,6 +9,9 @@ use super::codec::{Reader, Writer};
 use crate::structures::{Gmo, Md, Od, Pmo, Sd};
 use crate::table::Structure as _;
 
+/// The most queues that one call waits at. Each takes many more bytes than it comes in.
+pub const CONSUMERS_MAX: usize = 16_384;
+
 /// A user and what proves it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
@@ -418,7 +421,11 @@ impl Request {
             23 => {
                 let wait_ms = from.number()?;
                 let mut list = Vec::new();
-                for _ in 0..from.count(10)? {
+                let count = from.count(10)?;
+                if count > CONSUMERS_MAX {
+                    return None;
+                }
+                for _ in 0..count {
                     list.push((from.number()?, Wanted::read(from)?));
                 }
                 Request::Consume { wait_ms, list }

@@ -3,7 +3,8 @@
 use mqi::structures::{Gmo, Md, Od, Pmo, Sd};
 use mqi::table::Structure as _;
 use mqi::wire::{
-    Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property, property_parts,
+    CONSUMERS_MAX, Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property,
+    property_parts,
 };
 use queue_manager::ObjectName;
 use queue_manager::options::{ObjectRecord, PutRecord};
@@ -97,6 +98,15 @@ fn what_is_cut_or_too_long_is_no_call() {
     }
     assert!(Request::read(0, &[]).is_none());
     assert!(Request::read(24, &[]).is_none());
+}
+
+#[test]
+fn a_call_waits_at_so_many_queues_at_most() {
+    let wanted = Wanted { md: Md::initial(), gmo: Gmo::initial(), room: 0 };
+    for (count, reads) in [(CONSUMERS_MAX, true), (CONSUMERS_MAX + 1, false)] {
+        let request = Request::Consume { wait_ms: 0, list: vec![(1, wanted.clone()); count] };
+        assert_eq!(Request::read(request.kind(), &request.fields()).is_some(), reads);
+    }
 }
 
 /// A put says what differs from a new descriptor, and no more.

@@ -139,8 +139,9 @@ impl<S: Store> CommandServer<S> {
             object_q_mgr_name: command.reply_to_q_mgr,
             ..ObjectDescriptor::default()
         };
-        let mut options =
-            PutOptions { options: put::SYNCPOINT | put::NEW_MSG_ID, ..PutOptions::default() };
+        // Nor is an answer a command, or starts anything.
+        let guarded = put::SYNCPOINT | put::NEW_MSG_ID | put::NOT_CARRIED_OUT;
+        let mut options = PutOptions { options: guarded, ..PutOptions::default() };
         self.connection.put1(&mut what, &mut descriptor, &mut options, body)?;
         Ok(())
     }

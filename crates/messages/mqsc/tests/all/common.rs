@@ -25,6 +25,7 @@ pub(crate) fn named(name: &str) -> Manager {
         users: None,
         storage: None,
         connections_max: 100,
+        memory_bytes_max: queue_manager::MEMORY_BYTES_MAX,
     };
     QueueManager::open(&ModelStore::new(), options).expect("an empty store takes a queue manager")
 }

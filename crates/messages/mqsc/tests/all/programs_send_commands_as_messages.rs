@@ -194,7 +194,7 @@ fn a_report_that_was_sent_to_the_command_queue_is_no_command() {
     let manager = manager();
     ask(&manager, 11, vec![(NAME, text("ANY")), (TYPE, LOCAL)]);
     let mut connection = connected(&manager);
-    // Its arrival is to be reported with all of it: a command.
+    // Its arrival is to be reported with all of it: a command. The report is a dead letter.
     let mut message = MessageDescriptor {
         report: 0x700,
         format: FORMAT,
@@ -206,6 +206,11 @@ fn a_report_that_was_sent_to_the_command_queue_is_no_command() {
     let create = command(11, vec![(NAME, text("MADE")), (TYPE, LOCAL)]);
     connection.put1(&mut what, &mut message, &mut options, &create).expect("it is put");
     let mut server = CommandServer::open(&manager).expect("the command queue is there");
+    assert_eq!(server.serve(0), Ok(false), "no report has come");
+    // Whoever may put there may put a report, too.
+    let mut report = MessageDescriptor { msg_type: 4, format: FORMAT, ..Default::default() };
+    let mut what = ObjectDescriptor::queue(COMMAND_QUEUE);
+    connection.put1(&mut what, &mut report, &mut options, &create).expect("it is put");
     assert_eq!(server.serve(0), Ok(true), "the report has come");
     assert_eq!(reason(&ask(&manager, 13, vec![(NAME, text("MADE"))])), (2, 2085));
 }

@@ -5,7 +5,9 @@
 //!    that either, the batch is backed out, and the channel ends.
 //! 3. A command is taken from a partner only if the channel works as an administrator. As a dead
 //!    letter it is nobody's, so that whoever puts it again gives it no rights.
-//! 4. A receiver that is dropped backs out what was not committed before anybody else may receive
+//! 4. Who a message says that has put it counts where inputs are made of it only if a record lets
+//!    the channel's user say so; otherwise it is the channel's own.
+//! 5. A receiver that is dropped backs out what was not committed before anybody else may receive
 //!    from the same partner.
 
 use std::sync::Arc;
@@ -20,9 +22,10 @@ use crate::channel_state::{
     write_receiver,
 };
 use crate::connection::Connection;
-use crate::core::Core;
+use crate::core::{Core, Wish};
 use crate::descriptor::{MessageDescriptor, value::appl_type};
 use crate::name::padded;
+use crate::objects::Kind;
 use crate::options::value::put;
 use crate::options::{ConnectOptions, ObjectDescriptor, PutOptions};
 use crate::reason::{Answer, Reason};
@@ -162,10 +165,11 @@ impl<S: Store> Receiver<S> {
                 return Err(ChannelError::Sequence { channel, here: here.0, there: there.0 });
             }
         }
-        let Some(message) = header::read(data) else {
+        let Some(mut message) = header::read(data) else {
             let why = "it sent a message without a header".into();
             return Err(ChannelError::Partner { channel: self.channel.clone(), why });
         };
+        self.doubt(&mut message);
         let body = &data[message.data_at..];
         let inside = sequence.is_some();
         let options = self.options.clone();
@@ -182,6 +186,18 @@ impl<S: Store> Receiver<S> {
             self.sequence = sequence;
         }
         settled
+    }
+
+    /// Makes a message the channel's own where it would be believed whose it is.
+    fn doubt(&self, message: &mut Transmitted) {
+        let Ok(to) = self.core.resolve(message.queue, message.manager) else { return };
+        if self.may_command() || !self.core.is_believed(&to) {
+            return;
+        }
+        let (user, name) = (&self.options.user, to.guarded(message.queue).text());
+        if !self.core.is_given(user, Kind::QueueLocal, &name, Wish::SetAll) {
+            message.descriptor.user_identifier = padded(user);
+        }
     }
 
     /// Makes a message that cannot be put a dead letter.

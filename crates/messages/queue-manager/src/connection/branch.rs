@@ -45,7 +45,10 @@ impl<S: Store> Connection<S> {
             }
             BranchCall::BackOut(branch) => core.end_branch(&client, branch, (false, false))?,
             BranchCall::Recover => {
-                return Ok(BranchAnswer::Listed(core.branches_in_doubt(&client)));
+                return Ok(BranchAnswer::Listed(core.branches_in_doubt(&client, None)));
+            }
+            BranchCall::RecoverAfter(branch) => {
+                return Ok(BranchAnswer::Listed(core.branches_in_doubt(&client, Some(branch))));
             }
             BranchCall::Forget(branch) => core.forget_branch(&client, branch)?,
         }

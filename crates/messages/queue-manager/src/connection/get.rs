@@ -35,7 +35,7 @@ pub(super) fn get<S: Store>(
     require(matches!(open.object, Opened::Queue(_)), Reason::NOT_OPEN_FOR_INPUT)?;
     check_options(open.options, options)?;
     if let Some(handle) = options.msg_handle {
-        session.properties(handle)?;
+        session.properties_anew(handle)?;
     }
     let in_unit = in_unit(session, options.options)?;
     if in_unit.certainly {

@@ -324,7 +324,7 @@ impl<S: Store> Connection<S> {
     /// Makes a message handle.
     pub fn create_message_handle(&mut self) -> Answer<MessageHandle> {
         self.session.goes_on(false)?;
-        Ok(self.session.new_message_handle())
+        self.session.new_message_handle()
     }
 
     /// Deletes a message handle.
@@ -340,7 +340,8 @@ impl<S: Store> Connection<S> {
         name: &str,
         value: PropertyValue,
     ) -> Answer<Outcome> {
-        self.session.properties(handle)?.set(name, value)?;
+        let more = properties::bytes_of(name, &value);
+        self.session.properties_for(handle, more)?.set(name, value)?;
         Ok(Outcome::OK)
     }
 
@@ -370,7 +371,7 @@ impl<S: Store> Connection<S> {
         delete: bool,
     ) -> Answer<Vec<u8>> {
         let split = properties::split(descriptor, buffer)?;
-        let all = self.session.properties(handle)?;
+        let all = self.session.properties_anew(handle)?;
         let Some(split) = split else {
             *all = Properties::default();
             return Ok(buffer.to_vec());

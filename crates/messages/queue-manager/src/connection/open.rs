@@ -10,7 +10,7 @@ use std::sync::Arc;
 use store::Store;
 
 use super::session::{Open, OpenQueue, Opened, Session};
-use crate::core::{Resolved, Target, Wish};
+use crate::core::{Core, Resolved, Target, Wish};
 use crate::error::AdminError;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object};
@@ -105,7 +105,10 @@ fn authorize<S: Store>(
         (opening::SET_ALL_CONTEXT, Wish::SetAll),
     ];
     let mut asked = wishes.into_iter().filter(|(option, _)| options & option != 0);
-    asked.try_for_each(|(_, wish)| session.core.may(user, kind, name, wish))
+    asked.try_for_each(|(_, wish)| match (kind, wish) {
+        (Kind::Topic, Wish::Output) => session.may(user, kind, name, Wish::Publish),
+        _ => session.may(user, kind, name, wish),
+    })
 }
 
 /// Opens a queue, without a handle for it yet.
@@ -117,12 +120,14 @@ pub(super) fn open_queue<S: Store>(
 ) -> Answer<OpenQueue> {
     let core = &session.core;
     let resolved = core.resolve(what.object_name, what.object_q_mgr_name)?;
-    // A queue elsewhere has no definition here: who may send there may use the way there.
-    let name = match &resolved {
-        Resolved { target: Target::Remote { transmission, .. }, via: None } => transmission.name,
-        _ => what.object_name,
-    };
+    let name = resolved.guarded(what.object_name);
     authorize(session, user, (Kind::QueueLocal, &name.text()), options)?;
+    if let Target::Topic(object) = &resolved.target {
+        // Who may use the alias is no publisher by that alone.
+        let topic = core.topic_string(object, "")?;
+        let puts = opening::OUTPUT | opening::ANY_CONTEXT;
+        authorize(session, user, (Kind::Topic, &topic), options & puts)?;
+    }
     let may = session.client.options.may_command && options & opening::NOT_CARRIED_OUT == 0;
     let commands = !may && options & opening::OUTPUT != 0 && core.is_carried_out(&resolved);
     require(!commands, Reason::NOT_AUTHORIZED)?;
@@ -159,6 +164,7 @@ pub(super) fn open_queue<S: Store>(
         getting: None,
         context: None,
         made_it,
+        created: made_it,
     };
     if let Some(queue) = opened.counted() {
         let settings = queue.settings();
@@ -216,6 +222,7 @@ fn open_list<S: Store>(
     require(options & others == 0, Reason::OPTION_NOT_VALID_FOR_TYPE)?;
     (what.known_dest_count, what.unknown_dest_count, what.invalid_dest_count) = (0, 0, 0);
     what.responses.clear();
+    session.has_room_for_handles(1 + what.records.len())?;
     let mut all = Vec::with_capacity(what.records.len());
     for record in what.records.clone() {
         let mut one = ObjectDescriptor {
@@ -237,6 +244,7 @@ fn open_list<S: Store>(
         return fail(outcome.reason);
     }
     let name = ObjectName::BLANK;
+    session.listed += all.len();
     let object = Opened::List(all);
     Ok((add(session, object, options, user.to_owned(), name, object_type::Q), outcome))
 }
@@ -259,9 +267,7 @@ fn open_topic<S: Store>(
     let others = opening::ANY_INPUT | opening::BROWSE | opening::SET;
     require(options & others == 0, Reason::OPTION_NOT_VALID_FOR_TYPE)?;
     let topic = session.core.topic_string(&what.object_name.text(), &what.object_string)?;
-    if options & opening::OUTPUT != 0 {
-        session.core.may(&user, Kind::Topic, &topic, Wish::Publish)?;
-    }
+    authorize(session, &user, (Kind::Topic, &topic), options)?;
     what.resolved_object_string.clone_from(&topic);
     what.resolved_type = object_type::TOPIC;
     let name = what.object_name;
@@ -304,13 +310,17 @@ pub(super) fn close<S: Store>(
     let deletes = options & (closing::DELETE | closing::DELETE_PURGE);
     let subscription = options & (closing::KEEP_SUB | closing::REMOVE_SUB);
     require(deletes.count_ones() <= 1 && subscription.count_ones() <= 1, Reason::OPTIONS_ERROR)?;
+    let core = Arc::clone(&session.core);
     let open = session.open(handle)?;
     let mut outcome = Outcome::OK;
     match &open.object {
         Opened::Queue(queue) => {
             require(subscription == 0, Reason::OPTION_NOT_VALID_FOR_TYPE)?;
             if deletes != 0 {
-                may_delete(queue, deletes)?;
+                // As the queue counts it.
+                let output = open.options & opening::OUTPUT != 0;
+                let own = (u32::from(queue.input) + u32::from(output)).max(1);
+                may_delete(&core, queue, (&open.user, own), deletes)?;
             }
             if let Some(logical) = &queue.putting {
                 let reason = match (logical.in_message, logical.in_group) {
@@ -334,19 +344,38 @@ pub(super) fn close<S: Store>(
     Ok(outcome)
 }
 
-fn may_delete(queue: &OpenQueue, deletes: i32) -> Answer<()> {
+/// Deletes a permanent dynamic queue that nobody else has open; a temporary one goes when its
+/// handle does.
+fn may_delete<S: Store>(
+    core: &Core<S>,
+    queue: &OpenQueue,
+    (user, own): (&str, u32),
+    deletes: i32,
+) -> Answer<()> {
     let Some(local) = queue.local() else { return fail(Reason::OPTION_NOT_VALID_FOR_TYPE) };
-    let settings = local.settings();
-    match settings.origin {
-        Origin::Defined => return fail(Reason::OPTION_NOT_VALID_FOR_TYPE),
+    let purge = deletes == closing::DELETE_PURGE;
+    match local.settings().origin {
+        Origin::Defined => fail(Reason::OPTION_NOT_VALID_FOR_TYPE),
         // Only who made it may delete it; for others it is like an ordinary close.
-        Origin::TemporaryDynamic => require(queue.made_it, Reason::OPTION_NOT_VALID_FOR_TYPE)?,
-        Origin::PermanentDynamic => {}
+        Origin::TemporaryDynamic => {
+            require(queue.made_it, Reason::OPTION_NOT_VALID_FOR_TYPE)?;
+            let state = local.state.lock();
+            require(state.index.uncommitted() == 0, Reason::OBJECT_IN_USE)?;
+            require(purge || state.index.depth() == 0, Reason::Q_NOT_EMPTY)
+        }
+        Origin::PermanentDynamic => {
+            if !queue.created {
+                core.may(user, Kind::QueueLocal, &local.name.text(), Wish::Delete)?;
+            }
+            core.delete_queue(local, own, purge).map_err(|error| match error {
+                AdminError::NotEmpty { .. } => Failed(Reason::Q_NOT_EMPTY),
+                AdminError::Store(error) => crate::core::failed(error),
+                AdminError::Call { reason, .. } => Failed(reason),
+                AdminError::NotFound { .. } => Failed(Reason::Q_DELETED),
+                _ => Failed(Reason::OBJECT_IN_USE),
+            })
+        }
     }
-    let state = local.state.lock();
-    require(state.index.uncommitted() == 0, Reason::OBJECT_IN_USE)?;
-    let empty = state.index.depth() == 0 || deletes == closing::DELETE_PURGE;
-    require(empty, Reason::Q_NOT_EMPTY)
 }
 
 /// Lets go of what a handle held.
@@ -360,49 +389,41 @@ pub(super) fn release<S: Store>(session: &mut Session<S>, open: Open, options: i
                     local.ring(&mut state, 1);
                 }
             }
-            let deletes = options & (closing::DELETE | closing::DELETE_PURGE) != 0;
-            leave(&core, &queue, open.options, deletes)?;
+            leave(&core, &queue, open.options);
         }
         Opened::List(all) => {
+            session.listed = session.listed.saturating_sub(all.len());
             for queue in all.into_iter().flatten() {
-                leave(&core, &queue, open.options, false)?;
+                leave(&core, &queue, open.options);
             }
         }
         Opened::Subscription(one) => {
+            let goes = !one.durable || options & closing::REMOVE_SUB != 0;
+            let gone = if goes { core.unsubscribe(&one) } else { Ok(()) };
+            // Nobody takes up what is going.
             one.in_use.store(false, std::sync::atomic::Ordering::Release);
-            if !one.durable || options & closing::REMOVE_SUB != 0 {
-                core.unsubscribe(&one).map_err(|error| match error {
-                    AdminError::Store(error) => crate::core::failed(error),
-                    _ => Failed(Reason::OBJECT_IN_USE),
-                })?;
-            }
+            gone.map_err(|error| match error {
+                AdminError::Store(error) => crate::core::failed(error),
+                _ => Failed(Reason::OBJECT_IN_USE),
+            })?;
         }
         Opened::Topic(_) | Opened::Other(..) => {}
     }
     Ok(())
 }
 
-fn leave<S: Store>(
-    core: &Arc<crate::core::Core<S>>,
-    queue: &OpenQueue,
-    options: i32,
-    deletes: bool,
-) -> Answer<()> {
-    let Some(counted) = queue.counted() else { return Ok(()) };
+/// Lets go of an open queue.
+pub(super) fn leave<S: Store>(core: &Core<S>, queue: &OpenQueue, options: i32) {
+    let Some(counted) = queue.counted() else { return };
     let last = counted.leave(queue.input, options & opening::OUTPUT != 0);
     if queue.input && counted.state.lock().inputs == 0 {
         core.reconsider(counted);
     }
     let managed = counted.state.lock().delete_at_last_close;
-    let goes = (queue.made_it || deletes || managed) && queue.local().is_some();
-    // A temporary queue goes with the handle that made it, whoever else has it open.
-    if goes && (last || queue.made_it) {
-        // What uses it still has messages of it in a unit of work; then it goes with the last.
-        if core.remove_queue(counted).is_err() {
-            counted.state.lock().delete_at_last_close = true;
-        }
-    } else if goes {
+    let goes = (queue.made_it || managed) && queue.local().is_some();
+    // A temporary queue goes with the handle that made it, whoever else has it open. What uses it
+    // may still have messages of it in a unit of work; then it goes with the last.
+    if goes && (!(last || queue.made_it) || core.remove_queue(counted).is_err()) {
         counted.state.lock().delete_at_last_close = true;
     }
-    Ok(())
 }

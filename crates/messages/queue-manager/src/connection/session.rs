@@ -11,7 +11,7 @@ use store::Store;
 
 use crate::branch::BranchId;
 use crate::core::event::{self, Account, Did, Disconnected};
-use crate::core::{Client, Core, Resolved, Subscribed, Work};
+use crate::core::{Client, Core, Resolved, Subscribed, Wish, Work};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::name::ObjectName;
 use crate::objects::Kind;
@@ -20,6 +20,11 @@ use crate::properties::Properties;
 use crate::queue::{Place, Queue};
 use crate::reason::{Answer, Reason, fail, require};
 use crate::selector::Selector;
+
+/// Bytes of memory that the properties of all message handles of a program may take.
+const PROPERTIES_BYTES: usize = 128 << 20;
+/// The same, of one that has come by a door.
+const DOOR_PROPERTIES_BYTES: usize = 8 << 20;
 
 /// Where a group or a segmented message stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +57,8 @@ pub(super) struct OpenQueue {
     pub(super) context: Option<Box<MessageDescriptor>>,
     /// This handle made the temporary queue.
     pub(super) made_it: bool,
+    /// This handle made the queue, temporary or not.
+    pub(super) created: bool,
 }
 
 impl OpenQueue {
@@ -107,6 +114,8 @@ pub(super) struct Session<S: Store> {
     /// The branch of a global transaction that the unit of work is of.
     pub(super) branch: Option<BranchId>,
     pub(super) handles: BTreeMap<i32, Open>,
+    /// Destinations of distribution lists that are open.
+    pub(super) listed: usize,
     next_handle: i32,
     pub(super) message_handles: BTreeMap<i64, Properties>,
     next_message_handle: i64,
@@ -124,6 +133,7 @@ impl<S: Store> Session<S> {
             work,
             branch: None,
             handles: BTreeMap::new(),
+            listed: 0,
             next_handle: 1,
             message_handles: BTreeMap::new(),
             next_message_handle: 1,
@@ -197,8 +207,14 @@ impl<S: Store> Session<S> {
     }
 
     pub(super) fn has_room_for_handle(&self) -> Answer<()> {
+        self.has_room_for_handles(1)
+    }
+
+    /// Each destination of a distribution list counts as one.
+    pub(super) fn has_room_for_handles(&self, count: usize) -> Answer<()> {
         let most = self.core.manager_settings().handles_max;
-        require(self.handles.len() < most, Reason::HANDLE_NOT_AVAILABLE)
+        let taken = self.handles.len() + self.listed;
+        require(taken.saturating_add(count) <= most, Reason::HANDLE_NOT_AVAILABLE)
     }
 
     /// The user whose authority counts.
@@ -208,8 +224,16 @@ impl<S: Store> Session<S> {
             return Ok(own.clone());
         }
         let name = crate::name::unpadded(alternate);
-        self.core.may(own, Kind::QueueManager, &name, crate::core::Wish::AlternateUser)?;
+        self.may(own, Kind::QueueManager, &name, Wish::AlternateUser)?;
         Ok(name)
+    }
+
+    /// Whether the user of a call may do that. Who comes by a door speaks for others only if a
+    /// record lets him.
+    pub(super) fn may(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Answer<()> {
+        self.core.may(user, kind, name, wish)?;
+        let doubted = self.client.options.by_door && wish.is_for_others();
+        require(!doubted || self.core.is_given(user, kind, name, wish), Reason::NOT_AUTHORIZED)
     }
 
     /// Brings what displays show of the unit of work up to date.
@@ -237,11 +261,42 @@ impl<S: Store> Session<S> {
         }
     }
 
-    pub(super) fn new_message_handle(&mut self) -> MessageHandle {
+    pub(super) fn new_message_handle(&mut self) -> Answer<MessageHandle> {
+        let most = self.core.manager_settings().handles_max;
+        require(self.message_handles.len() < most, Reason::HANDLE_NOT_AVAILABLE)?;
         let number = self.next_message_handle;
         self.next_message_handle += 1;
         self.message_handles.insert(number, Properties::default());
-        MessageHandle(number)
+        Ok(MessageHandle(number))
+    }
+
+    /// The properties of a handle that are to take so many bytes more: those of all handles of a
+    /// connection have a limit together.
+    pub(super) fn properties_for(
+        &mut self,
+        handle: MessageHandle,
+        more: usize,
+    ) -> Answer<&mut Properties> {
+        let taken: usize = self.message_handles.values().map(Properties::bytes).sum();
+        let fits = taken.saturating_add(more) <= self.properties_bytes_max();
+        let all = self.properties(handle)?;
+        require(fits, Reason::PROPERTIES_TOO_BIG)?;
+        Ok(all)
+    }
+
+    /// The properties of a handle that are to be those of a message: whatever a message has fits if
+    /// the other handles keep to the limit.
+    pub(super) fn properties_anew(&mut self, handle: MessageHandle) -> Answer<&mut Properties> {
+        let others = self.message_handles.iter().filter(|(number, _)| **number != handle.0);
+        let taken: usize = others.map(|(_, all)| all.bytes()).sum();
+        let fits = taken <= self.properties_bytes_max();
+        let all = self.properties(handle)?;
+        require(fits, Reason::PROPERTIES_TOO_BIG)?;
+        Ok(all)
+    }
+
+    fn properties_bytes_max(&self) -> usize {
+        if self.client.options.by_door { DOOR_PROPERTIES_BYTES } else { PROPERTIES_BYTES }
     }
 
     pub(super) fn properties(&mut self, handle: MessageHandle) -> Answer<&mut Properties> {

@@ -3,22 +3,29 @@
 //! 1. A subscription that is not durable ends when its handle is closed or its connection ends.
 //! 2. A managed subscription has a queue of its own, which goes with it.
 //! 3. One handle at a time has a durable subscription.
+//! 4. What may be refused is looked at before anything is done; what was done is undone when the
+//!    call fails after all.
+//! 5. Where publications go, whoever subscribes has to be allowed to put.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use store::Store;
 
-use super::open::{open_queue, read_selector};
-use super::session::{Open, Opened, Session};
-use crate::core::{Subscribed, Wish, Work, to_hex};
+use super::open::{leave, open_queue, read_selector};
+use super::session::{Open, OpenQueue, Opened, Session};
+use crate::core::{Core, Subscribed, Wish, Work, to_hex};
 use crate::descriptor::NO_IDENTIFIER;
 use crate::error::AdminError;
 use crate::name::{ObjectName, unpadded};
 use crate::objects::{Kind, Object, Value};
 use crate::options::value::{object_type, open as opening, subscribe as so};
 use crate::options::{Handle, ObjectDescriptor, SubscriptionDescriptor};
+use crate::queue::Queue;
 use crate::reason::{Answer, Failed, Outcome, Reason, fail, require};
+
+/// How the queue of a managed subscription is opened.
+const DESTINATION: i32 = opening::INPUT_SHARED | opening::BROWSE | opening::INQUIRE;
 
 pub(super) fn subscribe<S: Store>(
     session: &mut Session<S>,
@@ -36,37 +43,120 @@ pub(super) fn subscribe<S: Store>(
         session.core.topics.lock().named(&what.sub_name).cloned()
     };
     let options = what.options;
-    let (one, new) = match there {
+    let (one, queue) = match there {
         Some(one) if options & (so::RESUME | so::ALTER) != 0 => {
-            if options & so::ALTER != 0 {
-                (alter(session, &one, what)?, false)
-            } else {
-                (one, false)
-            }
+            take_up(session, &one, what, (&user, destination))?
         }
         Some(_) => return fail(Reason::SUB_ALREADY_EXISTS),
-        None if options & so::CREATE != 0 => (create(session, what, destination, &user)?, true),
+        None if options & so::CREATE != 0 => begin(session, what, (&user, destination))?,
         None => return fail(Reason::NO_SUBSCRIPTION),
     };
-    let free = !one.in_use.swap(true, Ordering::AcqRel);
-    require(free, Reason::SUBSCRIPTION_IN_USE)?;
-    session.core.may(&user, Kind::Topic, &one.topic, Wish::Resume)?;
+    // From here on nothing fails.
     one.connection.store(session.client.number, Ordering::Relaxed);
     what.resolved_object_string.clone_from(&one.topic);
     what.sub_correl_id = one.correl_id;
-    let quiet = options & (so::NEW_PUBLICATIONS_ONLY | so::PUBLICATIONS_ON_REQUEST) != 0;
-    if new && !quiet {
-        send_retained(session, &one)?;
-    }
-    let queue = match destination {
-        Some(_) => None,
-        None => Some(open_destination(session, &one, &user)?),
-    };
-    let object = Opened::Subscription(Arc::clone(&one));
+    let queue = queue.map(|queue| {
+        let serial = session.core.serial();
+        let object = Opened::Queue(Box::new(queue));
+        let open = Open { serial, options: DESTINATION, user: user.clone(), object };
+        session.add(open, one.queue, object_type::Q)
+    });
     let serial = session.core.serial();
-    let open = Open { serial, options: 0, user, object };
+    let open = Open { serial, options: 0, user, object: Opened::Subscription(one) };
     let handle = session.add(open, ObjectName::BLANK, object_type::TOPIC);
     Ok((queue, handle, Outcome::OK))
+}
+
+/// A subscription that this call has: given back when it fails.
+struct Taken<'s>(Option<&'s Subscribed>);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(one) = self.0 {
+            one.in_use.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// Takes up a subscription that is there, and changes it if that is asked for.
+fn take_up<S: Store>(
+    session: &Session<S>,
+    one: &Subscribed,
+    what: &SubscriptionDescriptor,
+    (user, destination): (&str, Option<Handle>),
+) -> Answer<(Subscribed, Option<OpenQueue>)> {
+    let core = &session.core;
+    let alters = what.options & so::ALTER != 0;
+    session.may(user, Kind::Topic, &one.topic, Wish::Resume)?;
+    if alters {
+        session.may(user, Kind::Topic, &one.topic, Wish::Subscribe)?;
+        may_set_identity(session, what, (user, &one.topic))?;
+    }
+    let own = !one.fixed_user || one.user == user || core.administers(user);
+    require(own, Reason::IDENTITY_MISMATCH)?;
+    require(!one.in_use.swap(true, Ordering::AcqRel), Reason::SUBSCRIPTION_IN_USE)?;
+    let mut taken = Taken(Some(one));
+    // It may have gone since it was found.
+    let there = core.topics.lock().named(&one.name).cloned();
+    let Some(one) = there.filter(|there| there.id == one.id) else {
+        return fail(Reason::NO_SUBSCRIPTION);
+    };
+    let queue = match destination {
+        Some(_) => None,
+        None => Some(open_destination(session, &one, user)?),
+    };
+    let changed = if alters { alter(session, &one, what) } else { Ok(one) };
+    match changed {
+        Ok(one) => {
+            taken.0 = None;
+            Ok((one, queue))
+        }
+        Err(failed) => {
+            if let Some(queue) = queue {
+                leave(core, &queue, DESTINATION);
+            }
+            Err(failed)
+        }
+    }
+}
+
+/// Begins a subscription: all of it is there, or nothing.
+fn begin<S: Store>(
+    session: &mut Session<S>,
+    what: &SubscriptionDescriptor,
+    (user, destination): (&str, Option<Handle>),
+) -> Answer<(Subscribed, Option<OpenQueue>)> {
+    let one = create(session, what, destination, user)?;
+    let quiet = so::NEW_PUBLICATIONS_ONLY | so::PUBLICATIONS_ON_REQUEST;
+    let sent = match what.options & quiet {
+        0 => send_retained(session, &one).map(drop),
+        _ => Ok(()),
+    };
+    let opened = sent.and_then(|()| match destination {
+        Some(_) => Ok(None),
+        None => open_destination(session, &one, user).map(Some),
+    });
+    match opened {
+        Ok(queue) => Ok((one, queue)),
+        Err(failed) => {
+            // What cannot be removed now can be by its name.
+            let _ = session.core.unsubscribe(&one);
+            one.in_use.store(false, Ordering::Release);
+            Err(failed)
+        }
+    }
+}
+
+/// Who sets what publications say of identity speaks for others.
+fn may_set_identity<S: Store>(
+    session: &Session<S>,
+    what: &SubscriptionDescriptor,
+    (user, topic): (&str, &str),
+) -> Answer<()> {
+    match what.options & so::SET_IDENTITY_CONTEXT {
+        0 => Ok(()),
+        _ => session.may(user, Kind::Topic, topic, Wish::SetIdentity),
+    }
 }
 
 fn check(what: &SubscriptionDescriptor, destination: Option<Handle>) -> Answer<()> {
@@ -98,28 +188,61 @@ fn create<S: Store>(
     let options = what.options;
     let core = Arc::clone(&session.core);
     let topic = core.topic_string(&what.object_name.text(), &what.object_string)?;
-    core.may(user, Kind::Topic, &topic, Wish::Subscribe)?;
+    session.may(user, Kind::Topic, &topic, Wish::Subscribe)?;
+    may_set_identity(session, what, (user, &topic))?;
     let durable = options & so::DURABLE != 0;
     let attribute = |name| core.topic_attribute(&topic, name);
     require(attribute("SUB").as_deref() != Some("DISABLED"), Reason::SUB_INHIBITED)?;
     let allowed = attribute("DURSUB").as_deref() != Some("NO");
     require(!durable || allowed, Reason::DURABILITY_NOT_ALLOWED)?;
     read_selector(&what.selection_string)?;
-    let queue = match destination {
-        Some(handle) => {
-            let open = session.open(handle)?;
-            let Opened::Queue(queue) = &open.object else { return fail(Reason::HOBJ_ERROR) };
-            let Some(local) = queue.local() else { return fail(Reason::HOBJ_ERROR) };
-            local.name
+    let (queue, managed) = match destination {
+        Some(handle) => (provided_queue(session, handle, user)?, None),
+        None => {
+            let queue = managed_queue(session, &topic, durable)?;
+            (queue.name, Some(queue))
         }
-        None => managed_queue(session, &topic, durable)?,
     };
+    let made = make(&core, what, &topic, (user, queue));
+    if let (Err(_), Some(queue)) = (&made, managed) {
+        // Nobody knows of it yet; if the store fails again, it can be removed by its name.
+        let _ = core.remove_queue(&queue);
+    }
+    made
+}
+
+/// The queue of a handle as the destination of a subscription: whoever subscribes has to be allowed
+/// to put there, and nothing may be carried out from there.
+fn provided_queue<S: Store>(
+    session: &mut Session<S>,
+    handle: Handle,
+    user: &str,
+) -> Answer<ObjectName> {
+    let core = Arc::clone(&session.core);
+    let queue = session.queue(handle)?;
+    let Some(local) = queue.local() else { return fail(Reason::HOBJ_ERROR) };
+    let asked = queue.resolved.via.as_ref().map_or(local.name, |via| via.name.as_str().into());
+    core.may(user, Kind::QueueLocal, &asked.text(), Wish::Output)?;
+    require(!core.is_carried_out(&queue.resolved), Reason::NOT_AUTHORIZED)?;
+    Ok(local.name)
+}
+
+/// Keeps a new subscription, in the hands of who makes it.
+fn make<S: Store>(
+    core: &Core<S>,
+    what: &SubscriptionDescriptor,
+    topic: &str,
+    (user, queue): (&str, ObjectName),
+) -> Answer<Subscribed> {
     let id = core.new_identifier()?;
     let object =
-        definition(what, &topic, user, queue, to_hex(&id)).map_err(|_| Failed(Reason::SD_ERROR))?;
+        definition(what, topic, user, queue, to_hex(&id)).map_err(|_| Failed(Reason::SD_ERROR))?;
+    let _one_at_a_time = core.administration.lock();
+    // Somebody else may have been faster with the name.
+    require(core.topics.lock().named(&what.sub_name).is_none(), Reason::SUB_ALREADY_EXISTS)?;
     let one = Arc::new(core.subscription_of(&object).map_err(|_| Failed(Reason::SD_ERROR))?);
-    if durable {
-        let _one_at_a_time = core.administration.lock();
+    one.in_use.store(true, Ordering::Release);
+    if one.durable {
         core.keep(object).map_err(admin)?;
     }
     core.topics.lock().insert(Arc::clone(&one));
@@ -134,7 +257,7 @@ fn admin(error: AdminError) -> Failed {
 }
 
 /// The queue of a managed subscription, made from the model of its topic.
-fn managed_queue<S: Store>(session: &Session<S>, topic: &str, durable: bool) -> Answer<ObjectName> {
+fn managed_queue<S: Store>(session: &Session<S>, topic: &str, durable: bool) -> Answer<Arc<Queue>> {
     let core = &session.core;
     let (attribute, usual, prefix) = if durable {
         ("MDURMDL", "SYSTEM.DURABLE.MODEL.QUEUE", "SYSTEM.MANAGED.DURABLE.")
@@ -147,7 +270,7 @@ fn managed_queue<S: Store>(session: &Session<S>, topic: &str, durable: bool) -> 
     };
     let number = core.bodies.number().map_err(crate::core::failed)?;
     let name = format!("{prefix}{number:016X}");
-    Ok(core.make_dynamic(&model, &name).map_err(admin)?.name)
+    core.make_dynamic(&model, &name).map_err(admin)
 }
 
 /// The subscription as a definition.
@@ -206,42 +329,36 @@ fn changeable(
     Ok(())
 }
 
-/// Changes a durable subscription.
+/// Changes a durable subscription that the caller has.
 fn alter<S: Store>(
     session: &Session<S>,
     one: &Subscribed,
     what: &SubscriptionDescriptor,
 ) -> Answer<Subscribed> {
     let core = &session.core;
-    require(!one.in_use.load(Ordering::Acquire), Reason::SUBSCRIPTION_IN_USE)?;
-    let Some(object) = core.object(Kind::Subscription, &one.name) else {
-        return fail(Reason::ALTER_SUB_ERROR);
-    };
     // Topic and selector stay what they are.
     let other = !what.object_string.is_empty()
         && core.topic_string(&what.object_name.text(), &what.object_string)? != one.topic;
     require(!other, Reason::ALTER_SUB_ERROR)?;
+    let _one_at_a_time = core.administration.lock();
+    let Some(object) = core.object(Kind::Subscription, &one.name) else {
+        return fail(Reason::ALTER_SUB_ERROR);
+    };
     let mut object = (*object).clone();
     changeable(&mut object, what).map_err(|_| Failed(Reason::SD_ERROR))?;
     let changed = Arc::new(core.subscription_of(&object).map_err(|_| Failed(Reason::SD_ERROR))?);
-    let _one_at_a_time = core.administration.lock();
     core.keep(object).map_err(admin)?;
     core.topics.lock().insert(Arc::clone(&changed));
     Ok(changed)
 }
 
 fn open_destination<S: Store>(
-    session: &mut Session<S>,
+    session: &Session<S>,
     one: &Subscribed,
     user: &str,
-) -> Answer<Handle> {
+) -> Answer<OpenQueue> {
     let mut what = ObjectDescriptor { object_name: one.queue, ..ObjectDescriptor::default() };
-    let options = opening::INPUT_SHARED | opening::BROWSE | opening::INQUIRE;
-    let queue = open_queue(session, &mut what, options, user)?;
-    let serial = session.core.serial();
-    let object = Opened::Queue(Box::new(queue));
-    let open = Open { serial, options, user: user.to_owned(), object };
-    Ok(session.add(open, one.queue, object_type::Q))
+    open_queue(session, &mut what, DESTINATION, user)
 }
 
 fn send_retained<S: Store>(session: &Session<S>, one: &Subscribed) -> Answer<usize> {

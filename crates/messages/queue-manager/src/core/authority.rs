@@ -12,13 +12,19 @@
 //!    counts; what the user or any group has of those, the user may do.
 //! 3. Who comes from elsewhere puts nothing where what is put is carried out, whatever records say.
 //! 4. A topic is decided by the topic objects at it and above it.
+//! 5. What nobody has opened a queue for, publications and reports, goes nowhere where it is
+//!    carried out, whoever asked for it.
+//! 6. Who comes by a door says that somebody else has put a message only if a record lets him.
 
 use std::sync::Arc;
 
 use store::Store;
 
-use super::{Core, Resolved, Target, Wish};
+use super::{Core, Resolved, Target, Wish, Work};
+use crate::message::Message;
 use crate::objects::{Kind, Object, Value};
+use crate::queue::Place;
+use crate::reason::{Answer, Reason, require};
 
 /// As whom a partner works whom neither its channel nor a record gives a user. No machine has a
 /// user of that name; what it may do is granted to it as to others.
@@ -33,6 +39,45 @@ impl<S: Store> Core<S> {
     pub(crate) fn is_carried_out(&self, to: &Resolved) -> bool {
         let Target::Local(queue) = &to.target else { return false };
         CARRIED_OUT.contains(&&*queue.name.text()) || self.registry.lock().initiates(queue.name)
+    }
+
+    /// Whether it counts there who has put a message: inputs of transactions are made of it, or
+    /// subscriptions may have it sent where that is so.
+    pub(crate) fn is_believed(&self, to: &Resolved) -> bool {
+        match &to.target {
+            Target::Local(queue) => {
+                let class = self.object(Kind::StorageClass, &queue.settings().storage_class);
+                class.is_some_and(|class| {
+                    let named = |name| !class.text_of(name).trim().is_empty();
+                    named("XCFGNAME") && named("XCFMNAME")
+                })
+            }
+            Target::Topic(_) => true,
+            Target::Remote { .. } | Target::Model(_) => false,
+        }
+    }
+
+    /// Puts a report where the message that it is about has asked for it: it says whose it is only
+    /// as that message did, and is no input.
+    pub(super) fn send_report(
+        &self,
+        work: &mut Work<S>,
+        to: &Resolved,
+        message: Message,
+    ) -> Answer<Place> {
+        require(!self.is_believed(to), Reason::NOT_AUTHORIZED)?;
+        self.send_unasked(work, to, message)
+    }
+
+    /// Puts a message that somebody else has made where nobody has opened anything.
+    pub(super) fn send_unasked(
+        &self,
+        work: &mut Work<S>,
+        to: &Resolved,
+        message: Message,
+    ) -> Answer<Place> {
+        require(!self.is_carried_out(to), Reason::NOT_AUTHORIZED)?;
+        self.send(work, to, message)
     }
 }
 
@@ -62,6 +107,7 @@ fn word(wish: Wish) -> &'static str {
         Wish::Publish => "PUB",
         Wish::Subscribe => "SUB",
         Wish::Resume => "RESUME",
+        Wish::Delete => "DLT",
     }
 }
 
@@ -138,6 +184,11 @@ impl<S: Store> Core<S> {
         self.options.users.as_ref().is_none_or(|users| users.is_administrator(user))
     }
 
+    /// Whether a user is named as one who may do everything.
+    pub(crate) fn administers(&self, user: &str) -> bool {
+        self.options.users.as_ref().is_some_and(|users| users.is_administrator(user))
+    }
+
     /// Whether a user may administer: everybody may while there is no record, but for partners.
     pub(crate) fn may_administer(&self, user: &str) -> bool {
         let any = self.registry.lock().of_space(Kind::AuthorityRecord).next().is_some();
@@ -146,14 +197,24 @@ impl<S: Store> Core<S> {
 
     /// Whether the records let a user do that.
     pub(super) fn is_recorded(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool {
-        let Some(users) = &self.options.users else { return true };
+        self.recorded(user, kind, name, wish).unwrap_or(true)
+    }
+
+    /// Whether somebody has given a user that: without records nobody has.
+    pub(crate) fn is_given(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool {
+        self.recorded(user, kind, name, wish).unwrap_or(false)
+    }
+
+    /// What the records say; `None`: there are none.
+    fn recorded(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Option<bool> {
+        let users = self.options.users.as_ref()?;
         if users.is_administrator(user) {
-            return true;
+            return Some(true);
         }
         let records: Vec<Arc<Object>> =
             self.registry.lock().of_space(Kind::AuthorityRecord).cloned().collect();
         if records.is_empty() {
-            return true;
+            return None;
         }
         let groups = users.groups(user);
         let may = |object: (&str, &str)| {
@@ -162,11 +223,11 @@ impl<S: Store> Core<S> {
             };
             has((user, "PRINCIPAL")) || groups.iter().any(|group| has((group, "GROUP")))
         };
-        match (kind, wish) {
+        Some(match (kind, wish) {
             (_, Wish::AlternateUser) => may(("QMGR", "SELF")),
             (Kind::Topic, _) => self.topics_above(name).iter().any(|topic| may(("TOPIC", topic))),
             _ => may((object_type(kind), name)),
-        }
+        })
     }
 
     /// The topic objects at a topic and above it.

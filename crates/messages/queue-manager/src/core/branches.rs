@@ -4,19 +4,24 @@
 //! 2. The latch over the branches is held across no call of the store.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use seam::sync::Mutex;
 use store::{Cursor, KeyRange, Read, SetId, Store, StoreError, Unit, UnitOptions};
 
 use super::{Client, Core, Work};
-use crate::branch::{BranchError, BranchId, BranchState, BranchStatus, Record, WorkEnd};
+use crate::branch::{
+    BranchError, BranchId, BranchState, BranchStatus, LISTED_MAX, Record, WorkEnd,
+};
 use crate::error::AdminError;
 use crate::queue::Queue;
 use crate::reason::Reason;
 
 /// More branches at a time are not begun.
 const BRANCHES_MAX: usize = 100_000;
+/// Nor more of one user: nobody keeps all others out.
+const USER_BRANCHES_MAX: usize = BRANCHES_MAX / 2;
 
 /// Where a branch stands.
 enum Phase<S: Store> {
@@ -82,10 +87,15 @@ impl<S: Store> Core<S> {
         if all.contains_key(branch) {
             return Err(BranchError::Exists);
         }
-        if all.len() >= BRANCHES_MAX {
+        let (owner, user) = (client.number, client.options.user.clone());
+        // Only when there are so many it has to be counted whose they are.
+        let own = match all.len() {
+            few if few < USER_BRANCHES_MAX => few,
+            _ => all.values().filter(|known| known.user == user).count(),
+        };
+        if all.len() >= BRANCHES_MAX || own >= USER_BRANCHES_MAX {
             return Err(BranchError::Failed);
         }
-        let (owner, user) = (client.number, client.options.user.clone());
         let new = Branch { owner, user, since_ms: self.now_ms(), phase: Phase::Active };
         all.insert(branch.clone(), new);
         Ok(Work::of_branch(self))
@@ -304,14 +314,22 @@ impl<S: Store> Core<S> {
         }
     }
 
-    /// The branches that a transaction manager has to decide about, or to forget.
-    pub(crate) fn branches_in_doubt(&self, client: &Client) -> Vec<BranchId> {
+    /// The branches that a transaction manager has to decide about, or to forget: the first of
+    /// them, or the first behind a branch.
+    pub(crate) fn branches_in_doubt(
+        &self,
+        client: &Client,
+        after: Option<&BranchId>,
+    ) -> Vec<BranchId> {
         let all = self.branches.all.lock();
         let waits = |known: &Branch<S>| {
             matches!(known.phase, Phase::Prepared { .. } | Phase::Decided { .. })
                 && self.is_for(client, &known.user).is_ok()
         };
-        all.iter().filter(|(_, known)| waits(known)).map(|(branch, _)| branch.clone()).collect()
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let found =
+            all.range::<BranchId, _>((from, Bound::Unbounded)).filter(|(_, known)| waits(known));
+        found.map(|(branch, _)| branch.clone()).take(LISTED_MAX).collect()
     }
 
     /// A connection has gone: what it has not prepared is backed out.

@@ -83,6 +83,15 @@ pub enum Wish {
     Publish,
     Subscribe,
     Resume,
+    Delete,
+}
+
+impl Wish {
+    /// Whether whoever does that says that a message, or a call, is another user's.
+    pub(crate) fn is_for_others(self) -> bool {
+        use Wish::{AlternateUser, PassAll, PassIdentity, SetAll, SetIdentity};
+        matches!(self, PassIdentity | PassAll | SetIdentity | SetAll | AlternateUser)
+    }
 }
 
 /// Who may do what.
@@ -107,6 +116,8 @@ pub struct Options {
     pub storage: Option<Arc<dyn Storage>>,
     /// Connections at a time, at most.
     pub connections_max: usize,
+    /// Bytes of messages that are not persistent, and so in memory alone, at most.
+    pub memory_bytes_max: u64,
 }
 
 impl Options {
@@ -121,9 +132,13 @@ impl Options {
             users: None,
             storage: None,
             connections_max: 10_000,
+            memory_bytes_max: MEMORY_BYTES_MAX,
         }
     }
 }
+
+/// Bytes of messages in memory, unless the options say otherwise.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 const RUNNING: u8 = 0;
 const QUIESCING: u8 = 1;
@@ -148,6 +163,8 @@ pub(crate) struct Core<S: Store> {
     pub(crate) name: ObjectName,
     pub(crate) bodies: Bodies<S>,
     pub(crate) definitions: SetId,
+    /// Bytes of messages that are in memory alone.
+    pub(crate) in_memory: Arc<AtomicU64>,
     /// Held while definitions change.
     pub(crate) administration: Mutex<()>,
     pub(crate) registry: Mutex<Registry>,
@@ -204,6 +221,12 @@ impl<S: Store> Core<S> {
         let allowed = authority.is_none_or(|who| who.allows(user, kind, name, wish));
         let recorded = allowed && self.is_recorded(user, kind, name, wish);
         require(recorded, Reason::NOT_AUTHORIZED)
+    }
+
+    /// Whether a message of so many bytes may be kept in memory.
+    pub(crate) fn has_memory(&self, bytes: usize) -> Answer<()> {
+        let taken = self.in_memory.load(Ordering::Relaxed).saturating_add(bytes as u64);
+        require(taken <= self.options.memory_bytes_max, Reason::Q_SPACE_NOT_AVAILABLE)
     }
 
     /// Fails while the queue manager stops; while it quiesces, if the caller asked for that.

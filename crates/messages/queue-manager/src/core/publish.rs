@@ -3,9 +3,10 @@
 //! 1. A publication is one message for each subscription, all in one unit of work.
 //! 2. A retained publication waits on a queue of its own, one for each topic string.
 //! 3. A durable subscription is a definition; others are in memory only.
+//! 4. A publication is never carried out, wherever a subscription has it sent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use store::Store;
 
@@ -133,7 +134,7 @@ impl<S: Store> Core<S> {
                 message.descriptor.priority = queue.settings().priority;
             }
         }
-        let sent = self.send(work, &resolved, message.clone());
+        let sent = self.send_unasked(work, &resolved, message.clone());
         if let Err(failed) = sent {
             let dead = self.topic_attribute(what.topic, "USEDLQ");
             require(dead.as_deref() != Some("NO"), failed.0)?;
@@ -312,6 +313,11 @@ impl<S: Store> Core<S> {
         };
         let id = from_hex(object.text_of("SUBID"));
         let correl_id = from_hex(object.text_of("DESTCORL"));
+        let before = self.topics.lock().named(&object.name).cloned();
+        let counted = |of: fn(&Subscription) -> &AtomicU64| {
+            let before = before.as_ref().map(|one| of(one).load(Ordering::Relaxed));
+            AtomicU64::new(before.unwrap_or_default())
+        };
         Ok(Subscription {
             id,
             name: object.name.clone(),
@@ -331,9 +337,10 @@ impl<S: Store> Core<S> {
             identity_data: padded(object.text_of("PUBAPPID")),
             user: object.text_of("SUBUSER").to_owned(),
             expires_ms: expiry.map_or(0, |tenths| self.now_ms() + tenths * 100),
-            connection: AtomicU64::new(0),
-            in_use: AtomicBool::new(false),
-            messages: AtomicU64::new(0),
+            fixed_user: object.is("VARUSER", "FIXED"),
+            connection: counted(|one| &one.connection),
+            messages: counted(|one| &one.messages),
+            in_use: before.map_or_else(Arc::default, |one| Arc::clone(&one.in_use)),
         })
     }
 

@@ -79,6 +79,8 @@ pub(crate) struct Registry {
     manager: Arc<ManagerSettings>,
     /// Names that queues give, or gave, as those of their initiation queues.
     initiation: BTreeSet<ObjectName>,
+    /// Bytes of messages that are in memory alone, of all queues.
+    in_memory: Arc<AtomicU64>,
 }
 
 impl Registry {
@@ -137,7 +139,8 @@ impl Registry {
                 }
                 None => {
                     let name = ObjectName::from(object.name.as_str());
-                    let queue = Arc::new(Queue::new(name, object.number, settings, now_ms));
+                    let counted = (now_ms, &self.in_memory);
+                    let queue = Arc::new(Queue::new(name, object.number, settings, counted));
                     self.queues.insert(object.name.clone(), queue);
                 }
             }
@@ -198,11 +201,13 @@ impl<S: Store> Core<S> {
         let now_ms = options.clock.utc_us() / 1_000;
         let own = Object::new(Kind::QueueManager, &options.name);
         let manager = Arc::new(ManagerSettings::of(&own));
+        let in_memory = Arc::new(AtomicU64::new(0));
         let registry = Registry {
             objects: BTreeMap::new(),
             queues: BTreeMap::new(),
             manager,
             initiation: BTreeSet::new(),
+            in_memory: Arc::clone(&in_memory),
         };
         let core = Core {
             store: store.clone(),
@@ -210,6 +215,7 @@ impl<S: Store> Core<S> {
             options,
             bodies,
             definitions,
+            in_memory,
             administration: Mutex::new(()),
             registry: Mutex::new(registry),
             topics: Mutex::new(Topics::default()),

@@ -1,7 +1,9 @@
 //! Queues that are emptied, moved or removed.
 //!
 //! 1. A queue with messages of units of work that are not ended is not removed.
-//! 2. Removing takes several units of work in the store: after a crash in between, the queue is
+//! 2. A queue that is being removed takes no messages, and nobody opens it: what was answered is
+//!    never removed with it.
+//! 3. Removing takes several units of work in the store: after a crash in between, the queue is
 //!    there with what is left.
 
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use store::Store;
 use super::{Core, Work};
 use crate::error::AdminError;
 use crate::objects::Kind;
-use crate::queue::{Place, Queue};
+use crate::queue::{Origin, Place, Queue};
 use crate::reason::{Failed, Reason};
 
 /// Messages that one unit of work removes.
@@ -61,13 +63,57 @@ impl<S: Store> Core<S> {
         Ok(count)
     }
 
-    /// Removes a queue with its ready messages and its definition.
+    /// Removes a queue with its ready messages and its definition, whoever has it open.
     pub(crate) fn remove_queue(&self, queue: &Arc<Queue>) -> Result<(), AdminError> {
-        let name = queue.name.text();
-        if queue.state.lock().index.uncommitted() > 0 && !Core::<S>::is_temporary(queue) {
-            return Err(AdminError::Uncommitted { name });
+        self.remove(queue, None)
+    }
+
+    /// Removes a queue that nobody has open but who counts as `own`; one with messages only with
+    /// `purge`.
+    pub(crate) fn delete_queue(
+        &self,
+        queue: &Arc<Queue>,
+        own: u32,
+        purge: bool,
+    ) -> Result<(), AdminError> {
+        self.remove(queue, Some((own, purge)))
+    }
+
+    fn remove(&self, queue: &Arc<Queue>, unless: Option<(u32, bool)>) -> Result<(), AdminError> {
+        let (kind, name) = (Kind::QueueLocal, queue.name.text());
+        {
+            let mut state = queue.state.lock();
+            let temporary = state.settings.origin == Origin::TemporaryDynamic;
+            if state.deleted {
+                return Err(AdminError::NotFound { kind, name });
+            }
+            let (handles, messages) = (u64::from(state.handles()), state.index.depth());
+            let (own, purge) = unless.unwrap_or((u32::MAX, true));
+            if handles > u64::from(own) {
+                return Err(AdminError::InUse { kind, name, handles });
+            }
+            if state.index.uncommitted() > 0 && !temporary {
+                return Err(AdminError::Uncommitted { name });
+            }
+            if messages > 0 && !purge {
+                return Err(AdminError::NotEmpty { kind, name, messages });
+            }
+            // From here on nobody opens it or puts anything there that would go with it.
+            state.deleted = true;
         }
-        let Some(object) = self.object(Kind::QueueLocal, &name) else { return Ok(()) };
+        queue.alarm();
+        let removed = self.take_away(queue);
+        if removed.is_err() {
+            queue.state.lock().deleted = false;
+        }
+        removed
+    }
+
+    /// Removes what is there of a queue that is deleted already.
+    fn take_away(&self, queue: &Arc<Queue>) -> Result<(), AdminError> {
+        let Some(object) = self.object(Kind::QueueLocal, &queue.name.text()) else {
+            return Ok(());
+        };
         if !Core::<S>::is_temporary(queue) {
             self.clear(queue)?;
         }

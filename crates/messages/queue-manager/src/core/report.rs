@@ -66,7 +66,7 @@ impl<S: Store> Core<S> {
         let Ok(message) = self.make_report(about, what) else { return };
         let (queue, manager) = (about.descriptor.reply_to_q, about.descriptor.reply_to_q_mgr);
         let sent = match self.resolve(queue, manager) {
-            Ok(resolved) => self.send(work, &resolved, message.clone()),
+            Ok(resolved) => self.send_report(work, &resolved, message.clone()),
             Err(failed) => Err(failed),
         };
         if let Err(failed) = sent {

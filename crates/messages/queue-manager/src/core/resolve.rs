@@ -44,6 +44,17 @@ impl Resolved {
         }
     }
 
+    /// The name by which it is decided who may use it: a queue elsewhere has no definition here, so
+    /// whoever may send there may use the way there.
+    pub(crate) fn guarded(&self, asked: ObjectName) -> ObjectName {
+        match self {
+            Resolved { target: Target::Remote { transmission, .. }, via: None } => {
+                transmission.name
+            }
+            _ => asked,
+        }
+    }
+
     /// Priority and persistence that the definition has as defaults, if it is not that of a
     /// local queue.
     pub(crate) fn defaults(&self) -> Option<(i32, bool)> {

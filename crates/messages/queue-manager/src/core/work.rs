@@ -362,6 +362,9 @@ impl<S: Store> Work<S> {
             persistent,
             large: persistent && message.is_large(),
         };
+        if !persistent {
+            core.has_memory(bytes)?;
+        }
         let message = Arc::new(message);
         let (at, event) = {
             let mut state = queue.state.lock();

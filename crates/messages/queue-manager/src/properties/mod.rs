@@ -21,6 +21,8 @@ use crate::reason::{Answer, Reason, fail, require};
 
 /// Characters of the longest name.
 const NAME_BYTES_MAX: usize = 4_095;
+/// Bytes that a property takes besides its name and value.
+const PROPERTY_BYTES: usize = 160;
 
 /// The value of a property.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +66,7 @@ pub struct Properties {
     /// Where the first one of a name stands.
     places: BTreeMap<String, usize>,
     cursor: Option<usize>,
+    bytes: usize,
 }
 
 impl FromIterator<Property> for Properties {
@@ -80,6 +83,11 @@ impl Properties {
         self.all.iter()
     }
 
+    /// About how many bytes of memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -88,6 +96,7 @@ impl Properties {
 
     /// Adds a property behind the others.
     fn push(&mut self, one: Property) {
+        self.bytes += bytes_of(&one.name, &one.value);
         self.places.entry(one.name.clone()).or_insert(self.all.len());
         self.all.push(one);
     }
@@ -107,7 +116,11 @@ impl Properties {
         check_name(name)?;
         let name = without_usr(name);
         match self.places.get(name).and_then(|at| self.all.get_mut(*at)) {
-            Some(one) => one.value = value,
+            Some(one) => {
+                let more = bytes_of(name, &value);
+                self.bytes = self.bytes.saturating_sub(bytes_of(name, &one.value)) + more;
+                one.value = value;
+            }
             None => self.push(Property { name: name.to_owned(), value }),
         }
         Ok(())
@@ -166,6 +179,16 @@ impl Properties {
         }
         chosen
     }
+}
+
+/// About how many bytes of memory a property takes; its name stands twice.
+pub(crate) fn bytes_of(name: &str, value: &PropertyValue) -> usize {
+    let long = match value {
+        PropertyValue::Bytes(value) => value.len(),
+        PropertyValue::String(value) => value.len(),
+        _ => 0,
+    };
+    PROPERTY_BYTES + 2 * name.len() + long
 }
 
 /// Whether a name, or pattern with `%` at its end, stands for a property.
@@ -234,6 +257,9 @@ mod tests {
         let taken = all.matching("p1%", true);
         assert_eq!(taken.get("p1"), Some(&PropertyValue::Int32(2)));
         assert_eq!((all.get("p1"), all.get("p2")), (None, Some(&PropertyValue::Int32(3))));
+        // What was taken, replaced or deleted takes no memory any more.
+        let sum = |all: &Properties| all.iter().map(|it| bytes_of(&it.name, &it.value)).sum();
+        assert_eq!((all.bytes(), taken.bytes()), (sum(&all), sum(&taken)));
     }
 
     #[test]

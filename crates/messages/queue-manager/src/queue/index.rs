@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::message::Message;
@@ -134,9 +135,32 @@ pub(crate) struct Index {
     backouts: BTreeMap<Place, u32>,
     depth: u64,
     bytes: u64,
+    /// Bytes of messages in memory, of all queues.
+    in_memory: Arc<AtomicU64>,
+}
+
+/// Bytes that a message takes in memory besides its data.
+const MESSAGE_BYTES: u64 = 1_024;
+
+fn in_memory(message: &Message) -> u64 {
+    MESSAGE_BYTES + message.data.len() as u64
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        let bytes = self.volatile.values().map(|message| in_memory(message)).sum();
+        self.in_memory.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 impl Index {
+    /// One that counts its messages in memory together with those of others.
+    pub(crate) fn counting(in_memory: &Arc<AtomicU64>) -> Index {
+        let mut index = Index::default();
+        index.in_memory.clone_from(in_memory);
+        index
+    }
+
     /// Whether there is no message, seen or held.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.held.is_empty()
@@ -233,6 +257,7 @@ impl Index {
             self.expiring.insert((entry.expires, at));
         }
         if let Some(message) = volatile {
+            self.in_memory.fetch_add(in_memory(&message), Ordering::Relaxed);
             self.volatile.insert(at, message);
         }
         for (index, hash) in self.by.iter_mut().zip(hashes) {
@@ -395,7 +420,9 @@ impl Index {
         if entry.expires != 0 {
             self.expiring.remove(&(entry.expires, at));
         }
-        self.volatile.remove(&at);
+        if let Some(message) = self.volatile.remove(&at) {
+            self.in_memory.fetch_sub(in_memory(&message), Ordering::Relaxed);
+        }
         self.backouts.remove(&at);
         for (index, hash) in self.by.iter_mut().zip(hashes) {
             if let Some(index) = index {

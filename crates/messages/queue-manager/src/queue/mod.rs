@@ -15,7 +15,7 @@ mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use seam::sync::{Condvar, Mutex};
 
@@ -71,13 +71,18 @@ pub(crate) struct State {
 }
 
 impl Queue {
-    pub(crate) fn new(name: ObjectName, number: u32, settings: Settings, now_ms: u64) -> Queue {
+    pub(crate) fn new(
+        name: ObjectName,
+        number: u32,
+        settings: Settings,
+        (now_ms, in_memory): (u64, &Arc<AtomicU64>),
+    ) -> Queue {
         let page_set = settings.page_set;
         let state = State {
             watch: settings.watch,
             service: settings.service,
             settings: Arc::new(settings),
-            index: Index::default(),
+            index: Index::counting(in_memory),
             statistics: Statistics::new(now_ms),
             deleted: false,
             delete_at_last_close: false,

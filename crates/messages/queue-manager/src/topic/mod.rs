@@ -44,11 +44,14 @@ pub(crate) struct Subscription {
     pub(crate) accounting_token: [u8; 32],
     pub(crate) identity_data: [u8; 32],
     pub(crate) user: String,
+    /// Nobody but its user takes it up.
+    pub(crate) fixed_user: bool,
     /// Milliseconds since 1970 UTC; 0: never.
     pub(crate) expires_ms: u64,
     /// The connection that made it, so that it can leave its own publications out.
     pub(crate) connection: AtomicU64,
-    pub(crate) in_use: AtomicBool,
+    /// Of the subscription, however often its definition changes meanwhile.
+    pub(crate) in_use: Arc<AtomicBool>,
     pub(crate) messages: AtomicU64,
 }
 

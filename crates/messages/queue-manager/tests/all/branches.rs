@@ -1,7 +1,7 @@
 //! Branches of global transactions: what they put and got, and what becomes of it.
 
 use queue_manager::branch::{
-    BranchAnswer, BranchCall, BranchError, BranchId, BranchState, WorkEnd,
+    BranchAnswer, BranchCall, BranchError, BranchId, BranchState, LISTED_MAX, WorkEnd,
 };
 use queue_manager::options::ConnectOptions;
 use queue_manager::options::value::{get, put};
@@ -330,4 +330,28 @@ fn a_prepared_branch_is_its_users_and_administrators_affair() {
     assert_eq!(otto.asked(BranchCall::BackOut(branch(1))), Err(BranchError::Unknown));
     assert_eq!(connect("anna").in_doubt(), [branch(1)]);
     connect("root").decide(1);
+}
+
+// One answer had all of them, and was too long to be sent: nobody learned of any.
+#[test]
+fn branches_in_doubt_are_told_list_by_list() {
+    let system = system();
+    let mut client = system.connect();
+    system.queue("MANY", &[("MAXDEPTH", "999999")]);
+    let to = client.open_queue("MANY", ALL).expect("it opens");
+    let count = LISTED_MAX + 1;
+    let number = |at: usize| BranchId::new(1, &at.to_be_bytes(), &[]).expect("one");
+    for at in 0..count {
+        client.done(BranchCall::Start(number(at)));
+        let md = MessageDescriptor { persistence: 0, ..MessageDescriptor::default() };
+        client.put_with(to, md, put::SYNCPOINT, b"").expect("it is put");
+        client.done(BranchCall::End(number(at), WorkEnd::Done));
+        client.done(BranchCall::Prepare(number(at)));
+    }
+    let first = client.in_doubt();
+    assert_eq!((first.len(), first.last()), (LISTED_MAX, Some(&number(LISTED_MAX - 1))));
+    let more = |after: usize| BranchCall::RecoverAfter(number(after));
+    let rest = client.asked(more(LISTED_MAX - 1));
+    assert_eq!(rest, Ok(BranchAnswer::Listed(vec![number(LISTED_MAX)])));
+    assert_eq!(client.asked(more(LISTED_MAX)), Ok(BranchAnswer::Listed(Vec::new())));
 }

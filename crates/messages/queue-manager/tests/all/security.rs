@@ -10,7 +10,7 @@ use store_suite::model::ModelStore;
 
 use crate::common::{Calls, reason};
 
-struct People;
+pub(crate) struct People;
 
 impl Users for People {
     fn is_administrator(&self, user: &str) -> bool {
@@ -22,7 +22,7 @@ impl Users for People {
     }
 }
 
-fn manager() -> QueueManager<ModelStore> {
+pub(crate) fn manager() -> QueueManager<ModelStore> {
     let options = Options { users: Some(Arc::new(People)), ..Options::new("QM1") };
     let manager = QueueManager::open(&ModelStore::new(), options).expect("it opens");
     for name in ["APP.IN", "APP.DEEP.IN"] {
@@ -31,7 +31,7 @@ fn manager() -> QueueManager<ModelStore> {
     manager
 }
 
-fn grant(
+pub(crate) fn grant(
     manager: &QueueManager<ModelStore>,
     (profile, of_type): (&str, &str),
     (entity, entity_type): (&str, &str),
@@ -49,7 +49,10 @@ fn grant(
     manager.define(Kind::AuthorityRecord, &name, &values, false, None).expect("it is defined");
 }
 
-fn connect(manager: &QueueManager<ModelStore>, user: &str) -> Answer<Connection<ModelStore>> {
+pub(crate) fn connect(
+    manager: &QueueManager<ModelStore>,
+    user: &str,
+) -> Answer<Connection<ModelStore>> {
     manager.connect(ConnectOptions { user: user.into(), ..ConnectOptions::default() })
 }
 

@@ -5,7 +5,9 @@ use ims_bridge::iih::Iih;
 use otma::{CommitMode, Name};
 use queue_manager::descriptor::value::{msg_type, report};
 use queue_manager::objects::Kind;
-use queue_manager::{MessageDescriptor, ObjectName};
+use queue_manager::options::value::put;
+use queue_manager::options::{ConnectOptions, ObjectDescriptor, PutOptions};
+use queue_manager::{Failed, MessageDescriptor, ObjectName, Reason};
 use store_suite::model::ModelStore;
 
 use crate::common::*;
@@ -76,6 +78,17 @@ fn who_may_not_use_a_transaction_does_not_by_the_bridge() {
     assert_eq!(world.receive(REPLIES).1, segment("ECHO 1 OK"));
     world.send(request(), &segment("PAY 1"));
     assert_eq!(reason_of(&world.receive(DEAD).1), 298);
+    // Nor does he by saying that he is somebody else.
+    let who = ConnectOptions { user: "ann".into(), by_door: true, ..Default::default() };
+    let mut door = world.manager.connect(who).unwrap();
+    for options in [put::SET_IDENTITY_CONTEXT, put::ALTERNATE_USER_AUTHORITY] {
+        let mut what = ObjectDescriptor::queue(BRIDGE);
+        what.alternate_user_id = *b"BOB         ";
+        let mut md = MessageDescriptor { user_identifier: *b"BOB         ", ..request() };
+        let mut options = PutOptions::new(put::NO_SYNCPOINT | options);
+        let refused = door.put1(&mut what, &mut md, &mut options, &segment("PAY 1"));
+        assert_eq!(refused, Err(Failed(Reason::NOT_AUTHORIZED)));
+    }
     // Who brings a password has to have the right one.
     for (password, is_right) in [(*b"secret  ", true), (*b"wrong   ", false)] {
         let header = Iih { authenticator: password, full_scope: true, ..Iih::default() };
