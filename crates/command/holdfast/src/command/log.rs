@@ -53,7 +53,8 @@ struct ResyncArgs {
     /// The copy: 1 or 2, in the order of log.copies; every lost one if it is left out
     #[arg(long, value_name = "NUMBER")]
     copy: Option<u8>,
-    /// Make it in this folder from now on, which holds no log; holdfast.toml says so then, too
+    /// Make it in this folder from now on, which holds no log; holdfast.toml says so then, too. Of
+    /// a system in use this wants the passphrase
     #[arg(long, value_name = "FOLDER", requires = "copy")]
     to: Option<PathBuf>,
     /// Bytes a second at most, such as "50 MiB"; more than the log itself writes, or it never ends

@@ -300,11 +300,13 @@ fn data_goes_back_only_with_the_map_that_it_was_loaded_with() {
     bank.run(&["db", "map"], &["PAUTDB", other]).done();
     bank.load(GENUINE, &["--from-ebcdic"]).done();
     assert_eq!(segments(&bank.unload("anew", &["--to-ebcdic", "--map", other])), genuine());
-    let unload = ["PAUTDB", path.to_str().unwrap(), "--to-ebcdic", "--map", &map];
+    let unload = ["PAUTDB", path.to_str().unwrap(), "--to-ebcdic", "--map", map.as_str()];
     bank.run(&["unload"], &unload).failed("HFY100", &["loaded with another map"]);
     bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
     bank.load(GENUINE, &[]).done();
-    bank.run(&["unload"], &unload).done();
+    // What is no number there is refused, not the map.
+    let said = bank.run(&["unload"], &unload);
+    assert!(!said.err.contains("another map"), "{}", said.err);
 }
 
 #[test]
