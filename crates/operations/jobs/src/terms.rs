@@ -69,6 +69,7 @@ pub struct Shared {
 }
 
 impl Shared {
+    /// For a system that is being started.
     #[must_use]
     pub fn of(system: &AnySystem, notices: Notices) -> Shared {
         let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));
