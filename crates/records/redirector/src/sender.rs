@@ -130,7 +130,7 @@ pub fn send<S: Store>(
 pub fn send_rest<S: Store>(
     store: &S,
     catalog: &dyn Fn() -> Option<Catalog<S>>,
-    complain: Complain,
+    complain: impl Fn(&str),
 ) {
     let Ok(Some(_)) = store.set(vsam::UNSENT_SET) else { return };
     let Some(catalog) = catalog() else { return };

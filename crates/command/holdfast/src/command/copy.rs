@@ -37,7 +37,7 @@ Example: holdfast copy -s /srv/bank in /transfer/today transfer.toml, with
   [[copy]]
   files = \"ACCT*.dat\"          # in the folder; out: the file's name
   cluster = \"BANK.ACCT\"        # BANK.* is one for each file, by its name
-  form = \"fb=80\"               # text, vb; as the cluster has it if left out
+  form = \"fb=80\"               # text, vb, bdw; as the cluster has it if left out
   replace = true               # or reuse = true: empty the cluster first
   ebcdic = \"037\"               # the file is EBCDIC: converted by the record map")]
 pub(crate) struct CopyArgs {
@@ -205,7 +205,7 @@ fn check(rule: &Rule, way: Way) -> Result<()> {
         return wrong("ebcdic is to be a code page, such as \"037\"".into());
     }
     if rule.form.as_ref().is_some_and(|form| !name(form, "=")) {
-        return wrong("form is to be \"text\", \"vb\" or \"fb=\" and a length".into());
+        return wrong("form is to be \"text\", \"vb\", \"bdw\" or \"fb=\" and a length".into());
     }
     if rule.replace && rule.reuse {
         return wrong("a cluster is emptied (reuse), or records are replaced: not both".into());
@@ -301,7 +301,10 @@ mod tests {
                 steps.push(Step { path: PathBuf::from(file), cluster, rule });
             }
         }
-        apart(&control, &steps, way).err().map(|failure| failure.to_string())
+        apart(&control, &steps, way).err().map(|failure| match failure {
+            Failure::Other { what, .. } => what,
+            other => panic!("{other:?}"),
+        })
     }
 
     #[test]

@@ -98,8 +98,8 @@ fn go_to(system: &System, page_set: i64) {
     system.manager.alter(Kind::StorageClass, "FAST", &values).expect("it is altered");
 }
 
-fn asked(system: &System, call: BranchCall) {
-    assert_eq!(system.connect().branch(&call), Ok(BranchAnswer::Done), "{call:?}");
+fn asked(system: &System, call: &BranchCall) {
+    assert_eq!(system.connect().branch(call), Ok(BranchAnswer::Done), "{call:?}");
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn what_a_prepared_branch_put_keeps_its_queues_page_set_over_a_restart() {
         assert_eq!(entries(&system.store, FOURTH), Some(0));
         let system = system.restarted();
         match commits {
-            true => asked(&system, BranchCall::Commit { branch, one_phase: false }),
-            false => asked(&system, BranchCall::BackOut(branch)),
+            true => asked(&system, &BranchCall::Commit { branch, one_phase: false }),
+            false => asked(&system, &BranchCall::BackOut(branch)),
         }
         let system = system.restarted();
         if commits {

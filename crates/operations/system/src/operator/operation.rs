@@ -93,7 +93,7 @@ pub enum SystemAnswer {
     /// Of [`SystemOperation::Status`].
     Status(SystemStatus),
     /// Of [`SystemOperation::Verify`].
-    Verify(VerifyReport),
+    Verify(Box<VerifyReport>),
     /// Of [`SystemOperation::Repair`] and [`SystemOperation::RepairGivingUp`].
     Repaired(Repaired),
     /// Of [`SystemOperation::PoolList`].
@@ -128,7 +128,7 @@ impl SystemOperation {
             SystemOperation::Status {} => {
                 Answer::Status(SystemStatus::Running(Box::new(system.status())))
             }
-            SystemOperation::Verify(asked) => Answer::Verify(system.verify(asked, talk)?),
+            SystemOperation::Verify(asked) => Answer::Verify(Box::new(system.verify(asked, talk)?)),
             SystemOperation::Repair(asked) => {
                 Answer::Repaired(repair::repair(system, asked, talk)?)
             }

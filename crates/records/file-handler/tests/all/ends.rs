@@ -1,4 +1,5 @@
 //! What is written behind the end of a file, and what is not written for want of room.
+#![allow(clippy::unwrap_used)] // a test that fails says where
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -66,10 +67,13 @@ fn lines(most: u32) -> File {
     file
 }
 
+/// A file that ends behind a record, and the same with a part of one more.
+type Ends = (&'static [u8], &'static [u8]);
+
 #[test]
 fn nothing_is_written_behind_a_part_of_a_record() {
-    let fixed: (&[u8], &[u8]) = (b"AAAAAAAAAA", b"AAAAAAAAAABBBB");
-    let cases: [(u32, &str, &str, (&[u8], &[u8])); 6] = [
+    let fixed: Ends = (b"AAAAAAAAAA", b"AAAAAAAAAABBBB");
+    let cases: [(u32, &str, &str, Ends); 6] = [
         (10, "", "", fixed),
         (1, "", "0", (b"\0\x03\0\0abc", b"\0\x03\0\0abc\0\x05\0\0ab")),
         (1, "", "1", (b"\0\0\0\x03abc", b"\0\0\0\x03abc\0\0")),
