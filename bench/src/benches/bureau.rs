@@ -255,7 +255,7 @@ impl Ssa {
 }
 
 /// A caller that does transactions: three programs, each with its PSB.
-pub(crate) struct Clerk {
+pub(crate) struct Caller {
     inventory: Program,
     hotel: Program,
     warehouse: Program,
@@ -316,10 +316,10 @@ fn fill(program: &mut Program, bytes: usize, numbers: &[(usize, usize, u64)]) {
     }
 }
 
-impl Clerk {
-    pub(crate) fn new(site: &Site, owner: u64) -> Result<Clerk> {
+impl Caller {
+    pub(crate) fn new(site: &Site, owner: u64) -> Result<Caller> {
         let options = SessionOptions { shared: true, online: true, owner };
-        Ok(Clerk {
+        Ok(Caller {
             inventory: site.program("INVTONL", options)?,
             hotel: site.program("HOTLONL", options)?,
             warehouse: site.program("WHSEONL", options)?,
@@ -367,7 +367,7 @@ impl Clerk {
     }
 
     fn inventory(&mut self, item: u64, supplier: u64, reference: u64) -> Done {
-        let Clerk { inventory: program, item: of_item, bin, movement, supplier: of, .. } = self;
+        let Caller { inventory: program, item: of_item, bin, movement, supplier: of, .. } = self;
         of_item.set(0, 8, item);
         movement.set(0, 8, DATE);
         movement.set(8, 9, reference);
@@ -401,7 +401,7 @@ impl Clerk {
     }
 
     fn hotel(&mut self, (guest, hotel, day): (u64, u64, u64), reference: u64) -> Done {
-        let Clerk { hotel: program, hotels, night, guest: of_guest, stay, .. } = self;
+        let Caller { hotel: program, hotels, night, guest: of_guest, stay, .. } = self;
         of_guest.set(0, 8, guest);
         stay.set(0, 8, DATE);
         stay.set(8, 9, reference);
@@ -437,7 +437,7 @@ impl Clerk {
     }
 
     fn warehouse(&mut self, district: u64, item: u64, reference: u64) -> Done {
-        let Clerk { warehouse: program, item: of_item, district: of, order, .. } = self;
+        let Caller { warehouse: program, item: of_item, district: of, order, .. } = self;
         order.set(0, 4, district);
         order.set(4, 8, DATE);
         order.set(12, 9, reference);
@@ -482,16 +482,16 @@ mod tests {
         let context = super::super::tests::context("bureau");
         let setup = super::super::dli::setup(&context, "databases", 8 << 20).unwrap();
         let site = create(&setup, Size::SMALL).unwrap();
-        let mut clerk = Clerk::new(&site, 1).unwrap();
+        let mut caller = Caller::new(&site, 1).unwrap();
         let mut random = Random::new(1);
         for reference in 1..=60 {
             let wanted = Size::SMALL.draw(&mut random);
-            let program = clerk.transact(wanted, reference).unwrap();
+            let program = caller.transact(wanted, reference).unwrap();
             assert_eq!(program.take_calls(), CALLS, "{wanted:?}");
             program.commit().unwrap();
         }
         assert_eq!(done(&site, Size::SMALL).unwrap(), 60);
-        drop(clerk);
+        drop(caller);
         drop(site);
         std::fs::remove_dir_all(&context.folder).unwrap();
     }

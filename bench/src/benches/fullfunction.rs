@@ -15,7 +15,7 @@ use otma::Segments;
 use parking_lot::Mutex;
 use store::CommitSink;
 
-use super::bureau::{self, Clerk, Size, Wanted};
+use super::bureau::{self, Caller, Size, Wanted};
 use super::cobol::write;
 use super::msgqueue::Quiet;
 use super::started::{System, quoted, terminals};
@@ -131,7 +131,7 @@ fn file(document: &mut Document, tracks: &[Track]) {
 
 /// The databases in a store within this process.
 struct Embedded {
-    clerk: RefCell<Clerk>,
+    caller: RefCell<Caller>,
     site: Site,
     size: Size,
     random: RefCell<Random>,
@@ -147,23 +147,23 @@ impl Embedded {
         let pool_bytes = context.settings.pick(POOL_BYTES, POOL_BYTES / 8);
         let setup = StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints, buffered: true };
         let site = bureau::create(&setup, size)?;
-        let clerk = RefCell::new(Clerk::new(&site, 1)?);
+        let caller = RefCell::new(Caller::new(&site, 1)?);
         let (random, sink) = (RefCell::new(Random::new(7)), Arc::new(Quiet));
-        Ok(Embedded { clerk, site, size, random, sink, done: AtomicU64::new(0) })
+        Ok(Embedded { caller, site, size, random, sink, done: AtomicU64::new(0) })
     }
 
     /// Transactions by one caller with queued commits, so many not yet durable.
     fn slice(&self, in_flight: usize, slice: Duration) -> Result<Work> {
         let log = self.site.store.kernel().log();
         let (deadline, latency) = (Deadline::after(slice), Histogram::default());
-        let (mut clerk, mut random) = (self.clerk.borrow_mut(), self.random.borrow_mut());
+        let (mut caller, mut random) = (self.caller.borrow_mut(), self.random.borrow_mut());
         let mut waiting = VecDeque::with_capacity(in_flight);
         let (mut operations, mut now) = (0, Instant::now());
         loop {
             let over = deadline.passed_at(now);
             if !over {
                 let reference = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-                let program = clerk.transact(self.size.draw(&mut random), reference)?;
+                let program = caller.transact(self.size.draw(&mut random), reference)?;
                 // One caller never waits in a circle, so nothing was done again.
                 if program.take_calls() != bureau::CALLS {
                     return Err(failed("a transaction has another number of calls"));

@@ -208,7 +208,8 @@ impl<S: Store> Session<S> {
     /// As for [`Session::call`].
     pub fn call_of(
         &mut self,
-        (pcb, function): (usize, Function),
+        pcb: usize,
+        function: Function,
         of_command: bool,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],

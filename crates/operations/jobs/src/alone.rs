@@ -97,7 +97,7 @@ impl Alone {
             let store = AnyStore::Kernel(system.store().clone());
             let clock = &system.kernel().seam().clock;
             let catalog = || self.catalogs.get(&store, clock).ok();
-            redirector::send_rest(&store, &catalog, |what| (self.notices.warn)(what));
+            redirector::send_rest(&store, &catalog, self.notices.warn);
         }
     }
 }

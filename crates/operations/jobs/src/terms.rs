@@ -69,7 +69,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// What a system lends, and where notices go.
+    /// For a system that is being started.
     #[must_use]
     pub fn of(system: &AnySystem, notices: Notices) -> Shared {
         let catalogs = Arc::new(Catalogs::with(operations::redirections::handlers()));

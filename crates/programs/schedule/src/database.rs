@@ -82,14 +82,14 @@ impl<S: Store> Schedule<S> {
             }
             Some(area) if area.len() > most => {
                 let area = Some(&mut area[..most]);
-                let called = self.unit.session.call_of((slot, function), of_command, area, ssas);
+                let called = self.unit.session.call_of(slot, function, of_command, area, ssas);
                 // The area was there; it is the PSB that does not let the call see all of it.
                 called.map(|answer| match answer.status {
                     Status::AB => Answer { status: TOO_LONG, filled: 0 },
                     _ => answer,
                 })
             }
-            area => self.unit.session.call_of((slot, function), of_command, area, ssas),
+            area => self.unit.session.call_of(slot, function, of_command, area, ssas),
         };
         match called {
             // The area was there: it is only too short (DLI-12.79).
