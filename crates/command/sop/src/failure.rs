@@ -76,7 +76,10 @@ impl Reason {
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Reason::BadData,
             Error::Missing(_) => Reason::MissingInput,
-            Error::RingFile(_) | Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
+            Error::RingFile(_)
+            | Error::Io { .. }
+            | Error::Token { .. }
+            | Error::OfASystem { .. } => Reason::Unspecified,
         }
     }
 }

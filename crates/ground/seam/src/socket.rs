@@ -327,7 +327,7 @@ mod tests {
         let waiting = second.try_clone().unwrap();
         let waits =
             std::thread::spawn(move || waiting.incoming().take(2).filter(Result::is_err).count());
-        end(&second);
+        end(&second, &of_second);
         assert!(waits.join().unwrap() > 0);
         of_second.remove();
         std::fs::remove_dir_all(base).unwrap();
