@@ -10,8 +10,8 @@
 //!
 //! `NAME=//DSN` names a data set of the system's catalog: a cluster or a path, or a generation by
 //! its relative number, `//GROUP(-1)`. With `,rdw` records of different lengths have a record
-//! descriptor word in front. `NAME=/ONE:/TWO` is a concatenation: files or data sets that are read
-//! one after the other.
+//! descriptor word in front, with `,bdw` blocks of them a block descriptor word, too.
+//! `NAME=/ONE:/TWO` is a concatenation: files or data sets that are read one after the other.
 //!
 //! With `,disp=` at its end a DD says what has to be there before and what becomes of it
 //! ([`crate::disposition`]).
@@ -52,6 +52,25 @@ const TEXT_BYTES_MAX: usize = 1 << 31;
 /// A folder that is never made: where a name without a DD is sought.
 const NOWHERE: &str = "no-dd";
 
+/// Words in front of records of different lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// A record descriptor word in front of each.
+    Record,
+    /// The same, and a block descriptor word in front of each block of them.
+    Block,
+}
+
+impl Words {
+    /// What says so behind a path.
+    fn suffix(self) -> &'static str {
+        match self {
+            Words::Record => ",rdw",
+            Words::Block => ",bdw",
+        }
+    }
+}
+
 /// One DD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dd {
@@ -61,14 +80,15 @@ pub struct Dd {
     pub path: PathBuf,
     /// Whether the file holds lines that are to be records.
     pub text: bool,
-    /// Whether records of different lengths have a record descriptor word in front.
-    pub rdw: bool,
+    /// What stands in front of records of different lengths.
+    pub words: Option<Words>,
     /// What has to be there, and what becomes of it.
     pub disposition: Option<Disposition>,
 }
 
 impl Dd {
-    /// Reads `NAME=PATH`, `NAME=PATH,text`, `NAME=PATH,rdw` or `NAME=//DSN`.
+    /// Reads `NAME=PATH`, `NAME=PATH,text`, `NAME=PATH,rdw`, `NAME=PATH,bdw` or
+    /// `NAME=//DSN`.
     ///
     /// # Errors
     /// If it is neither.
@@ -80,18 +100,18 @@ impl Dd {
         if name.is_empty() || name.len() > 30 || !name.chars().all(is_name) {
             return Err(wrong());
         }
-        let (path, text, rdw) = match (path.strip_suffix(",text"), path.strip_suffix(",rdw")) {
-            (Some(path), _) => (path, true, false),
-            (_, Some(path)) => (path, false, true),
-            _ => (path, false, false),
-        };
+        let plain = path.strip_suffix(",text");
+        let (path, text) = plain.map_or((path, false), |path| (path, true));
+        let words = [Words::Record, Words::Block];
+        let words = words.into_iter().filter(|_| !text).find(|one| path.ends_with(one.suffix()));
+        let path = words.and_then(|one| path.strip_suffix(one.suffix())).unwrap_or(path);
         // Lines of several files are not joined.
         let is_chain = file_handler::name::parts(path.as_bytes()).len() > 1;
         if path.is_empty() || is_chain && (text || disposition.is_some()) {
             return Err(wrong());
         }
         let (name, path) = (name.to_ascii_uppercase(), PathBuf::from(path));
-        let dd = Dd { name, path, text, rdw, disposition };
+        let dd = Dd { name, path, text, words, disposition };
         let fits = match (dd.data_set(), disposition) {
             (_, None) => true,
             (Some(data_set), Some(disposition)) => {
@@ -190,8 +210,8 @@ impl Files {
             if let Some(disposition) = dd.disposition {
                 ready.disposed.push(Disposed::begin(disk, &dd.name, &path, disposition)?);
             }
-            if dd.rdw {
-                path.as_mut_os_string().push(",rdw");
+            if let Some(words) = dd.words {
+                path.as_mut_os_string().push(words.suffix());
             }
             if status == Some(Status::Modify) {
                 path.as_mut_os_string().push(",mod");
@@ -369,12 +389,20 @@ mod tests {
     #[test]
     fn an_operand_is_a_name_a_path_and_perhaps_text() {
         let dd = |name: &str, path: &str, text| {
-            let (name, path, rdw, disposition) = (name.into(), path.into(), false, None);
-            Dd { name, path, text, rdw, disposition }
+            let (name, path, words, disposition) = (name.into(), path.into(), None, None);
+            Dd { name, path, text, words, disposition }
         };
         assert_eq!(Dd::parse("infile=a=b.dat").expect("a DD"), dd("INFILE", "a=b.dat", false));
         assert_eq!(Dd::parse("IN=x,text").expect("a DD"), dd("IN", "x", true));
-        assert!(Dd::parse("IN=x,rdw").expect("a DD").rdw);
+        for (operand, words) in [
+            ("IN=x,rdw", Some(Words::Record)),
+            ("IN=x,bdw", Some(Words::Block)),
+            ("IN=x", None),
+            ("IN=x,text", None),
+        ] {
+            let dd = Dd::parse(operand).expect("a DD");
+            assert_eq!((dd.words, dd.path), (words, PathBuf::from("x")), "{operand}");
+        }
         let account = Dd::parse("IN=//bank.account").expect("a DD");
         assert_eq!(account.data_set(), Some("bank.account"));
         assert_eq!(Dd::parse("IN=//bank/account").expect("a DD").data_set(), None);
@@ -382,7 +410,8 @@ mod tests {
         assert_eq!(daily.data_set(), Some("bank.daily(-1)"));
         let new = Dd::parse("OUT=//bank.daily(+1),disp=(new,catlg,delete)").expect("a DD");
         assert!(new.disposition.is_some() && new.data_set() == Some("bank.daily(+1)"));
-        assert!(Dd::parse("OUT=out,rdw,disp=mod").expect("a DD").rdw);
+        let dd = Dd::parse("OUT=out,rdw,disp=mod").expect("a DD");
+        assert_eq!(dd.words, Some(Words::Record));
         for wrong in [
             "OUT=out,text,disp=mod",
             "OUT=//bank.account,disp=new:catlg",

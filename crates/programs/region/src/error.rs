@@ -116,7 +116,8 @@ pub enum RegionError {
     },
     /// A DD operand is not of the form NAME=PATH.
     #[error(
-        "\"{0}\" is no DD: NAME=PATH, NAME=PATH,text, NAME=PATH,rdw or NAME=//DSN is expected, \
+        "\"{0}\" is no DD: NAME=PATH, NAME=PATH,text, NAME=PATH,rdw, NAME=PATH,bdw or \
+         NAME=//DSN is expected, \
          perhaps with ,disp=STATUS:NORMAL:ABNORMAL behind it, as far as that goes with such a file"
     )]
     Dd(String),

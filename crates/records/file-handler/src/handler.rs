@@ -28,7 +28,7 @@ use crate::fcd::{Access, Fcd, KeyDefinition, OpenMode, Organization, RECORD_BYTE
 use crate::feedback::feedback_of_open;
 use crate::machine::{self, Shape};
 use crate::name::{self, Target, Variables};
-use crate::opcode::{Closing, Operation, Relation};
+use crate::opcode::{Closing, Operation, Relation, opens_without_rewind};
 use crate::request::{changed, give, named, taken};
 use crate::status::FileStatus;
 
@@ -303,7 +303,10 @@ impl Handler {
             name,
         };
         self.slots[slot].state = Some(state);
-        Ok(status)
+        match status {
+            FileStatus::DONE if opens_without_rewind(code) => Ok(FileStatus::NO_REEL),
+            status => Ok(status),
+        }
     }
 
     /// Opens what a name stands for.

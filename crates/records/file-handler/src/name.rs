@@ -9,6 +9,7 @@
 //! | `//BANK.DAILY(+1),keep` | a new one that stays if the step fails |
 //! | `/data/account,mod` | one that OPEN OUTPUT writes on, behind what it has |
 //! | `/data/account,rdw` | one whose records have a record descriptor word in front |
+//! | `/data/account,bdw` | the same, in blocks with a block descriptor word in front |
 //! | `/data/one:/data/two` | a concatenation: one after the other, to be read |
 //!
 //! A name without such a variable is a path itself, within `COB_FILE_PATH` if that is set. Programs
@@ -161,9 +162,11 @@ fn one_target(variables: &dyn Variables, bytes: &[u8], forms: Forms) -> Target {
         Some(path) => (path, Forms { goes_on: true, ..forms }),
         None => (bytes, forms),
     };
-    let (bytes, forms) = match bytes.strip_suffix(b",rdw") {
-        Some(path) => (path, Forms { variable: VariableForm::Rdw, ..forms }),
-        None => (bytes, forms),
+    let words = |path, variable| (path, Forms { variable, ..forms });
+    let (bytes, forms) = match (bytes.strip_suffix(b",rdw"), bytes.strip_suffix(b",bdw")) {
+        (Some(path), _) => words(path, VariableForm::Rdw),
+        (_, Some(path)) => words(path, VariableForm::Bdw),
+        _ => (bytes, forms),
     };
     let path = PathBuf::from(OsStr::from_bytes(bytes));
     let within = variables.get(OsStr::new("COB_FILE_PATH"));

@@ -2,7 +2,7 @@
 //!
 //! | bytes | operation |
 //! |---|---|
-//! | `FA00` `04` `08`, `FA01` `05`, `FA02`, `FA03` | OPEN INPUT, OUTPUT, I-O, EXTEND |
+//! | `FA00` `04` `08`, `FA01` `05`, `FA02`, `FA03` | OPEN INPUT, OUTPUT, I-O, EXTEND; `04`, `05` with NO REWIND, `08` REVERSED |
 //! | `FA80`, `81`, `82`, `84` | CLOSE, WITH LOCK, NO REWIND, REEL |
 //! | `FAF5` `8D` `D8` `D9`, `CA` `90` `D4` `D5` | READ NEXT |
 //! | `FAF9` `8C` `DE` `DF` | READ PREVIOUS |
@@ -117,6 +117,12 @@ impl Operation {
             _ => return None,
         })
     }
+}
+
+/// Whether an OPEN says that a tape, which a disk is not, stays where it is.
+#[must_use]
+pub fn opens_without_rewind(code: [u8; 2]) -> bool {
+    matches!(code, [0xfa, 0x04 | 0x05])
 }
 
 impl Closing {

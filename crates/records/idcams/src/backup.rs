@@ -30,7 +30,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let parameters = &command.parameters;
     let entries = clusters_of(session, &parameters.positional, parameters)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
-    let (mut writer, now_us) = create(session, &output)?;
+    let (mut writer, now_us) = create(session, &output, &entries)?;
     let (frozen, mut count) = (frozen(session, &entries)?, 0);
     for entry in &entries {
         let records = object(session, &mut writer, entry, frozen.as_ref())?;

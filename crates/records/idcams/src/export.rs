@@ -24,6 +24,7 @@ use crate::portable::Writer;
 use crate::refusal::Refusal;
 use crate::session::{Done, Session};
 use crate::syntax::Command;
+use crate::within;
 
 /// How often progress is told.
 const PROGRESS_RECORDS: u64 = 1000;
@@ -45,7 +46,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let entry = entry_in(&session.catalog, catalog_of(parameters)?.as_ref(), &name)?;
     let cluster = sphere_of(&entry)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
-    let (mut writer, now_us) = create(session, &output)?;
+    let (mut writer, now_us) = create(session, &output, std::slice::from_ref(cluster))?;
     let frozen = frozen(session, std::slice::from_ref(cluster))?;
     let count = object(session, &mut writer, cluster, frozen.as_ref())?;
     finish(writer, &output)?;
@@ -76,18 +77,18 @@ fn sphere_of(entry: &Entry) -> Result<&Entry, Refusal> {
     }
 }
 
-/// Begins a copy in a file of the machine.
+/// Begins a copy of clusters in a file of the machine, or in another cluster.
 pub(crate) fn create<S: Store>(
     session: &mut Session<'_, S>,
     located: &Located,
+    objects: &[Entry],
 ) -> Result<(FileWriter, u64), Refusal> {
-    let Located::File { path, .. } = located else {
-        let text = format!("ERROR OPENING {}: copies are written to files", located.name());
-        return Err(Refusal::severe("IDC3300I", text));
-    };
-    let failed = |error: io::Error| Refusal::of_file(path.display(), &error);
+    let failed = |error: io::Error| Refusal::of_file(located.name(), &error);
     let now_us = session.machine.now_us();
-    let output = session.machine.write(path, false).map_err(failed)?;
+    let output = match located {
+        Located::File { path, .. } => session.machine.write(path, false).map_err(failed)?,
+        Located::Entry(entry) => within::write(session, entry, objects)?,
+    };
     let output = BufWriter::with_capacity(1 << 20, output);
     Ok((Writer::new(output, now_us).map_err(failed)?, now_us))
 }

@@ -24,6 +24,7 @@ use crate::refusal::{ERROR, Refusal};
 use crate::session::{Done, Session};
 use crate::syntax::{Command, Parameters, Value, command_of};
 use crate::target::is_empty;
+use crate::within;
 
 pub(crate) type FileReader = Reader<Box<dyn io::Read>>;
 
@@ -60,12 +61,12 @@ pub(crate) fn open<S: Store>(
     session: &mut Session<'_, S>,
     located: &Located,
 ) -> Result<FileReader, Refusal> {
-    let Located::File { path, .. } = located else {
-        let text = format!("ERROR OPENING {}: copies are read from files", located.name());
-        return Err(Refusal::severe("IDC3300I", text));
+    let failed = |error: io::Error| Refusal::of_file(located.name(), &error);
+    let input = match located {
+        Located::File { path, .. } => session.machine.read(path).map_err(failed)?,
+        Located::Entry(entry) => within::read(session, entry)?,
     };
-    let input = session.machine.read(path).and_then(Reader::new);
-    input.map_err(|error| Refusal::of_file(path.display(), &error))
+    Reader::new(input).map_err(failed)
 }
 
 /// The next frame of a copy.

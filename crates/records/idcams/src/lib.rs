@@ -57,6 +57,7 @@ mod syntax;
 mod sysprint;
 mod table;
 mod target;
+mod within;
 
 pub use executor::{Executed, Summary, execute};
 pub use fault::{Fault, Place};

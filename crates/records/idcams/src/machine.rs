@@ -8,6 +8,7 @@
 //! | `,text` | of lines |
 //! | `,fb=80` | of records of 80 bytes, one behind the other |
 //! | `,vb` | of records behind record descriptor words |
+//! | `,bdw` | of the same, in blocks behind block descriptor words |
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -121,6 +122,7 @@ mod tests {
         assert_eq!(dd("IN=x.dat,fb=80").form, Some(Form::Fixed(80)));
         assert_eq!(dd("IN=x.dat,text").form, Some(Form::Lines));
         assert_eq!(dd("IN=x.dat,vb").form, Some(Form::Variable));
+        assert_eq!(dd("IN=x.dat,bdw").form, Some(Form::Blocked));
         assert_eq!(dd("IN=a,b").target, PathBuf::from("a,b"));
         for wrong in ["IN", "=x", "IN=", "A B=x", "IN=,vb"] {
             assert_eq!(Dd::parse(wrong), None, "{wrong}");

@@ -94,7 +94,7 @@ fn forms(
         (Some(source), Some(target)) => Ok((source, target)),
         _ => {
             let text = "say how the records of the files look: --dd NAME=PATH,text or ,fb=80 or \
-                        ,vb, or ENVIRONMENT(RECORDFORMAT(FB) RECORDSIZE(80))";
+                        ,vb, ,bdw, or ENVIRONMENT(RECORDFORMAT(FB) RECORDSIZE(80))";
             Err(Refusal::severe("IDC3300I", format!("ERROR OPENING {}: {text}", input.name())))
         }
     }

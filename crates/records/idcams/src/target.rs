@@ -9,6 +9,7 @@
 //!
 //! Invariants:
 //! 1. A record that is refused leaves everything as it was.
+//! 2. Nothing is written behind a part of a record: a file is read before it is extended.
 
 use std::io;
 
@@ -20,7 +21,7 @@ use vsam::{
 
 use crate::form::Form;
 use crate::locate::Located;
-use crate::records::RecordWriter;
+use crate::records::{RecordWriter, prove};
 use crate::refusal::{Refusal, of_record};
 use crate::session::Session;
 use crate::source::position_of;
@@ -109,9 +110,19 @@ impl<S: Store> Target<S> {
                 }
             }
             Located::File { path, form: said } => {
-                let output = session.machine.write(path, how.appends);
-                let output = output.map_err(|error| Refusal::of_file(&name, &error))?;
-                Kind::File(Box::new(RecordWriter::new(output, said.unwrap_or(form))))
+                let (failed, form) =
+                    (|error: io::Error| Refusal::of_file(&name, &error), said.unwrap_or(form));
+                let is_ended = match how.appends && session.machine.exists(path) {
+                    true => session.machine.read(path).and_then(|input| prove(input, form)),
+                    false => Ok(true),
+                };
+                let is_ended = is_ended.map_err(failed)?;
+                let output = session.machine.write(path, how.appends).map_err(failed)?;
+                let mut writer = RecordWriter::new(output, form);
+                if !is_ended {
+                    writer.end_line().map_err(failed)?;
+                }
+                Kind::File(Box::new(writer))
             }
         };
         let How { replaces, keeps_numbers, .. } = how;

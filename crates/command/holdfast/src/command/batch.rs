@@ -109,7 +109,7 @@ pub(crate) struct BatchArgs {
     /// records, with ,rdw records have descriptor words; //DSN is a cluster or path of the catalog,
     /// //GROUP(0) a generation; /ONE:/TWO are read one after the other; ,disp=new:catlg:delete
     /// behind it is what JCL has as DISP; may be repeated
-    #[arg(long = "dd", value_name = "NAME=PATH[,text|,rdw][,disp=...]|//DSN")]
+    #[arg(long = "dd", value_name = "NAME=PATH[,text|,rdw|,bdw][,disp=...]|//DSN")]
     dds: Vec<String>,
     /// What the program gets as its command line
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

@@ -49,7 +49,8 @@ pub(crate) struct IdcamsArgs {
     #[command(flatten)]
     system: SystemArgs,
     /// What INFILE(NAME) and OUTFILE(NAME) mean: a data set of the catalog, or a file; its records
-    /// are lines (PATH,text), of one length (PATH,fb=80), or behind descriptor words (PATH,vb).
+    /// are lines (PATH,text), of one length (PATH,fb=80), or behind descriptor words (PATH,vb;
+    /// PATH,bdw in blocks with words of their own).
     /// Without that they are as the cluster on the other side has them
     #[arg(long = "dd", value_name = "NAME=DSN|PATH[,FORM]")]
     dds: Vec<String>,

@@ -148,7 +148,7 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
         name: "SYSOUT".into(),
         path: output.clone(),
         text: false,
-        rdw: false,
+        words: None,
         disposition: None,
     });
     let disk = RealDisk::new();
@@ -159,7 +159,7 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
             name: "SYSIN".into(),
             path: sysin,
             text: false,
-            rdw: false,
+            words: None,
             disposition: None,
         });
     }

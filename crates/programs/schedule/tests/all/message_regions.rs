@@ -290,7 +290,7 @@ fn programs_of_both_languages_share_a_process() {
     let folder = Shop::new("mpp-shared").folder;
     let output = folder.join("sysout");
     let dds =
-        [Dd { name: "SYSOUT".into(), path: output, text: false, rdw: false, disposition: None }];
+        [Dd { name: "SYSOUT".into(), path: output, text: false, words: None, disposition: None }];
     let mut hall = Hall::new("mpp-both", &dds);
     let (teller, echo) = (program("TELLER"), program("ECHO"));
     for _ in 0..2 {

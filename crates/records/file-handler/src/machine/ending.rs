@@ -8,7 +8,7 @@
 //! 3. Between the records of a printer's file there are characters that move the paper: a file that
 //!    is whole with them is whole.
 
-use super::sequential::VariableForm;
+use super::sequential::{VariableForm, WORD, block_bytes};
 use super::{Device, LineForm, Shape};
 use crate::body::Done;
 
@@ -39,6 +39,9 @@ pub(super) fn is_whole(device: &Device, shape: &Shape, form: VariableForm) -> Do
         None => window.size.is_multiple_of(shape.most as u64),
         Some(_) => walk(&mut window, shape.most, form, false)?,
     };
+    if form == Some(VariableForm::Bdw) {
+        return Ok(is_whole);
+    }
     Ok(is_whole || walk(&mut window, shape.most, form, true)?)
 }
 
@@ -48,10 +51,17 @@ fn walk(
     form: Option<VariableForm>,
     is_printed: bool,
 ) -> Done<bool> {
-    let mut at = 0;
+    let (mut at, mut block_end) = (0, 0);
+    let is_blocked = form == Some(VariableForm::Bdw);
     while at < window.size {
         if is_printed && window.at(at, 1)?.iter().all(|byte| MOVES.contains(byte)) {
             at += 1;
+            continue;
+        }
+        if is_blocked && at == block_end {
+            let Some(bytes) = block_bytes(window.at(at, WORD)?) else { return Ok(false) };
+            at += WORD as u64;
+            block_end = at + bytes as u64;
             continue;
         }
         let length = match form {
@@ -64,8 +74,11 @@ fn walk(
         };
         let Some(length) = length else { return Ok(false) };
         at += length as u64;
+        if is_blocked && at > block_end {
+            return Ok(false);
+        }
     }
-    Ok(at == window.size)
+    Ok(at == window.size && (!is_blocked || at == block_end))
 }
 
 /// What a file of lines ends with.

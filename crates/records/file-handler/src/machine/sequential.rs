@@ -8,6 +8,8 @@
 //! | 3 | its length in 2 bytes, the greatest first |
 //! | rdw | as 0, but the length counts these 4 bytes too: a record descriptor word |
 //!
+//! | bdw | as rdw, and in front of each block of them the block's length, which counts its own 4 bytes |
+//!
 //! Forms 0 to 3 are those of `COB_VARSEQ_FORMAT`.
 //!
 //! Invariants:
@@ -36,6 +38,27 @@ pub enum VariableForm {
     Two,
     /// A record descriptor word.
     Rdw,
+    /// The same, in blocks with a block descriptor word in front.
+    Bdw,
+}
+
+/// How long a block becomes: half a track.
+const BLOCK_BYTES: usize = 27_998;
+/// The longest block, with its word: a record that needs more cannot be written.
+const BLOCK_BYTES_MAX: usize = 32_760;
+/// The bytes of a word.
+pub(super) const WORD: usize = 4;
+
+/// How much a block has behind its word; `None` if that is no word. A length of four bytes has its
+/// first bit set.
+pub(super) fn block_bytes(word: &[u8]) -> Option<usize> {
+    let word: [u8; WORD] = word.try_into().ok()?;
+    let bytes = match word {
+        [front, ..] if front & 0x80 != 0 => u32::from_be_bytes(word) & !(1 << 31),
+        [high, low, 0, 0] => u32::from(u16::from_be_bytes([high, low])),
+        _ => return None,
+    };
+    (bytes as usize).checked_sub(WORD)
 }
 
 impl VariableForm {
@@ -63,7 +86,7 @@ impl VariableForm {
             VariableForm::Standard | VariableForm::Two => usize::from(two),
             VariableForm::Four => u32::from_be_bytes(four()?) as usize,
             VariableForm::Native => u32::from_ne_bytes(four()?) as usize,
-            VariableForm::Rdw => usize::from(two).checked_sub(4)?,
+            VariableForm::Rdw | VariableForm::Bdw => usize::from(two).checked_sub(WORD)?,
         })
     }
 
@@ -74,8 +97,8 @@ impl VariableForm {
                 out.extend_from_slice(&u16::try_from(bytes).ok()?.to_be_bytes());
                 out.extend_from_slice(&[0, 0]);
             }
-            VariableForm::Rdw => {
-                out.extend_from_slice(&u16::try_from(bytes + 4).ok()?.to_be_bytes());
+            VariableForm::Rdw | VariableForm::Bdw => {
+                out.extend_from_slice(&u16::try_from(bytes + WORD).ok()?.to_be_bytes());
                 out.extend_from_slice(&[0, 0]);
             }
             VariableForm::Two => {
@@ -103,27 +126,88 @@ pub struct Sequential {
     header: Vec<u8>,
     /// What a record was before it is replaced.
     old: Vec<u8>,
+    /// Bytes of the block that is read which were not read yet.
+    block_left: usize,
+    /// The block that is written, with room for its word.
+    block: Vec<u8>,
 }
 
 impl Sequential {
     /// Over an open file.
     #[must_use]
     pub fn new(device: Device, shape: &Shape, form: VariableForm) -> Sequential {
-        let form = shape.is_variable().then_some(form);
-        let most = shape.most;
-        let (header, old) = (Vec::new(), Vec::new());
-        Sequential { device, most, form, needs_line: false, current: None, header, old }
+        Sequential {
+            device,
+            most: shape.most,
+            form: shape.is_variable().then_some(form),
+            needs_line: false,
+            current: None,
+            header: Vec::new(),
+            old: Vec::new(),
+            block_left: 0,
+            block: Vec::new(),
+        }
     }
 
     /// The next record's length; `None` at the end.
     fn length(&mut self) -> Done<Option<usize>> {
         let Some(form) = self.form else { return Ok(Some(self.most)) };
-        self.header.clear();
-        match self.device.read(form.bytes(), &mut self.header)? {
-            0 => Ok(None),
-            read if read < form.bytes() => Err(FileStatus::ERROR),
-            _ => form.length(&self.header).map(Some).ok_or(FileStatus::ERROR),
+        if form == VariableForm::Bdw && !self.is_in_block()? {
+            return Ok(None);
         }
+        self.header.clear();
+        let bytes = match self.device.read(form.bytes(), &mut self.header)? {
+            0 if self.block_left == 0 => return Ok(None),
+            read if read < form.bytes() => return Err(FileStatus::ERROR),
+            _ => form.length(&self.header).ok_or(FileStatus::ERROR)?,
+        };
+        if form == VariableForm::Bdw {
+            let left = self.block_left.checked_sub(WORD + bytes);
+            self.block_left = left.ok_or(FileStatus::ERROR)?;
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Reads on to a block that has something; `false` at the end.
+    fn is_in_block(&mut self) -> Done<bool> {
+        while self.block_left == 0 {
+            self.header.clear();
+            match self.device.read(WORD, &mut self.header)? {
+                0 => return Ok(false),
+                _ => self.block_left = block_bytes(&self.header).ok_or(FileStatus::ERROR)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Puts a record into the block that is written.
+    fn write_in_block(&mut self, record: &[u8]) -> Done<Found> {
+        let bytes = WORD + record.len();
+        if WORD + bytes > BLOCK_BYTES_MAX {
+            return Err(FileStatus::RECORD_LENGTH);
+        }
+        if self.block.len() + bytes > BLOCK_BYTES {
+            self.end_block()?;
+        }
+        if self.block.is_empty() {
+            self.block.resize(WORD, 0);
+        }
+        VariableForm::Bdw.push(record.len(), &mut self.block).ok_or(FileStatus::RECORD_LENGTH)?;
+        self.block.extend_from_slice(record);
+        Ok(Found::plain())
+    }
+
+    /// Writes the block, if there is one. If that fails it stays, and is tried again.
+    fn end_block(&mut self) -> Done<()> {
+        let bytes = u16::try_from(self.block.len()).map_err(|_| FileStatus::ERROR)?;
+        let Some(word) = self.block.first_chunk_mut() else { return Ok(()) };
+        *word = bytes.to_be_bytes();
+        let out = self.device.output();
+        let begun = out.len();
+        out.extend_from_slice(&self.block);
+        self.device.wrote(begun)?;
+        self.block.clear();
+        Ok(())
     }
 }
 
@@ -160,6 +244,10 @@ impl Body for Sequential {
     }
 
     fn write(&mut self, record: &[u8], place: Place) -> Done<Found> {
+        if self.form == Some(VariableForm::Bdw) {
+            // There is no paper between blocks.
+            return self.write_in_block(record);
+        }
         let advancing = Advancing::of(place.options);
         let (form, needed_line) = (self.form, self.needs_line);
         let out = self.device.output();
@@ -207,7 +295,8 @@ impl Body for Sequential {
         if std::mem::take(&mut self.needs_line) {
             self.device.output().push(b'\n');
         }
-        self.device.close()
+        let ended = self.end_block();
+        self.device.close().and(ended)
     }
 }
 
@@ -223,6 +312,7 @@ mod tests {
             (VariableForm::Native, 260u32.to_ne_bytes().to_vec()),
             (VariableForm::Two, vec![1, 4]),
             (VariableForm::Rdw, vec![1, 8, 0, 0]),
+            (VariableForm::Bdw, vec![1, 8, 0, 0]),
         ];
         for (form, expected) in forms {
             let mut out = Vec::new();
@@ -231,6 +321,9 @@ mod tests {
             assert_eq!(form.length(&out), Some(260), "{form:?}");
         }
         assert_eq!(VariableForm::Rdw.length(&[0, 3, 0, 0]), None);
+        assert_eq!(block_bytes(&[0x7f, 0xf8, 0, 0]), Some(32_756));
+        assert_eq!(block_bytes(&[0x80, 1, 0, 4]), Some(65_536));
+        assert_eq!([block_bytes(&[0, 3, 0, 0]), block_bytes(&[0, 9, 0, 1])], [None, None]);
         assert!(VariableForm::Two.push(70_000, &mut Vec::new()).is_none());
     }
 }

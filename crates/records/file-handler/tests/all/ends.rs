@@ -100,6 +100,64 @@ fn nothing_is_written_behind_a_part_of_a_record() {
 }
 
 #[test]
+fn blocks_of_records_have_words_of_their_own() {
+    let mut stage = Stage::new(",bdw", &[]);
+    let mut file = sequential(1, 20_000);
+    let p = &mut stage.program;
+    let records: Vec<String> =
+        [3, 20_000, 1, 19_000, 5].iter().map(|bytes| "x".repeat(*bytes)).collect();
+    for (open, part) in [(OPEN_OUTPUT, &records[..4]), (OPEN_EXTEND, &records[4..])] {
+        assert_eq!(file.ask(p, open), "00");
+        for record in part {
+            file.fcd.set_record_bytes(record.len() as u32);
+            assert_eq!(file.record(record).ask(p, WRITE), "00");
+        }
+        assert_eq!(file.ask(p, CLOSE), "00");
+    }
+    let bytes = std::fs::read(&stage.path).unwrap();
+    // The word, and three records with theirs; then one; then what was added.
+    let (first, second, third) = (4 + 7 + 20_004 + 5, 4 + 19_004, 4 + 9);
+    assert_eq!(bytes.len(), first + second + third);
+    for (at, bytes_of_block) in [(0, first), (first, second), (first + second, third)] {
+        let word = [&(bytes_of_block as u16).to_be_bytes()[..], &[0, 0]].concat();
+        assert_eq!(bytes[at..at + 4], word);
+    }
+    assert_eq!(file.ask(p, OPEN_IO), "00");
+    for record in &records {
+        assert_eq!(file.ask(p, NEXT), "00");
+        assert_eq!(file.memory.record[..record.len()], *record.as_bytes());
+    }
+    // The last one is replaced where it stands.
+    file.fcd.set_record_bytes(5);
+    assert_eq!(file.record("again").ask(p, REWRITE), "00");
+    assert_eq!(file.ask(p, NEXT), "10");
+    assert_eq!(file.ask(p, CLOSE), "00");
+    assert!(stage.bytes().ends_with(b"\0\x09\0\0again"));
+    // A block that is cut between two of its records, a record beyond its block, no word.
+    let mut file = sequential(1, 10);
+    for cut in [&b"\0\x0e\0\0\0\x05\0\0a"[..], b"\0\x08\0\0\0\x05\0\0a", b"\0\x05\0\0a", b"\0\x09"]
+    {
+        stage.write(cut);
+        assert_eq!(stage.add(&mut file, OPEN_EXTEND, "new")[0], "30", "{cut:?}");
+        let p = &mut stage.program;
+        assert_eq!(file.ask(p, OPEN_INPUT), "00");
+        let read = [file.ask(p, NEXT), file.ask(p, NEXT)];
+        assert!(read.contains(&"30".into()), "{cut:?}: {read:?}");
+        assert_eq!(file.ask(p, CLOSE), "00");
+    }
+}
+
+#[test]
+fn a_disk_that_is_no_reel_is_told_at_open_without_rewind() {
+    let mut stage = Stage::new("", &[]);
+    let (p, mut file) = (&mut stage.program, sequential(10, 10));
+    for (code, status) in [(0x05, "07"), (0x04, "07"), (0x08, "00"), (OPEN_INPUT, "00")] {
+        assert_eq!(file.ask(p, code), status, "{code}");
+        assert_eq!(file.ask(p, CLOSE), "00");
+    }
+}
+
+#[test]
 fn a_printed_file_is_extended_behind_the_last_whole_record() {
     let mut stage = Stage::new("", &[]);
     let mut file = sequential(10, 10);
@@ -181,9 +239,12 @@ fn a_record_without_room_that_is_written_again_is_there_once() {
     }
     // Within the first buffer, the second, and within the record that is refused.
     for most in [30_500, 65_900, 70_500, 131_500] {
-        for (form, mut file) in
-            [("", sequential(1000, 1000)), (",rdw", sequential(1, 1000)), ("", lines(1000))]
-        {
+        for (form, mut file) in [
+            ("", sequential(1000, 1000)),
+            (",rdw", sequential(1, 1000)),
+            ("", lines(1000)),
+            (",bdw", sequential(1, 1000)),
+        ] {
             let mut stage = Stage::new(form, &[]);
             let p = &mut stage.program;
             file.fcd.set_record_bytes(1000);

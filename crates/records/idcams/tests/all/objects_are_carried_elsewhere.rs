@@ -64,6 +64,46 @@ fn an_exported_cluster_comes_back_on_the_kernel() {
     comes_back(&mut site);
 }
 
+fn clusters_hold_copies<S: Store>(site: &mut Site<S>) {
+    filled(site);
+    site.dd("HELD=COPIES");
+    site.run(0, " DEFINE CLUSTER (NAME(COPIES) NONINDEXED RECSZ(50 50) REUSE)\n");
+    for way in ["OUTDATASET(COPIES)", "OUTFILE(HELD)"] {
+        site.says(0, &format!(" EXPORT BANK.ACCT {way} TEMPORARY\n"), &["PROCESSED WAS 5"]);
+    }
+    site.run(0, " DELETE BANK.ACCT PURGE\n IMPORT INDATASET(COPIES)\n");
+    assert_eq!(records(site, "BANK.PATH"), lines(1..=5));
+    // Many objects; the cluster that holds them cannot be one.
+    site.says(12, " BACKUP (*) OUTDATASET(COPIES)\n", &["into itself"]);
+    let backup = " BACKUP (*) EXCLUDE(COPIES) OUTDATASET(COPIES)\n";
+    site.says(0, backup, &["3 OBJECTS BACKED UP"]);
+    site.says(0, " RESTORE INFILE(HELD) SYNONYM((BANK NEW))\n", &["3 OBJECTS RESTORED"]);
+    for name in ["NEW.ACCT", "NEW.PATH", "NEW.LOG", "NEW.NUM"] {
+        let old = name.replace("NEW", "BANK");
+        assert_eq!(records(site, name), records(site, &old), "{name}");
+    }
+    // What is no copy, or none whole, and where none can be.
+    site.says(12, " IMPORT INDATASET(BANK.LOG)\n", &["HFVSAM01"]);
+    site.says(12, " IMPORT INDATASET(BANK.ACCT)\n", &["entry-sequenced"]);
+    site.says(12, " EXPORT BANK.ACCT OUTDATASET(BANK.NUM) TEMPORARY\n", &["entry-sequenced"]);
+    site.says(12, " EXPORT BANK.ACCT OUTDATASET(BANK.LOG) TEMPORARY\n", &["IS NOT EMPTY"]);
+    site.run(0, " DEFINE CLUSTER (NAME(PART) NONINDEXED RECSZ(50 50))\n");
+    site.run(0, " REPRO INDATASET(COPIES) OUTDATASET(PART) COUNT(5)\n");
+    site.says(12, " RESTORE INDATASET(PART) SYNONYM((BANK HALF))\n", &["ends too early"]);
+    site.says(8, " LISTCAT ENT(HALF.ACCT)\n", &["NOT FOUND"]);
+}
+
+#[test]
+fn a_cluster_holds_copies_as_a_file_does_on_the_model() {
+    clusters_hold_copies(&mut model());
+}
+
+#[test]
+fn a_cluster_holds_copies_as_a_file_does_on_the_kernel() {
+    let (mut site, _running) = kernel("held");
+    clusters_hold_copies(&mut site);
+}
+
 #[test]
 fn a_damaged_copy_leaves_nothing_behind() {
     let mut site = model();

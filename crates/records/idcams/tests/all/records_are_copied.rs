@@ -40,6 +40,28 @@ fn copies_every_range<S: Store>(site: &mut Site<S>) {
 }
 
 #[test]
+fn nothing_is_appended_to_a_part_of_a_record() {
+    let mut site = model();
+    site.dd("IN=in.txt,text").dd("FB=fb,fb=4").dd("VB=vb,vb").dd("LINES=lines,text");
+    site.file("in.txt", "four\nmore\n");
+    for (dd, file, cut, whole) in [
+        ("FB", "fb", &b"aaaabb"[..], &b"aaaa"[..]),
+        ("VB", "vb", b"\0\x08\0\0aaaa\0\x08\0\0b", b"\0\x08\0\0aaaa"),
+    ] {
+        let copy = format!(" REPRO INFILE(IN) OUTFILE({dd}) NOREUSE\n");
+        site.file(file, cut);
+        site.says(12, &copy, &["record 2"]);
+        assert_eq!(site.bytes(file), cut);
+        site.file(file, whole);
+        site.run(0, &copy);
+        assert!(site.bytes(file).starts_with(whole) && site.bytes(file).ends_with(b"more"));
+    }
+    site.file("lines", "one\ntwo");
+    site.run(0, " REPRO INFILE(IN) OUTFILE(LINES) NOREUSE\n");
+    assert_eq!(site.bytes("lines"), b"one\ntwo\nfour\nmore\n");
+}
+
+#[test]
 fn ranges_of_a_keyed_cluster_are_copied_on_the_model() {
     copies_every_range(&mut model());
 }
