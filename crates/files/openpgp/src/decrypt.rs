@@ -588,8 +588,8 @@ struct Unpacked<'s> {
     /// Who goes on with what follows; else nothing may.
     behind: Option<Behind<'s>>,
     /// Whether bytes may follow in the packet: Sequoia hides the length of what it encrypts by
-    /// them, behind deflate (ZIP) and nothing else. What is encrypted is proven as a whole, so nobody but
-    /// its sender can have put them there.
+    /// them, behind deflate (ZIP) and nothing else. What is encrypted is proven as a whole, so
+    /// nobody but its sender can have put them there.
     may_be_padded: bool,
     buffers: Buffers,
     ledger: Ledger,

@@ -335,8 +335,8 @@ impl Coded for LogError {
             LogError::NoWads { .. } => {
                 "See that log.write_ahead in holdfast.toml names the folders that it had, and that \
                  its files are there as they were: the last work that was acknowledged may only be \
-                 in them. If they are gone for good, `holdfast restart --accept-loss-with-stale-log-copy` goes \
-                 on without that work."
+                 in them. If they are gone for good, \
+                 `holdfast restart --accept-loss-with-stale-log-copy` goes on without that work."
             }
             LogError::FutureVersion { .. } => "Start the newer Holdfast.",
             LogError::Foreign { .. } => "Correct the log's folders in the configuration.",

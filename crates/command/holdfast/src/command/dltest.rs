@@ -26,9 +26,9 @@ use crate::standard::{Guarded, is_special};
 
 /// Issue the DL/I calls on control statements, and report each
 ///
-/// Reads DFSDDLT0 control statements from standard input. The calls are committed at the end, if the
-/// report could be written, or where the statements say CHKP. With --json standard output is for the results alone: no file may
-/// be /dev/stdout.
+/// Reads DFSDDLT0 control statements from standard input. The calls are committed at the end, if
+/// the report could be written, or where the statements say CHKP. With --json standard output is
+/// for the results alone: no file may be /dev/stdout.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: holdfast dltest -s /srv/bank --psb TELLER --pcb 2 <<'END'

@@ -178,13 +178,13 @@ int CTDLI (const char *, ...);
 int
 DLITCBL (void *io, void *pcb)
 {
-	char record[21] = \"00000001            \";
-	CTDLI (\"ISRT\", pcb, record, \"CUSTOMER \", (void *) 0);
-	for (int one = 3; one < 300; one++) {
-		close (one);
-	}
-	REOPEN
-	return 0;
+    char record[21] = \"00000001            \";
+    CTDLI (\"ISRT\", pcb, record, \"CUSTOMER \", (void *) 0);
+    for (int one = 3; one < 300; one++) {
+        close (one);
+    }
+    REOPEN
+    return 0;
 }
 ";
 

@@ -157,8 +157,8 @@ fn serve(state: &Arc<State>, mut client: UnixStream) {
             }
             Cut::After => {
                 let wanted = committed.load(SeqCst) + count(sent, b"COMMIT");
-                // The client learns of the cut when the engine has committed: what it asks then must
-                // not overtake the commit.
+                // The client learns of the cut when the engine has committed: what it asks then
+                // must not overtake the commit.
                 muted.store(true, SeqCst);
                 let _ = server.write_all(sent);
                 // However busy the machine is. An engine that cannot answer what stands in front of
