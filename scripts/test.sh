@@ -50,7 +50,7 @@ begin_tests() {
         cargo nextest run "${workspace[@]}" --no-fail-fast >"$runs/tests.out" 2>&1 &
     else
         RUNS=$runs cargo --config 'target."cfg(all())".runner = "scripts/beside.sh"' \
-            test "${workspace[@]}" --lib --bins --tests --examples --no-fail-fast \
+            test "${workspace[@]}" --lib --bins --tests --no-fail-fast \
             >"$runs/cargo.log" 2>&1 &
     fi
     tests=$!
