@@ -122,7 +122,7 @@ mod tests {
         "--pin-file",
         "--token-module",
     ];
-    const READ_HERE: [&str; 11] = [
+    const READ_HERE: [&str; 12] = [
         "batch --program",
         "db map MAPFILE",
         "define FILE",
@@ -133,6 +133,7 @@ mod tests {
         "pgp encrypt FILE",
         "pgp import FILE",
         "pgp sign FILE",
+        "pgp verify --signature",
         "pgp verify FILE",
     ];
     /// Those by which files are written. The scenarios of `a_system_keeps_to_its_own_places` see

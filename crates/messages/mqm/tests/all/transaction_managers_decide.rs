@@ -204,7 +204,7 @@ int ax_unreg(int rmid, long flags) {
 /// Builds and runs a program that uses the switch which registers dynamically.
 fn dynamic(place: &Place, name: &str, managed: &str, main: &str) {
     let source = format!(
-        "{HEAD}#define SWITCH MQRMIXASwitchDynamic\n{XA}{managed}\n\
+        "{HEAD}#define SWITCH MQRMIXASwitchDynamic\n{XA}{COMMON}{managed}\n\
          int main(void) {{\n{main}\n  return 0;\n}}\n"
     );
     run(&mut place.program(place.c(name, &source)));
