@@ -111,6 +111,9 @@ impl Disk for RealDisk {
             Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL => io::ErrorKind::Unsupported.into(),
             errno => named(errno, "write in", dir),
         })?;
+        if let Some((owner, group)) = self.heir(&dir.join("unnamed")) {
+            fs::fchown(&fd, Some(owner), Some(group))?;
+        }
         // Without it no name could be given.
         if fs::stat(by_number(&fd)).is_err() {
             return Err(io::ErrorKind::Unsupported.into());

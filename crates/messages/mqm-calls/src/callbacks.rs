@@ -247,6 +247,7 @@ fn start(connection: &Arc<Connection>, area: u64, waits: bool) -> Result<Outcome
         run(connection);
         return Ok(Outcome::OK);
     }
+    consumers.is_starting = true;
     let own = Arc::clone(connection);
     let thread = thread::spawn("mqi-consume", move || {
         // A program's panic that came through here must not stop at a half-consumed message.
@@ -264,10 +265,12 @@ fn start(connection: &Arc<Connection>, area: u64, waits: bool) -> Result<Outcome
             {
                 connection.changed.wait(&mut consumers);
             }
+            consumers.is_starting = false;
+            connection.changed.notify_all();
             Ok(Outcome::OK)
         }
         Err(_) => {
-            consumers.phase = Phase::Stopped;
+            (consumers.phase, consumers.is_starting) = (Phase::Stopped, false);
             Err(Reason::RESOURCE_PROBLEM)
         }
     }
@@ -327,6 +330,7 @@ fn resume(connection: &Arc<Connection>) -> Result<Outcome, Reason> {
 fn run(connection: &Arc<Connection>) {
     connection.consuming.store(this_thread(), Ordering::SeqCst);
     connection.changed.notify_all();
+    await_start(connection);
     call_all(connection, wish::START, call_type::START);
     let mut data = Vec::new();
     while let Some(active) = next_round(connection) {
@@ -337,6 +341,15 @@ fn run(connection: &Arc<Connection>) {
     connection.consuming.store(0, Ordering::SeqCst);
     consumers.rests = false;
     connection.changed.notify_all();
+}
+
+/// Waits until START is about to return. Clients note what they have started when it has: a
+/// message that came before would find them unprepared.
+fn await_start(connection: &Connection) {
+    let mut consumers = connection.consumers.lock();
+    while consumers.is_starting && consumers.phase != Phase::Stopped {
+        connection.changed.wait(&mut consumers);
+    }
 }
 
 /// The consumers of the next look, once there are some; `None` if consumption is stopped.

@@ -38,6 +38,8 @@ pub(crate) struct Consumers {
     pub(crate) phase: Phase,
     /// Whether the consuming thread has seen that it is to rest.
     pub(crate) rests: bool,
+    /// Whether START has not returned yet.
+    pub(crate) is_starting: bool,
     pub(crate) area: u64,
     pub(crate) thread: Option<JoinHandle>,
 }

@@ -50,7 +50,7 @@ fn each_kind_of_file_is_looked_at_by_itself() {
     assert!(advises(&sound, "holdfast verify"), "{sound:#}");
     let known = sound["files"].as_array().unwrap();
     assert!(known.iter().all(|file| file["what"] != "unknown"), "{known:?}");
-    assert!(known.iter().any(|file| file["what"] == "control file" && file["version"] == 2));
+    assert!(known.iter().any(|file| file["what"] == "control file" && file["version"] == 3));
 
     fs::remove_file(data_file(&dir, "JOURNAL")).unwrap();
     fs::remove_file(dir.join("recon.2")).unwrap();

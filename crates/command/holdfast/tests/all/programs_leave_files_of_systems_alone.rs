@@ -191,7 +191,7 @@ DLITCBL (void *io, void *pcb)
 /// Whether the customer that programs insert is there.
 fn is_there(dir: &Path) -> bool {
     let cards = "L        GU    CUSTOMER(CUSTNO   =00000001)\n";
-    let ended = issue(dir, &["--psb", "CLERK", "--pcb", "2", "--json"], cards);
+    let ended = issue(dir, &["--psb", "CLERK", "--pcb", "1", "--json"], cards);
     let found = ended.out.contains("\"status\":\"  \"");
     assert!(found || ended.out.contains("\"status\":\"GE\""), "{}{}", ended.out, ended.err);
     found
@@ -226,7 +226,7 @@ fn what_is_changed_without_a_report_is_backed_out() {
     let cards = "L        ISRT  CUSTOMER\nL        DATA  00000001            \n";
     for output in [">/dev/full", ">&-"] {
         let script = format!(
-            "printf '%s' \"$CARDS\" | {} dltest -s \"$DIR\" --psb CLERK --pcb 2 {output}",
+            "printf '%s' \"$CARDS\" | {} dltest -s \"$DIR\" --psb CLERK --pcb 1 {output}",
             env!("CARGO_BIN_EXE_holdfast")
         );
         let mut shell = Command::new("bash");
