@@ -115,12 +115,17 @@ impl<S: Store> Schedule<S> {
         self.without(number, || ended(failure))
     }
 
-    /// The status of a call through a PCB whose database operators have closed, if they have; or
-    /// the end of the program.
-    fn if_closed(&mut self, number: usize, function: Function) -> Result<Option<[u8; 2]>, Abend> {
+    /// A unit of work that begins sees what operators have closed by then.
+    pub(crate) fn look_at_closed(&mut self) {
         if self.unit.session.is_idle() {
             self.claimed.look();
         }
+    }
+
+    /// The status of a call through a PCB whose database operators have closed, if they have; or
+    /// the end of the program.
+    fn if_closed(&mut self, number: usize, function: Function) -> Result<Option<[u8; 2]>, Abend> {
+        self.look_at_closed();
         let updates = function.is_change();
         if !updates && !function.is_get() {
             return Ok(None);

@@ -61,7 +61,8 @@ impl<S: Store> Schedule<S> {
     }
 
     /// Shows in each database PCB whether its data is there. Answers the status of the I/O PCB.
-    fn show_availability(&self, reply: &mut Reply) -> [u8; 2] {
+    fn show_availability(&mut self, reply: &mut Reply) -> [u8; 2] {
+        self.look_at_closed();
         let mut all = Vec::new();
         for number in 1..self.pcbs.len() {
             let Some(mut found) = self.unit.session.availability(number - 1) else { continue };

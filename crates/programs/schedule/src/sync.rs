@@ -96,9 +96,7 @@ impl<S: Store> Schedule<S> {
             self.sync_files()?;
             self.commit()?;
         }
-        if self.unit.session.is_idle() {
-            self.claimed.look();
-        }
+        self.look_at_closed();
         self.unit.next_message(area, with_aib, reply)
     }
 
