@@ -41,7 +41,10 @@ impl<S: Store> Schedule<S> {
         let text = request.area.as_deref().map(text_of);
         let status = match text.as_deref() {
             None => *b"AB",
-            Some("DBQUERY") => self.show_availability(reply),
+            Some("DBQUERY") => {
+                self.look_at_closed();
+                self.show_availability(reply)
+            }
             Some("STATUS GROUPA") => {
                 self.offline.group = self.offline.group.max(StatusGroup::A);
                 *b"  "
@@ -61,8 +64,7 @@ impl<S: Store> Schedule<S> {
     }
 
     /// Shows in each database PCB whether its data is there. Answers the status of the I/O PCB.
-    fn show_availability(&mut self, reply: &mut Reply) -> [u8; 2] {
-        self.look_at_closed();
+    fn show_availability(&self, reply: &mut Reply) -> [u8; 2] {
         let mut all = Vec::new();
         for number in 1..self.pcbs.len() {
             let Some(mut found) = self.unit.session.availability(number - 1) else { continue };
@@ -81,6 +83,7 @@ impl<S: Store> Schedule<S> {
 
     /// INQY.
     pub(crate) fn inquire(&mut self, request: Request<'_>, reply: &mut Reply) -> Result<(), Abend> {
+        self.look_at_closed();
         let Request { pcb, area, aib, .. } = request;
         let number = pcb.filter(|number| *number < self.pcbs.len());
         let status = |status: [u8; 2], reply: &mut Reply| {
