@@ -220,11 +220,7 @@ impl Office {
     /// Clients send so many inputs more.
     fn submit(&self, inputs: u32, lives: Option<Duration>, rng: &mut Rng) -> Result<(), Wrong> {
         for _ in 0..inputs {
-            let number = {
-                let mut known = self.known.lock();
-                known.next += 1;
-                known.next
-            };
+            let number = self.known.lock().number();
             let (code, direct) = (CODES[rng.index(SENT)], rng.one_in(3));
             let mut one = input(code, number, rng.below(CLIENTS), direct)?;
             one.options.expires_in = lives;
@@ -360,7 +356,7 @@ impl Office {
         let (key, mut last) = (place_of(code), Vec::new());
         unit.get(self.ledger, &key, Read::Update, &mut last).map_err(|e| Wrong::said(&e))?;
         let last = last.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
-        if number <= last {
+        if number == last || self.known.lock().came_before(number, last) {
             return Err(broken(format!("{code} was given input {number} behind input {last}")));
         }
         let put = unit.put(self.ledger, &key, &number.to_be_bytes());
@@ -413,7 +409,8 @@ impl Office {
             let text = String::from_utf8_lossy(&first).into_owned();
             // What else comes tells of programs that failed.
             let number = if text.starts_with("DONE") { number_of(&text) } else { 0 };
-            self.life.fetched(client, &text, number).map_err(broken)?;
+            let fetched = self.life.fetched(&self.known.lock(), client, &text, number);
+            fetched.map_err(broken)?;
             if self.known.lock().delivered.contains(&number) {
                 return Err(Wrong::Broken(format!("output {number} comes again")));
             }

@@ -3,8 +3,9 @@
 //! Invariants:
 //! 1. What stands in [`Known`] outlives the machine; what stands in [`Life`] ends with it.
 //! 2. An input that is marked `Q` came in mode 0: those of one transaction are processed, and
-//!    their outputs fetched, in the order in which they came. Inputs of mode 1 (`D`) need not be
-//!    durable, and may overtake.
+//!    their outputs fetched, in the order in which they came. One came before another if its client
+//!    was told so before the other was sent. Inputs of mode 1 (`D`) need not be durable, and may
+//!    overtake.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,6 +20,10 @@ pub(super) struct Known {
     pub(super) next: u32,
     /// Inputs of mode 0 that were accepted.
     pub(super) accepted: BTreeSet<u32>,
+    /// How many inputs of mode 0 were accepted when one was sent, by its number, and the numbers of
+    /// those that were, in their order.
+    sent_behind: BTreeMap<u32, usize>,
+    in_order: Vec<u32>,
     /// Inputs of mode 1 that were answered.
     pub(super) answered: BTreeSet<u32>,
     /// Inputs of mode 1 that were told to be committed.
@@ -32,6 +37,19 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// A number for an input that is sent now.
+    pub(super) fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.sent_behind.insert(self.next, self.in_order.len());
+        self.next
+    }
+
+    /// Whether an input came before another one was sent.
+    pub(super) fn came_before(&self, one: u32, other: u32) -> bool {
+        let behind = self.sent_behind.get(&other).copied().unwrap_or_default();
+        self.in_order[..behind].contains(&one)
+    }
+
     /// What is wrong with what was told, if anything is.
     pub(super) fn wrong(&self) -> Option<String> {
         let mut silent = self.committed.difference(&self.answered);
@@ -68,12 +86,18 @@ impl Life {
     }
 
     /// A client has fetched the output of an input.
-    pub(super) fn fetched(&self, client: u64, text: &str, number: u32) -> Result<(), String> {
+    pub(super) fn fetched(
+        &self,
+        known: &Known,
+        client: u64,
+        text: &str,
+        number: u32,
+    ) -> Result<(), String> {
         let mut words = text.split(' ').skip(2);
         let (Some(code), Some("Q")) = (words.next(), words.next()) else { return Ok(()) };
         let mut fetched = self.fetched.lock();
         let last = fetched.entry((client, code.to_owned())).or_default();
-        if number < *last {
+        if known.came_before(number, *last) {
             return Err(format!("output {number} of {code} came behind output {last}"));
         }
         *last = number;
@@ -92,7 +116,10 @@ impl Partner for Ear {
     fn event(&self, _ticket: Ticket, event: Event) {
         let mut known = self.known.lock();
         let _ = match (event, self.direct) {
-            (Event::Accepted, false) => known.accepted.insert(self.number),
+            (Event::Accepted, false) => {
+                known.in_order.push(self.number);
+                known.accepted.insert(self.number)
+            }
             (Event::Output(_), true) => known.answered.insert(self.number),
             (Event::Ended(Outcome::Committed), true) => known.committed.insert(self.number),
             _ => false,
