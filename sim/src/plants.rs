@@ -241,7 +241,7 @@ pub const ALL: &[Hunt] = &[
     Hunt {
         plant: Plant::WadsRenewedEarly,
         by: "a write-ahead data set that begins anew in use",
-        run: || (0..4).try_for_each(|round| archive::beginning_anew(round, Some(1)).map(drop)),
+        run: || (0..60).try_for_each(|round| archive::beginning_anew(round, Some(1)).map(drop)),
     },
     Hunt { plant: Plant::StripesUnrecorded, by: "stripes that change", run: striped },
     Hunt { plant: Plant::StripesUnsynced, by: "stripes that change", run: striped },

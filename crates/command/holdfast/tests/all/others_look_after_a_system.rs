@@ -143,9 +143,10 @@ fn what_root_restores_in_the_folder_of_another_user_is_that_users() {
     on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
     let new = folder.join("new");
     fs::create_dir(&new).unwrap();
-    // Its archives stay where they are.
-    give(&new);
-    give(&dir);
+    // Its archives and copies stay where they are.
+    for place in [&new, &dir, &folder.join("copies")] {
+        give(place);
+    }
     let (keys, archive) = (dir.join("holdfast.keys"), dir.join("archive"));
     let (keys, archive) = (keys.to_str().unwrap(), archive.to_str().unwrap());
     let rest = ["--keys", keys, "--archives", archive, "--copies", copies];
