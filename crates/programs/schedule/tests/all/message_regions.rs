@@ -333,6 +333,8 @@ fn a_region_goes_on_at_once_with_what_comes_next() {
     let mut waits = Vec::new();
     hall.send(&["ECHO"]);
     hall.run(&teller);
+    // What a program costs whose process has to be started first, on this machine as busy as it is.
+    let cold = hall.took;
     for text in ["STOP", "S0C4", "STOP", "S0C4", "STOP", "S0C4"] {
         hall.send(&[text]);
         hall.send(&["NEXT"]);
@@ -365,5 +367,6 @@ fn a_region_goes_on_at_once_with_what_comes_next() {
     }
     let middle = waits.len() / 2;
     waits.sort();
-    assert!(waits[middle] < Duration::from_millis(100), "{waits:?}");
+    let most = cold.max(Duration::from_millis(100));
+    assert!(waits[middle] < most, "{waits:?}, the first one {cold:?}");
 }
