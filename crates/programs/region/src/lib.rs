@@ -68,7 +68,6 @@ mod message_region;
 mod names;
 pub mod outlive;
 mod parameters;
-mod processor;
 pub mod program;
 mod record;
 mod reserve;

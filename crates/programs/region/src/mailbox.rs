@@ -4,7 +4,6 @@
 //! |---|---|---|
 //! | 0 | 4 | whose turn it is |
 //! | 8 | 8 | length of the message |
-//! | 16 | 8 | 1: both sides run on one processor |
 //! | 64 | | the message |
 //!
 //! | turn | means |
@@ -20,8 +19,7 @@
 //! 3. Who waits looks for a moment, lets others run for a moment, and then sleeps; from time to
 //!    time it looks whether the other side still lives.
 //! 4. What never pays is not kept up: looking is useless where both sides share a processor, and
-//!    both are where answers take long. Each side learns that from its own waits alone, but for
-//!    the first: who has put both on one processor says so.
+//!    both are where answers take long. Each side learns that from its own waits alone.
 //!
 //! What the ways cost, measured with two processes in a virtual machine: looking, as much as the
 //! other side works, and 0.2 us until the turn is seen; giving way, 0.9 us, where the other side is
@@ -38,17 +36,15 @@ use crate::wire::AREA_BYTES_MAX;
 
 const TURN: usize = 0;
 const LENGTH: usize = 8;
-const SHARES: usize = 16;
 const MESSAGE: usize = 64;
 
 /// Room for the longest call: area, further parameters, search arguments, what rides with it.
 const BYTES: usize = 4 * AREA_BYTES_MAX;
 
 /// How often the turn is looked at before others are let run: an answer may be almost there. This
-/// takes a few times as long as to wake the other side; otherwise a single sleep would make each
-/// side find the other one asleep from then on, and both learn never to look. It takes no longer:
-/// where others have the processor that the other side needs, all of it is lost.
-const LOOKS: u32 = 2 * 1024;
+/// takes several times as long as to wake the other side; otherwise a single sleep would make each
+/// side find the other one asleep from then on, and both learn never to look.
+const LOOKS: u32 = 16 * 1024;
 /// How often others are let run before going to sleep: where both sides have one processor, the
 /// other side goes on at once. It takes about as long as sleeping and being woken costs.
 const YIELDS: u32 = 24;
@@ -161,12 +157,6 @@ impl Mailbox {
         self.shared.fd()
     }
 
-    /// Says whether both sides run on one processor: then to look for the turn keeps the other side
-    /// from handing it over.
-    pub(crate) fn share_processor(&self, is_one: bool) {
-        self.shared.word(SHARES).store(u64::from(is_one), Relaxed);
-    }
-
     /// Puts a message in and hands over the turn.
     pub(crate) fn send(&self, message: &[u8]) -> Result<(), RegionError> {
         if message.len() > self.shared.len() - MESSAGE {
@@ -206,10 +196,7 @@ impl Mailbox {
         if !theirs(turn.load()) {
             return true;
         }
-        let (looks, yields) = match self.shared.word(SHARES).load(Relaxed) {
-            1 => (0, YIELDS),
-            _ => self.patience.limits(),
-        };
+        let (looks, yields) = self.patience.limits();
         for _ in 0..looks {
             std::hint::spin_loop();
             if !theirs(turn.load()) {

@@ -38,7 +38,6 @@ use crate::host::{Ended, Report, copies, report};
 use crate::ledger::Ledger;
 use crate::mailbox::Mailbox;
 use crate::masks::Order;
-use crate::processor::Pair;
 use crate::program::{Language, Library, Prepared};
 use crate::reserve::{Reserve, Spare};
 use crate::server::{Abend, Ending, Server};
@@ -257,9 +256,6 @@ impl MessageRegion {
         let process = &crew.spare.process;
         let mut work = Work::default();
         let (mut message, mut answer) = (Vec::new(), Vec::new());
-        let is_executable = program.program.language() == Language::Executable;
-        let mut pair = Pair::new(crew.spare.child.id(), is_executable);
-        crew.mailbox.share_processor(false);
         let mut watch = Watch::begin(program.limit, &*self.clock, process);
         loop {
             let mut over = None;
@@ -276,19 +272,12 @@ impl MessageRegion {
             if self.control.is_ended.load(SeqCst) {
                 return Ok(Attended::Dead(None));
             }
-            let gets_message = gets_message(&message);
-            if gets_message {
-                pair.part();
-            }
             let served = serve(&message, &mut work, server, &mut answer);
             let served = served.map_err(|_| RegionError::Protocol("a call"))?;
-            if gets_message {
-                crew.mailbox.share_processor(pair.join());
-            }
             crew.mailbox.send(&answer)?;
             match served {
                 Served::End => return Ok(Attended::Over),
-                Served::Call if gets_message => {
+                Served::Call if gets_message(&message) => {
                     watch = Watch::begin(program.limit, &*self.clock, process);
                 }
                 Served::Call => {
