@@ -14,9 +14,9 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use definitions::DbdName;
-use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
+use store::Store;
 
-use crate::error::{Damaged, HierarchyError, Result};
+use crate::error::{Damaged, Result};
 use crate::record;
 use crate::replaced;
 
@@ -76,26 +76,10 @@ fn noted<S: Store>(store: &S, name: DbdName) -> Result<Option<Digest>> {
 
 /// All that was noted, the oldest first.
 fn notes<S: Store>(store: &S, name: DbdName) -> Result<Vec<(u64, Option<Digest>)>> {
-    let Some(set) = store.set(record::SET)? else { return Ok(Vec::new()) };
-    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
-    let mut cursor = store.cursor(set)?;
-    let front = [&name.bytes()[..], &[KIND]].concat();
-    let mut end = Vec::new();
-    cursor.limit(KeyRange::prefix(&front, &mut end));
-    let mut all = Vec::new();
-    while let Some(entry) = unit.next(&mut cursor, Read::Shared)? {
-        let at = entry.key.get(front.len()..).and_then(|at| at.try_into().ok());
-        let map = match entry.value.split_first() {
-            Some((&VERSION, [])) => Some(None),
-            Some((&VERSION, map)) => map.try_into().ok().map(Some),
-            _ => None,
-        };
-        let (Some(at), Some(map)) = (at, map) else {
-            let what = Damaged("with which map it was loaded was written by a later release");
-            return Err(HierarchyError::Damaged { database: name, what });
-        };
-        all.push((u64::from_be_bytes(at), map));
-    }
-    unit.commit()?;
-    Ok(all)
+    let what = Damaged("with which map it was loaded was written by a later release");
+    record::noted(store, name, KIND, what, |at, value| match value.split_first() {
+        Some((&VERSION, [])) => Some((at, None)),
+        Some((&VERSION, map)) => Some((at, Some(map.try_into().ok()?))),
+        _ => None,
+    })
 }

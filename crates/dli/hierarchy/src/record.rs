@@ -8,7 +8,7 @@
 //! | rest | the layout |
 
 use definitions::DbdName;
-use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
+use store::{Cursor, KeyRange, Read, SetAttributes, SetId, Store, Unit, UnitOptions};
 
 use crate::error::{Damaged, HierarchyError, Result};
 use crate::layout::SEGMENT;
@@ -169,6 +169,31 @@ pub(crate) fn put_value<S: Store>(store: &S, key: &[u8], value: Option<&[u8]>) -
         None => unit.delete(set, key).map(drop),
     })?;
     Ok(())
+}
+
+/// What was noted of a database under a kind and positions of the log, the oldest first. `decode`
+/// has the position and the value; where it knows no such value, `what` is damaged.
+pub(crate) fn noted<S: Store, T>(
+    store: &S,
+    name: DbdName,
+    kind: u8,
+    what: Damaged,
+    decode: impl Fn(u64, &[u8]) -> Option<T>,
+) -> Result<Vec<T>> {
+    let Some(set) = store.set(SET)? else { return Ok(Vec::new()) };
+    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+    let mut cursor = store.cursor(set)?;
+    let front = [&name.bytes()[..], &[kind]].concat();
+    let mut end = Vec::new();
+    cursor.limit(KeyRange::prefix(&front, &mut end));
+    let mut all = Vec::new();
+    while let Some(entry) = unit.next(&mut cursor, Read::Shared)? {
+        let at = entry.key.get(front.len()..).and_then(|at| at.try_into().ok());
+        let noted = at.and_then(|at| decode(u64::from_be_bytes(at), entry.value));
+        all.push(noted.ok_or(HierarchyError::Damaged { database: name, what })?);
+    }
+    unit.commit()?;
+    Ok(all)
 }
 
 /// Whether any set of a database holds something, also those of partitions that the settings no

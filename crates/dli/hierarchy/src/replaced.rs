@@ -11,9 +11,9 @@
 //! 1. It is noted before programs see the new data.
 
 use definitions::DbdName;
-use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
+use store::Store;
 
-use crate::error::{Damaged, HierarchyError, Result};
+use crate::error::{Damaged, Result};
 use crate::record;
 
 const VERSION: u8 = 1;
@@ -45,25 +45,9 @@ pub fn note<S: Store>(store: &S, name: DbdName, to: u64) -> Result<()> {
 /// # Errors
 /// If the store refuses, or no release up to this one wrote it.
 pub fn all<S: Store>(store: &S, name: DbdName) -> Result<Vec<Replaced>> {
-    let Some(set) = store.set(record::SET)? else { return Ok(Vec::new()) };
-    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
-    let mut cursor = store.cursor(set)?;
-    let front = [&name.bytes()[..], &[KIND]].concat();
-    let mut end = Vec::new();
-    cursor.limit(KeyRange::prefix(&front, &mut end));
-    let mut all = Vec::new();
-    while let Some(entry) = unit.next(&mut cursor, Read::Shared)? {
-        let at = entry.key.get(front.len()..).and_then(|at| at.try_into().ok());
-        let to = match entry.value.split_first() {
-            Some((&VERSION, to)) => to.try_into().ok(),
-            _ => None,
-        };
-        let (Some(at), Some(to)) = (at, to) else {
-            let what = Damaged("when its data was replaced was written by a later release");
-            return Err(HierarchyError::Damaged { database: name, what });
-        };
-        all.push(Replaced { to: u64::from_le_bytes(to), at: u64::from_be_bytes(at) });
-    }
-    unit.commit()?;
-    Ok(all)
+    let what = Damaged("when its data was replaced was written by a later release");
+    record::noted(store, name, KIND, what, |at, value| match value.split_first() {
+        Some((&VERSION, to)) => Some(Replaced { to: u64::from_le_bytes(to.try_into().ok()?), at }),
+        _ => None,
+    })
 }

@@ -233,7 +233,7 @@ impl Pool {
     }
 
     /// Reads one interval into the frame claimed for it, and opens it.
-    #[allow(unsafe_code)]
+    #[allow(unsafe_code)] // what is in a frame belongs to whoever loads it
     fn fill(&self, set: &dyn Backing, frame: &Frame) -> Result<(), PoolError> {
         // SAFETY: this thread claimed the frame and set it loading.
         let unit = unsafe { frame.unit_of_loader() };

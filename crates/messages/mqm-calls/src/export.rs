@@ -59,23 +59,27 @@ macro_rules! calls {
 macro_rules! switches {
     (c) => {
         #[allow(missing_docs, non_upper_case_globals)]
+        // the interface's own name
         // SAFETY: no other library of a program defines a switch of this name.
         #[unsafe(no_mangle)]
         pub static MQRMIXASwitch: $crate::switch::Switch = $crate::switch::Switch::new();
 
         #[allow(missing_docs, non_upper_case_globals)]
+        // the interface's own name
         // SAFETY: no other library of a program defines a switch of this name.
         #[unsafe(no_mangle)]
         pub static MQRMIXASwitchDynamic: $crate::switch::Switch = $crate::switch::Switch::dynamic();
     };
     (client) => {
         #[allow(missing_docs, non_upper_case_globals)]
+        // the interface's own name
         // SAFETY: no other library of a program defines a switch of this name.
         #[unsafe(no_mangle)]
         pub static MQRMIXASwitch: $crate::switch::Switch =
             $crate::switch::Switch { open: switch_open, ..$crate::switch::Switch::new() };
 
         #[allow(missing_docs, non_upper_case_globals)]
+        // the interface's own name
         // SAFETY: no other library of a program defines a switch of this name.
         #[unsafe(no_mangle)]
         pub static MQRMIXASwitchDynamic: $crate::switch::Switch = $crate::switch::Switch {

@@ -28,7 +28,7 @@ impl Machine {
         let base = base.unwrap_or_else(std::env::temp_dir);
         let path = base.join(format!("holdfast-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
-        let (parts, config) = setup(&path);
+        let (parts, config) = setup(&Seam::real(), &path);
         Kernel::create(&parts, &config).unwrap();
         Machine(path)
     }
@@ -39,7 +39,7 @@ impl Machine {
     /// If it cannot be started.
     #[must_use]
     pub fn start(&self) -> KernelStore {
-        let (parts, config) = setup(&self.0);
+        let (parts, config) = setup(&Seam::real(), &self.0);
         let kernel = Kernel::open(parts, config).unwrap();
         KernelStore::new(&kernel, StoreDefaults::default()).unwrap()
     }
@@ -51,9 +51,11 @@ impl Drop for Machine {
     }
 }
 
-fn setup(home: &Path) -> (Parts, KernelConfig) {
+/// What a kernel in a folder is opened with: small, sealed under keys of tests.
+#[must_use]
+pub fn setup(seam: &Seam, home: &Path) -> (Parts, KernelConfig) {
     let parts = Parts {
-        seam: Seam::real(),
+        seam: seam.clone(),
         keys: Arc::new(seal::TestKeys::new(1)),
         system: SystemId([7; 16]),
         home: home.to_owned(),

@@ -1,10 +1,8 @@
 //! The queue manager on the kernel: a machine that crashes, and what is there afterwards.
-#![allow(clippy::disallowed_methods)] // folders of tests stand outside of the seam
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use base::SystemId;
 use queue_manager::options::value::{get, put};
 use queue_manager::options::{ConnectOptions, GetOptions, PutOptions};
 use queue_manager::{MessageDescriptor, Options, QueueManager, Reason};
@@ -12,70 +10,12 @@ use seam::Seam;
 use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
 use seam::sync::Mutex;
 use store_kernel::{KernelStore, StoreDefaults};
-use uow::{Kernel, KernelConfig, Parts, PoolPlan};
+use uow::Kernel;
 
 use crate::common::{ALL, Calls, persistent};
 
-/// A folder with a system in it, removed in the end.
-pub(crate) struct Machine(PathBuf);
-
-/// A system that runs.
-pub(crate) struct Running {
-    pub(crate) store: KernelStore,
-}
-
-impl Machine {
-    pub(crate) fn new(name: &str) -> Machine {
-        let base = std::env::var_os("CARGO_TARGET_TMPDIR").map(PathBuf::from);
-        let base = base.unwrap_or_else(std::env::temp_dir);
-        let path = base.join(format!("holdfast-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        let (parts, config) = setup(&Seam::real(), &path);
-        Kernel::create(&parts, &config).expect("a system can be made");
-        Machine(path)
-    }
-
-    pub(crate) fn start(&self) -> Running {
-        let (parts, config) = setup(&Seam::real(), &self.0);
-        let kernel = Kernel::open(parts, config).expect("a system can be opened");
-        let store = KernelStore::new(&kernel, StoreDefaults::default()).expect("a store");
-        Running { store }
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Running {
-    /// Ends it without writing anything.
-    pub(crate) fn crash(&self) {
-        self.store.kernel().abandon();
-    }
-}
-
-fn setup(seam: &Seam, home: &Path) -> (Parts, KernelConfig) {
-    let parts = Parts {
-        seam: seam.clone(),
-        keys: Arc::new(seal::TestKeys::new(1)),
-        system: SystemId([7; 16]),
-        home: home.to_owned(),
-        resource: Arc::new(btree::TreeResource),
-        override_stale: false,
-        offline: Vec::new(),
-    };
-    let mut config = KernelConfig::new(home);
-    config.log.segment_bytes = 8 << 20;
-    config.log.ring_bytes = 4 << 20;
-    config.log.segments_min = 2;
-    config.pools = vec![PoolPlan { name: "default".into(), unit_bytes: 8192, frames: 1_024 }];
-    (parts, config)
-}
-
 pub(crate) fn simulated(seam: &Seam, new: bool) -> KernelStore {
-    let (parts, config) = setup(seam, Path::new("/home"));
+    let (parts, config) = test_store::setup(seam, Path::new("/home"));
     if new {
         seam::disk::make_dir(&*seam.disk, Path::new("/home/data")).expect("folders can be made");
         Kernel::create(&parts, &config).expect("a system can be made");

@@ -12,7 +12,6 @@ use seam::sim::Rng;
 use store::Store;
 
 use crate::common::{ALL, Calls, persistent};
-use crate::kernel::Machine;
 
 /// A message as the model knows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,12 +218,12 @@ fn the_engine_does_what_plain_vectors_do_on_the_model_of_a_store() {
 #[test]
 fn the_engine_does_what_plain_vectors_do_on_the_kernel_through_crashes() {
     for seed in 0..6 {
-        let machine = Machine::new(&format!("mq-model-{seed}"));
+        let machine = test_store::Machine::new(&format!("mq-model-{seed}"));
         let mut rng = Rng::new(seed);
         let mut model = Model::default();
         for _ in 0..3 {
-            let running = machine.start();
-            let manager = open(&running.store);
+            let store = machine.start();
+            let manager = open(&store);
             compare(&model, &manager);
             let mut clients = connect(&manager);
             for _ in 0..rng.below(100) {
@@ -232,7 +231,7 @@ fn the_engine_does_what_plain_vectors_do_on_the_kernel_through_crashes() {
             }
             compare(&model, &manager);
             // The system ends in the middle of everything.
-            running.crash();
+            store.kernel().abandon();
             drop(clients);
             model.restart();
         }
