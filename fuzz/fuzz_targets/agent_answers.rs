@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::agent_answers`].
 #![no_main]
 
-use targets::{agent_answers, plant_seeds};
+use targets::{agent_answers, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("agent_answers", agent_answers::seeds),
+    init: write_seeds("agent_answers", agent_answers::seeds),
     |bytes: &[u8]| agent_answers::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::bridge_requests`].
 #![no_main]
 
-use targets::{bridge_requests, plant_seeds};
+use targets::{bridge_requests, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("bridge_requests", bridge_requests::seeds),
+    init: write_seeds("bridge_requests", bridge_requests::seeds),
     |bytes: &[u8]| bridge_requests::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::configuration`].
 #![no_main]
 
-use targets::{configuration, plant_seeds};
+use targets::{configuration, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("configuration", configuration::seeds),
+    init: write_seeds("configuration", configuration::seeds),
     |bytes: &[u8]| configuration::fuzz(bytes)
 );

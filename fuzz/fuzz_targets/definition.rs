@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::definition`].
 #![no_main]
 
-use targets::{definition, plant_seeds};
+use targets::{definition, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("definition", definition::seeds),
+    init: write_seeds("definition", definition::seeds),
     |bytes: &[u8]| definition::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::members`].
 #![no_main]
 
-use targets::{members, plant_seeds};
+use targets::{members, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("members", members::seeds),
+    init: write_seeds("members", members::seeds),
     |bytes: &[u8]| members::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::mqsc_text`].
 #![no_main]
 
-use targets::{mqsc_text, plant_seeds};
+use targets::{mqsc_text, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("mqsc_text", mqsc_text::seeds),
+    init: write_seeds("mqsc_text", mqsc_text::seeds),
     |bytes: &[u8]| mqsc_text::fuzz(bytes)
 );

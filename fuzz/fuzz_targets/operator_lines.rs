@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::operator_lines`].
 #![no_main]
 
-use targets::{operator_lines, plant_seeds};
+use targets::{operator_lines, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("operator_lines", operator_lines::seeds),
+    init: write_seeds("operator_lines", operator_lines::seeds),
     |bytes: &[u8]| operator_lines::fuzz(bytes)
 );

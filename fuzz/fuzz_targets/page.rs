@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::page`].
 #![no_main]
 
-use targets::{page, plant_seeds};
+use targets::{page, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("page", page::seeds),
+    init: write_seeds("page", page::seeds),
     |bytes: &[u8]| page::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::portable_copy`].
 #![no_main]
 
-use targets::{plant_seeds, portable_copy};
+use targets::{write_seeds, portable_copy};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("portable_copy", portable_copy::seeds),
+    init: write_seeds("portable_copy", portable_copy::seeds),
     |bytes: &[u8]| portable_copy::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::program_checkpoint`].
 #![no_main]
 
-use targets::{plant_seeds, program_checkpoint};
+use targets::{write_seeds, program_checkpoint};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("program_checkpoint", program_checkpoint::seeds),
+    init: write_seeds("program_checkpoint", program_checkpoint::seeds),
     |bytes: &[u8]| program_checkpoint::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::recon_file`].
 #![no_main]
 
-use targets::{plant_seeds, recon_file};
+use targets::{write_seeds, recon_file};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("recon_file", recon_file::seeds),
+    init: write_seeds("recon_file", recon_file::seeds),
     |bytes: &[u8]| recon_file::fuzz(bytes)
 );

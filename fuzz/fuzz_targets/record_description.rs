@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::record_description`].
 #![no_main]
 
-use targets::{plant_seeds, record_description};
+use targets::{write_seeds, record_description};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("record_description", record_description::seeds),
+    init: write_seeds("record_description", record_description::seeds),
     |bytes: &[u8]| record_description::fuzz(bytes)
 );

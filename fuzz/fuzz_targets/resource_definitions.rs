@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::resource_definitions`].
 #![no_main]
 
-use targets::{plant_seeds, resource_definitions};
+use targets::{write_seeds, resource_definitions};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("resource_definitions", resource_definitions::seeds),
+    init: write_seeds("resource_definitions", resource_definitions::seeds),
     |bytes: &[u8]| resource_definitions::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::rest_requests`].
 #![no_main]
 
-use targets::{plant_seeds, rest_requests};
+use targets::{write_seeds, rest_requests};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("rest_requests", rest_requests::seeds),
+    init: write_seeds("rest_requests", rest_requests::seeds),
     |bytes: &[u8]| rest_requests::fuzz(bytes)
 );

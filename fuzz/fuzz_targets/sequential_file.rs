@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::sequential_file`].
 #![no_main]
 
-use targets::{plant_seeds, sequential_file};
+use targets::{write_seeds, sequential_file};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("sequential_file", sequential_file::seeds),
+    init: write_seeds("sequential_file", sequential_file::seeds),
     |bytes: &[u8]| sequential_file::fuzz(bytes)
 );

@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::ssa`].
 #![no_main]
 
-use targets::{plant_seeds, ssa};
+use targets::{write_seeds, ssa};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("ssa", ssa::seeds),
+    init: write_seeds("ssa", ssa::seeds),
     |bytes: &[u8]| ssa::fuzz(bytes)
 );

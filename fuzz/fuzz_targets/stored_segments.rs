@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::stored_segments`].
 #![no_main]
 
-use targets::{plant_seeds, stored_segments};
+use targets::{write_seeds, stored_segments};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("stored_segments", stored_segments::seeds),
+    init: write_seeds("stored_segments", stored_segments::seeds),
     |bytes: &[u8]| stored_segments::fuzz(bytes)
 );

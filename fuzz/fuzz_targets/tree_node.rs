@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::tree_node`].
 #![no_main]
 
-use targets::{plant_seeds, tree_node};
+use targets::{write_seeds, tree_node};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("tree_node", tree_node::seeds),
+    init: write_seeds("tree_node", tree_node::seeds),
     |bytes: &[u8]| tree_node::fuzz(bytes)
 );

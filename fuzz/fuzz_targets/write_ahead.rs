@@ -1,9 +1,9 @@
 //! Fuzzes [`targets::write_ahead`].
 #![no_main]
 
-use targets::{plant_seeds, write_ahead};
+use targets::{write_seeds, write_ahead};
 
 libfuzzer_sys::fuzz_target!(
-    init: plant_seeds("write_ahead", write_ahead::seeds),
+    init: write_seeds("write_ahead", write_ahead::seeds),
     |bytes: &[u8]| write_ahead::fuzz(bytes)
 );

@@ -22,16 +22,16 @@ const CHECKPOINTS: usize = 2;
 const STYLES: [CrashStyle; 4] =
     [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random, CrashStyle::TearAll];
 
-fn config(begins_anew: bool) -> KernelConfig {
+fn config(replaces: bool) -> KernelConfig {
     let path = Path::new(ELSEWHERE).join("anchor");
-    KernelConfig { anchor: Some(AnchorPlan { path, begins_anew }), ..Make::small().config() }
+    KernelConfig { anchor: Some(AnchorPlan { path, replaces }), ..Make::small().config() }
 }
 
 /// One life, to its end or to a crash.
-fn live(disk: &SimDisk, seed: u64, begins_anew: bool) -> Result<bool, UowError> {
+fn live(disk: &SimDisk, seed: u64, replaces: bool) -> Result<bool, UowError> {
     let mut lived = Ok(());
     let outcome = sim::run(SimConfig::new(seed), disk.clone(), |seam| {
-        lived = open(&seam, begins_anew).and_then(|kernel| {
+        lived = open(&seam, replaces).and_then(|kernel| {
             for _ in 0..CHECKPOINTS {
                 kernel.checkpoint_now(false)?;
             }
@@ -45,8 +45,8 @@ fn live(disk: &SimDisk, seed: u64, begins_anew: bool) -> Result<bool, UowError> 
     }
 }
 
-fn open(seam: &Seam, begins_anew: bool) -> Result<std::sync::Arc<Kernel>, UowError> {
-    Kernel::open(Make::small().parts(seam.clone()), config(begins_anew))
+fn open(seam: &Seam, replaces: bool) -> Result<std::sync::Arc<Kernel>, UowError> {
+    Kernel::open(Make::small().parts(seam.clone()), config(replaces))
 }
 
 /// The system after each of its lives.

@@ -39,7 +39,7 @@ mod striping;
 
 pub use deleting::deletions;
 pub use repairing::{
-    a_start_takes_them_from_an_archive, beginning_anew, repairing, what_is_nowhere_is_named,
+    a_start_takes_them_from_an_archive, repairing, wads_recreated, what_is_nowhere_is_named,
 };
 pub use returning::resyncs;
 pub use slow::a_slow_log;
@@ -218,12 +218,13 @@ impl Machine {
     fn check(&self, log: &Arc<Log>, archiver: &Archiver) {
         let needed = Lsn(self.ledger.needed.load(SeqCst));
         let source = LogSource::new(Some(Arc::clone(archiver.catalog())), Some(Arc::clone(log)));
-        let said = |error: ArchiveError| -> ! { panic!("{error}") };
+        let panic_with = |error: ArchiveError| -> ! { panic!("{error}") };
         log.wait_durable(log.next_lsn()).unwrap_or_else(|error| panic!("{error}"));
-        let mut reader = source.read(needed, source.end()).unwrap_or_else(|error| said(error));
+        let mut reader =
+            source.read(needed, source.end()).unwrap_or_else(|error| panic_with(error));
         let mut last: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         let mut border = needed;
-        while let Some(record) = reader.next().unwrap_or_else(|error| said(error)) {
+        while let Some(record) = reader.next().unwrap_or_else(|error| panic_with(error)) {
             assert_eq!(record.lsn, border, "records follow each other");
             border = record.end;
             let (life, task) = (u64::from(record.kind), u64::from(record.flags));
@@ -246,10 +247,11 @@ impl Machine {
 
     /// Through accumulations one task's records are the same as without.
     fn check_accumulated(&self, source: &LogSource, needed: Lsn) {
-        let said = |error: ArchiveError| -> ! { panic!("{error}") };
+        let panic_with = |error: ArchiveError| -> ! { panic!("{error}") };
         let mut plain = Vec::new();
-        let mut reader = source.read(needed, source.end()).unwrap_or_else(|error| said(error));
-        while let Some(record) = reader.next().unwrap_or_else(|error| said(error)) {
+        let mut reader =
+            source.read(needed, source.end()).unwrap_or_else(|error| panic_with(error));
+        while let Some(record) = reader.next().unwrap_or_else(|error| panic_with(error)) {
             if record.flags == 1 {
                 plain.push((record.head(), base::hash::bytes(record.body)));
             }
@@ -265,7 +267,7 @@ impl Machine {
                 Ok(true)
             },
         );
-        read.unwrap_or_else(|error| said(error));
+        read.unwrap_or_else(|error| panic_with(error));
         assert_eq!(merged.len(), plain.len(), "records of one task");
         assert!(merged == plain, "the same records");
     }
@@ -331,16 +333,17 @@ impl Machine {
     /// Verifies all archives and makes damaged copies anew; a second look finds nothing.
     fn repair(&self, seed: u64) -> Result<(), String> {
         let outcome = sim::run(SimConfig::new(seed), self.disk.clone(), |seam| {
-            let said = |error: ArchiveError| -> ! { panic!("{error}") };
+            let panic_with = |error: ArchiveError| -> ! { panic!("{error}") };
             let catalog = ArchiveCatalog::open(Machine::env(&seam), self.archive.clone());
-            let catalog = catalog.unwrap_or_else(|error| said(error));
+            let catalog = catalog.unwrap_or_else(|error| panic_with(error));
             for turn in 0..2 {
                 for copy in catalog.list() {
-                    let faults = catalog.verify(copy.info.from).unwrap_or_else(|error| said(error));
+                    let faults =
+                        catalog.verify(copy.info.from).unwrap_or_else(|error| panic_with(error));
                     assert!(turn == 0 || faults.is_empty(), "{faults:?}");
                     for fault in faults {
                         let repaired = catalog.repair(fault.from, &fault.path);
-                        repaired.unwrap_or_else(|error| said(error));
+                        repaired.unwrap_or_else(|error| panic_with(error));
                     }
                 }
             }
@@ -561,21 +564,21 @@ pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
     let mut crashes = 0;
     for n in (1..).step_by(step as usize) {
         let mut machine = base.fork();
-        let told = |why: String| format!("crash after write {n}: {why}");
+        let described = |why: String| format!("crash after write {n}: {why}");
         let first = Script { seed: script.seed + n, ..script };
-        if !crashed(&machine.live(first, Some(n))).map_err(told)? {
+        if !crashed(&machine.live(first, Some(n))).map_err(described)? {
             break;
         }
         crashes += 1;
         machine.crash(n, STYLES[(n / step) as usize % 4]);
         let next = Script { seed: n, records: 6 };
-        if crashed(&machine.live(next, Some(3 + n % 40))).map_err(told)? {
+        if crashed(&machine.live(next, Some(3 + n % 40))).map_err(described)? {
             crashes += 1;
             machine.crash(n + 1, STYLES[(n / step / 4) as usize % 4]);
         } else {
             machine.disk = machine.disk.snapshot();
         }
-        crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(told)?;
+        crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(described)?;
     }
     Ok(crashes)
 }

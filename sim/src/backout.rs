@@ -17,7 +17,7 @@ use recovery::{Backout, BackoutOptions, History, RecoveryError, Target, Ties, ba
 use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{Read, Store, Unit, UnitOptions};
 
-use crate::recovery::{Ground, Model, NAMES, Site, compare, run, said};
+use crate::recovery::{Ground, Model, NAMES, Site, coded, compare, run};
 
 /// A key of one of the sets.
 type Place = (usize, Vec<u8>);
@@ -51,21 +51,21 @@ fn ledger(seed: u64) -> Result<Ledger, String> {
             if seed.is_multiple_of(3) && step == STEPS / 2 {
                 site.recover(&NAMES, Target::Now)?;
             }
-            let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+            let mut unit = site.store.begin(UnitOptions::default()).map_err(coded)?;
             let (mut now, mut before) = (model.clone(), BTreeMap::new());
             change(&site, &mut rng, &mut unit, (&mut now, &mut before))?;
             if rng.one_in(3) {
-                let point = unit.savepoint().map_err(said)?;
+                let point = unit.savepoint().map_err(coded)?;
                 let (mut lost, mut other) = (now.clone(), BTreeMap::new());
                 change(&site, &mut rng, &mut unit, (&mut lost, &mut other))?;
-                unit.rollback_to(point).map_err(said)?;
+                unit.rollback_to(point).map_err(coded)?;
             }
             if rng.one_in(8) {
-                unit.backout().map_err(said)?;
+                unit.backout().map_err(coded)?;
                 continue;
             }
             let uow = unit.uow().id();
-            unit.commit().map_err(said)?;
+            unit.commit().map_err(coded)?;
             model = now;
             // Of one that has changed nothing the log knows nothing.
             if !before.is_empty() {
@@ -96,10 +96,10 @@ fn change(
         // What is so already is not changed; but a long value is written anew.
         let same = if removes { old.is_none() } else { old.as_ref() == Some(&value) };
         if removes {
-            let _ = unit.delete(set, &place.1).map_err(said)?;
+            let _ = unit.delete(set, &place.1).map_err(coded)?;
             now.remove(&place);
         } else {
-            unit.put(set, &place.1, &value).map_err(said)?;
+            unit.put(set, &place.1, &value).map_err(coded)?;
             now.insert(place.clone(), value.clone());
         }
         if !same || !removes && value.len() > 40 {
@@ -163,7 +163,7 @@ pub(crate) fn back_out_reading(
 ) -> Result<Backout, String> {
     let (wait, ties) = (Duration::from_secs(60), Ties::default());
     let options = BackoutOptions { check, wait, ties };
-    backout(&site.store, &site.recon, history, units, &options, &mut |_| ()).map_err(said)
+    backout(&site.store, &site.recon, history, units, &options, &mut |_| ()).map_err(coded)
 }
 
 /// What is done in front of a reading.
@@ -341,24 +341,24 @@ pub fn somebody_is_at_work(seed: u64) -> Result<(), String> {
     let place = last.before.keys().next().ok_or("nothing was changed")?.clone();
     let done = run(seed, &ledger.disk, |seam| {
         let site = Arc::new(Site::open(&seam, ledger.ground, false, &[])?);
-        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(coded)?;
         let set = site.sets[place.0];
-        unit.put(set, &place.1, b"at work").map_err(said)?;
+        unit.put(set, &place.1, b"at work").map_err(coded)?;
         let at_work = unit.uow().id();
         match back_out(&site, &[at_work], false) {
             Err(why) if why.contains("HFV010") => {}
             other => return Err(format!("who was at work was backed out: {other:?}")),
         }
-        unit.backout().map_err(said)?;
+        unit.backout().map_err(coded)?;
         // Only a lock is held when the backout looks; the change comes while it waits.
-        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(coded)?;
         let mut value = Vec::new();
-        unit.get(set, &place.1, Read::Exclusive, &mut value).map_err(said)?;
+        unit.get(set, &place.1, Read::Exclusive, &mut value).map_err(coded)?;
         let clock = Arc::clone(&seam.clock);
         let worker = move || {
             clock.sleep(Duration::from_millis(50));
-            let put = unit.put(set, &place.1, b"at work").map_err(said);
-            put.and_then(|()| unit.commit().map(drop).map_err(said)).map_err(drop)
+            let put = unit.put(set, &place.1, b"at work").map_err(coded);
+            put.and_then(|()| unit.commit().map(drop).map_err(coded)).map_err(drop)
         };
         let worker = seam::thread::spawn("worker", move || {
             let _ = worker();

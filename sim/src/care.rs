@@ -34,7 +34,7 @@ const SET: &str = "ACCOUNTS";
 const KEYS: u64 = 400;
 
 #[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
-fn said<E: Coded>(error: E) -> String {
+fn coded<E: Coded>(error: E) -> String {
     format!("{} {error}", error.code())
 }
 
@@ -51,27 +51,27 @@ fn site(seam: &Seam) -> Result<System, String> {
     config.pools.values_mut().for_each(|pool| pool.bytes = Bytes(256 << 10));
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config, cost, ..InitOptions::default() };
-    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(coded)?;
     let options = OpenOptions { serve: false, ..operations::verbs::options(|_| ()) };
-    let system = System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)?;
-    system.store().create_set(SET, &SetAttributes::default()).map_err(said)?;
+    let system = System::open(seam, Path::new(DIR), &phrase(), options).map_err(coded)?;
+    system.store().create_set(SET, &SetAttributes::default()).map_err(coded)?;
     change(&system, 1, 1)?;
-    system.update_recon().map_err(said)?;
+    system.update_recon().map_err(coded)?;
     copy_all(&system, false)?;
     change(&system, 2, 3)?;
-    system.kernel().write_out().map_err(said)?;
-    system.kernel().renew_control().map_err(said)?;
+    system.kernel().write_out().map_err(coded)?;
+    system.kernel().renew_control().map_err(coded)?;
     Ok(system)
 }
 
 /// Gives every `each`th key a value of that version.
 fn change(system: &System, version: u64, each: u64) -> Result<(), String> {
     let store = system.store();
-    let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
+    let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
     for number in (0..KEYS).step_by(each as usize) {
-        let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
-        unit.put(set, &key(number), &value(number, version, 300)).map_err(said)?;
-        unit.commit().map_err(said)?;
+        let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
+        unit.put(set, &key(number), &value(number, version, 300)).map_err(coded)?;
+        unit.commit().map_err(coded)?;
     }
     Ok(())
 }
@@ -79,17 +79,17 @@ fn change(system: &System, version: u64, each: u64) -> Result<(), String> {
 /// Everything is as it was left.
 fn judge(system: &System) -> Result<(), String> {
     let store = system.store();
-    let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
-    let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+    let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
+    let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
     let mut found = Vec::new();
     for number in 0..KEYS {
         let version = if number.is_multiple_of(3) { 2 } else { 1 };
-        let there = unit.get(set, &key(number), Read::Shared, &mut found).map_err(said)?;
+        let there = unit.get(set, &key(number), Read::Shared, &mut found).map_err(coded)?;
         if !there || found != value(number, version, 300) {
             return Err(format!("key {number} is not what it was"));
         }
     }
-    unit.commit().map(drop).map_err(said)
+    unit.commit().map(drop).map_err(coded)
 }
 
 fn ask(system: &System, verb: &str, arguments: Value) -> Result<Value, String> {
@@ -151,7 +151,7 @@ pub fn what_is_spoilt_is_named_and_repaired(seed: u64) -> Result<(), String> {
             }
         }
         judge(&system)?;
-        system.close().map_err(said)
+        system.close().map_err(coded)
     });
     result.unwrap_or_else(|| Err(outcome.to_string()))
 }
@@ -319,7 +319,7 @@ pub fn the_doctor_survives_any_damage(seed: u64, patients: u64) -> Result<(), St
         let system = site(seam)?;
         *before.lock() = Some(medium.snapshot());
         change(&system, 3, 7)?;
-        system.close().map_err(said)
+        system.close().map_err(coded)
     });
     made.unwrap_or_else(|| Err(outcome.to_string()))?;
     let earlier = earlier.lock().take().ok_or("there is no earlier disk")?;
@@ -364,8 +364,8 @@ pub fn nothing_is_lost_while_it_is_recovered(seed: u64) -> Result<(), String> {
         copy_all(&system, false)?;
         let over = Arc::new(AtomicBool::new(false));
         let (store, until) = (system.store().clone(), Arc::clone(&over));
-        let told = Arc::new(Mutex::new(Ok(0)));
-        let tell = Arc::clone(&told);
+        let verdict = Arc::new(Mutex::new(Ok(0)));
+        let tell = Arc::clone(&verdict);
         let teller = seam::thread::spawn("teller", move || {
             *tell.lock() = count_up(&store, &until);
         });
@@ -374,18 +374,20 @@ pub fn nothing_is_lost_while_it_is_recovered(seed: u64) -> Result<(), String> {
         over.store(true, SeqCst);
         teller.join();
         recovered?;
-        let told = told.lock().clone()?;
+        let verdict = verdict.lock().clone()?;
         let store = system.store();
-        let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
-        let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+        let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
+        let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
         let mut found = Vec::new();
-        for number in 0..told {
-            if !unit.get(set, &counted(number), Read::Shared, &mut found).map_err(said)? {
-                return Err(format!("{number} of {told} keys that were acknowledged is missing"));
+        for number in 0..verdict {
+            if !unit.get(set, &counted(number), Read::Shared, &mut found).map_err(coded)? {
+                return Err(format!(
+                    "{number} of {verdict} keys that were acknowledged is missing"
+                ));
             }
         }
         drop(unit);
-        system.close().map_err(said)
+        system.close().map_err(coded)
     });
     result.unwrap_or_else(|| Err(outcome.to_string()))
 }
@@ -396,13 +398,13 @@ fn counted(number: u64) -> Vec<u8> {
 
 /// Inserts one key after another until it is over, and some more; says how many.
 fn count_up(store: &KernelStore, over: &AtomicBool) -> Result<u64, String> {
-    let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
+    let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
     let (mut number, mut more) = (0, 20);
     while more > 0 {
         more -= u64::from(over.load(SeqCst));
-        let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
-        unit.put(set, &counted(number), b"there").map_err(said)?;
-        unit.commit().map_err(said)?;
+        let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
+        unit.put(set, &counted(number), b"there").map_err(coded)?;
+        unit.commit().map_err(coded)?;
         number += 1;
     }
     Ok(number)

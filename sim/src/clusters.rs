@@ -55,8 +55,8 @@ struct Progress {
     asked: usize,
 }
 
-fn said<E: Coded + std::fmt::Display>(error: &E) -> Wrong {
-    Wrong::said(error)
+fn wrong<E: Coded + std::fmt::Display>(error: &E) -> Wrong {
+    Wrong::refused(error)
 }
 
 fn failed(failure: &Failure) -> Wrong {
@@ -164,15 +164,15 @@ fn within<T>(
     seam: &Seam,
     work: impl FnOnce(&Clusters) -> Result<T, Wrong>,
 ) -> Result<T, Wrong> {
-    let kernel = make.open(seam).map_err(|error| said(&error).when("it does not start"))?;
+    let kernel = make.open(seam).map_err(|error| wrong(&error).when("it does not start"))?;
     let defaults = StoreDefaults { interval_bytes: 4096, ..StoreDefaults::default() };
-    let store = KernelStore::new(&kernel, defaults).map_err(|error| said(&error))?;
-    let catalog = Catalog::open(store, Arc::clone(&seam.clock)).map_err(|error| said(&error))?;
+    let store = KernelStore::new(&kernel, defaults).map_err(|error| wrong(&error))?;
+    let catalog = Catalog::open(store, Arc::clone(&seam.clock)).map_err(|error| wrong(&error))?;
     let done = work(&catalog)?;
     drop(catalog);
     verify::check_sets(&kernel)?;
     verify::wait_for_quiet(&kernel)?;
-    kernel.close().map_err(|error| said(&error).when("it does not stop"))?;
+    kernel.close().map_err(|error| wrong(&error).when("it does not stop"))?;
     Ok(done)
 }
 
@@ -180,7 +180,7 @@ fn set_up(make: &Make, script: Script, seam: &Seam) -> Result<(), Wrong> {
     within(make, seam, |catalog| {
         let define = |name: &str, definition| {
             let defined = catalog.define(&named(name)?, definition, None);
-            defined.map(drop).map_err(|error| said(&error))
+            defined.map(drop).map_err(|error| wrong(&error))
         };
         let cluster = ClusterAttributes { reuse: true, ..ClusterAttributes::keyed(KEY, 40) };
         define("K", Definition::Cluster(cluster))?;
@@ -189,7 +189,7 @@ fn set_up(make: &Make, script: Script, seam: &Seam) -> Result<(), Wrong> {
             let index = AlternateIndexAttributes::new(named("K")?, key);
             let index = AlternateIndexAttributes { unique, upgrade: true, ..index };
             define(name, Definition::AlternateIndex(index))?;
-            catalog.build_index(&named(name)?).map_err(|error| said(&error))?;
+            catalog.build_index(&named(name)?).map_err(|error| wrong(&error))?;
             let path = PathAttributes { entry: named(name)?, update: true };
             define(&format!("{name}.PATH"), Definition::Path(path))?;
         }
@@ -201,14 +201,14 @@ fn set_up(make: &Make, script: Script, seam: &Seam) -> Result<(), Wrong> {
                 let put = file.put(&mut unit, &mut position, record);
                 put.map_err(|failure| failed(&failure))?;
             }
-            unit.commit().map_err(|error| said(&error))?;
+            unit.commit().map_err(|error| wrong(&error))?;
         }
         Ok(())
     })
 }
 
 fn begin(catalog: &Clusters) -> Result<<KernelStore as store::Store>::Unit, Wrong> {
-    catalog.store().begin(vsam::unit_options()).map_err(|error| said(&error))
+    catalog.store().begin(vsam::unit_options()).map_err(|error| wrong(&error))
 }
 
 fn open(
@@ -218,7 +218,7 @@ fn open(
     bulk: bool,
 ) -> Result<File<KernelStore>, Wrong> {
     let options = OpenOptions { bulk, ..OpenOptions::default() };
-    catalog.open_file(&named(name)?, mode, &options).map_err(|error| said(&error))
+    catalog.open_file(&named(name)?, mode, &options).map_err(|error| wrong(&error))
 }
 
 fn play(make: &Make, script: Script, progress: &Mutex<Progress>, seam: &Seam) -> Result<(), Wrong> {
@@ -237,9 +237,9 @@ fn load(catalog: &Clusters, progress: &Mutex<Progress>) -> Result<(), Wrong> {
         put.map_err(|failure| failed(&failure))?;
     }
     drop(position);
-    unit.backout().map_err(|error| said(&error))?;
+    unit.backout().map_err(|error| wrong(&error))?;
     progress.lock().asked = 1;
-    file.close().map_err(|error| said(&error))?;
+    file.close().map_err(|error| wrong(&error))?;
     progress.lock().answered = 1;
     Ok(())
 }
@@ -265,7 +265,7 @@ fn change(catalog: &Clusters, progress: &Mutex<Progress>) -> Result<(), Wrong> {
             done.map_err(|failure| failed(&failure).when(&format!("unit {number}")))?;
         }
         progress.lock().asked = number as usize;
-        unit.commit().map_err(|error| said(&error))?;
+        unit.commit().map_err(|error| wrong(&error))?;
         progress.lock().answered = number as usize;
     }
     Ok(())
@@ -275,7 +275,7 @@ fn change(catalog: &Clusters, progress: &Mutex<Progress>) -> Result<(), Wrong> {
 fn judge(make: &Make, script: Script, progress: Progress, seam: &Seam) -> Result<(), Wrong> {
     let history = history(script);
     within(make, seam, |catalog| {
-        let all = catalog.list(&Filter::all(), None).map_err(|error| said(&error))?;
+        let all = catalog.list(&Filter::all(), None).map_err(|error| wrong(&error))?;
         let is_half = |state| !matches!(state, State::Ready | State::Unbuilt);
         if all.len() != 5 || all.iter().any(|entry| is_half(entry.state)) {
             return Err(Wrong::Broken(format!("the catalog has {all:?}")));
@@ -293,7 +293,7 @@ fn judge(make: &Make, script: Script, progress: Progress, seam: &Seam) -> Result
                 Some(records) => records,
                 None if script == Script::Load => {
                     let built = catalog.build_index(&named(index)?);
-                    built.map_err(|error| said(&error))?;
+                    built.map_err(|error| wrong(&error))?;
                     read(catalog, &path)?.unwrap_or_default()
                 }
                 None => return Err(Wrong::Broken(format!("{index} is not built"))),
@@ -311,7 +311,7 @@ fn judge(make: &Make, script: Script, progress: Progress, seam: &Seam) -> Result
 fn read(catalog: &Clusters, name: &str) -> Result<Option<Records>, Wrong> {
     let file = match catalog.open_file(&named(name)?, OpenMode::Input, &OpenOptions::default()) {
         Err(OpenError::NotBuilt(_)) => return Ok(None),
-        other => other.map_err(|error| said(&error))?,
+        other => other.map_err(|error| wrong(&error))?,
     };
     let mut position = file.position().map_err(|failure| failed(&failure))?;
     let (mut unit, mut record, mut all) = (begin(catalog)?, Vec::new(), Records::new());
@@ -326,6 +326,6 @@ fn read(catalog: &Clusters, name: &str) -> Result<Option<Records>, Wrong> {
             return Err(Wrong::Broken(format!("{name} gives a record twice")));
         }
     }
-    unit.backout().map_err(|error| said(&error))?;
+    unit.backout().map_err(|error| wrong(&error))?;
     Ok(Some(all))
 }

@@ -5,7 +5,7 @@ use recovery::{CopyFiles, Target};
 use seam::Seam;
 use seam::sim::{CrashStyle, Rng, SimDisk};
 
-use crate::recovery::{Ground, Model, NAMES, Site, Writer, compare, keys_of, run, said};
+use crate::recovery::{Ground, Model, NAMES, Site, Writer, coded, compare, keys_of, run};
 
 const STYLES: [CrashStyle; 3] = [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random];
 
@@ -43,10 +43,10 @@ fn prove(seam: &Seam, ground: Ground, before: &Model) -> Result<usize, String> {
     let state = site.recon.state();
     for copy in state.image_copies.values() {
         for file in &copy.files {
-            let told = |why: String| format!("image copy {} counts: {why}", copy.number);
+            let described = |why: String| format!("image copy {} counts: {why}", copy.number);
             let info = CopyFiles::verify(seam, &file.path, &keys, &mut |_, _| ());
-            if info.map_err(|error| told(said(error)))?.tag != copy.tag {
-                return Err(told(format!("{} is another one", file.path.display())));
+            if info.map_err(|error| described(coded(error)))?.tag != copy.tag {
+                return Err(described(format!("{} is another one", file.path.display())));
             }
         }
     }

@@ -24,13 +24,13 @@ const STYLES: [CrashStyle; 4] =
 const LIVES: u64 = 24;
 
 #[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
-fn said<E: Coded>(error: E) -> String {
+fn coded<E: Coded>(error: E) -> String {
     format!("{} {error}", error.code())
 }
 
 fn open(seam: &Seam) -> Result<System, String> {
     let options = OpenOptions { serve: false, ..OpenOptions::default() };
-    System::open(seam, Path::new(DIR), &Passphrase::from("simulated"), options).map_err(said)
+    System::open(seam, Path::new(DIR), &Passphrase::from("simulated"), options).map_err(coded)
 }
 
 fn make(seam: &Seam) -> Result<(), String> {
@@ -40,23 +40,23 @@ fn make(seam: &Seam) -> Result<(), String> {
     config.pools.values_mut().for_each(|pool| pool.bytes = Bytes(1 << 20));
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config, cost, ..InitOptions::default() };
-    System::init(seam, Path::new(DIR), &Passphrase::from("simulated"), &options).map_err(said)?;
+    System::init(seam, Path::new(DIR), &Passphrase::from("simulated"), &options).map_err(coded)?;
     let system = open(seam)?;
-    system.store().create_set(SET, &SetAttributes::default()).map_err(said)?;
+    system.store().create_set(SET, &SetAttributes::default()).map_err(coded)?;
     fill(&system, KEYS)?;
-    system.update_recon().map_err(said)?;
-    system.close().map_err(said)
+    system.update_recon().map_err(coded)?;
+    system.close().map_err(coded)
 }
 
 fn fill(system: &System, keys: u64) -> Result<(), String> {
     let store = system.store();
-    let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
+    let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
     for first in (0..keys).step_by(50) {
-        let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
         for number in first..keys.min(first + 50) {
-            unit.put(set, &key(number), &value(number, 1, 1_000)).map_err(said)?;
+            unit.put(set, &key(number), &value(number, 1, 1_000)).map_err(coded)?;
         }
-        unit.commit().map_err(said)?;
+        unit.commit().map_err(coded)?;
     }
     Ok(())
 }
@@ -64,16 +64,16 @@ fn fill(system: &System, keys: u64) -> Result<(), String> {
 /// All of it can be read.
 fn judge(system: &System) -> Result<(), String> {
     let store = system.store();
-    let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
-    let mut unit = store.begin(UnitOptions::READ_ONLY).map_err(said)?;
+    let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
+    let mut unit = store.begin(UnitOptions::READ_ONLY).map_err(coded)?;
     let mut found = Vec::new();
     for number in (0..KEYS).step_by(7) {
-        let there = unit.get(set, &key(number), Read::Shared, &mut found).map_err(said)?;
+        let there = unit.get(set, &key(number), Read::Shared, &mut found).map_err(coded)?;
         if !there || found != value(number, 1, 1_000) {
             return Err(format!("key {number} is not what it was"));
         }
     }
-    unit.commit().map(drop).map_err(said)
+    unit.commit().map(drop).map_err(coded)
 }
 
 fn free_bytes(seam: &Seam) -> Result<u64, String> {
@@ -105,16 +105,16 @@ pub fn a_full_device_locks_nobody_out(seed: u64) -> Result<(), String> {
         if rng.one_in(2) {
             disk.crash_after(1 + rng.below(30));
         }
-        let told = |why: String| format!("life {number}: {why}");
+        let described = |why: String| format!("life {number}: {why}");
         let lived = run_to_crash(seed * 100 + number, &disk, |seam| {
             let system = open(seam)?;
             if let Some(note) = system.notes().iter().find(|note| note.contains("HFN")) {
                 return Err(format!("RECON has kept too little room: {note}"));
             }
             judge(&system)?;
-            system.close().map_err(said)
+            system.close().map_err(coded)
         });
-        if lived.map_err(told)?.is_none() {
+        if lived.map_err(described)?.is_none() {
             let style = STYLES[rng.index(STYLES.len())];
             disk = disk.crash_image(&mut rng, style);
         } else {
@@ -128,16 +128,16 @@ pub fn a_full_device_locks_nobody_out(seed: u64) -> Result<(), String> {
 fn refill(seam: &Seam) -> Result<(), String> {
     let system = open(seam)?;
     let before = free_bytes(seam)?;
-    let set = system.store().set(SET).map_err(said)?.ok_or("the set is gone")?;
-    system.store().empty_set(set).map_err(said)?;
-    system.kernel().shrink_now().map_err(said)?;
+    let set = system.store().set(SET).map_err(coded)?.ok_or("the set is gone")?;
+    system.store().empty_set(set).map_err(coded)?;
+    system.kernel().shrink_now().map_err(coded)?;
     let after = free_bytes(seam)?;
     if after < before + (1 << 20) {
         return Err(format!("{} bytes were freed", after.saturating_sub(before)));
     }
     fill(&system, KEYS / 2)?;
-    system.update_recon().map_err(said)?;
-    system.close().map_err(said)
+    system.update_recon().map_err(coded)?;
+    system.close().map_err(coded)
 }
 
 /// RECON cannot take a single change, as that of a system which was made without room in it: it is
@@ -160,20 +160,20 @@ pub fn a_recon_without_room_locks_nobody_out(seed: u64) -> Result<(), String> {
             if system.update_recon().is_err_and(|error| error.code().0 != "HFN011") {
                 return Err("room is not what lacks".into());
             }
-            system.close().map_err(said)
+            system.close().map_err(coded)
         })?
         .ok_or("it crashed")?;
     }
     disk.heal(full);
     run_to_crash(seed, &disk, |seam| {
         let system = open(seam)?;
-        let set = system.store().set(SET).map_err(said)?.ok_or("the set is gone")?;
-        let mut unit = system.store().begin(UnitOptions::default()).map_err(said)?;
-        unit.delete_range(set, KeyRange::ALL).map_err(said)?;
-        unit.commit().map_err(said)?;
+        let set = system.store().set(SET).map_err(coded)?.ok_or("the set is gone")?;
+        let mut unit = system.store().begin(UnitOptions::default()).map_err(coded)?;
+        unit.delete_range(set, KeyRange::ALL).map_err(coded)?;
+        unit.commit().map_err(coded)?;
         match system.notes().iter().find(|note| note.contains("HFN")) {
             Some(note) => Err(note.clone()),
-            None => system.close().map_err(said),
+            None => system.close().map_err(coded),
         }
     })?
     .ok_or_else(|| "it crashed".into())

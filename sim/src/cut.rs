@@ -23,7 +23,7 @@ const KEYS: u64 = 900;
 const ROUNDS: u64 = 4;
 
 #[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
-fn said<E: Coded>(error: E) -> String {
+fn coded<E: Coded>(error: E) -> String {
     format!("{} {error}", error.code())
 }
 
@@ -35,30 +35,30 @@ fn site(seam: &Seam) -> Result<System, String> {
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config, cost, ..InitOptions::default() };
     let phrase = Passphrase::from("of the simulator");
-    System::init(seam, Path::new(DIR), &phrase, &options).map_err(said)?;
+    System::init(seam, Path::new(DIR), &phrase, &options).map_err(coded)?;
     let options = OpenOptions { serve: false, ..OpenOptions::default() };
-    let system = System::open(seam, Path::new(DIR), &phrase, options).map_err(said)?;
-    system.store().create_set(SET, &SetAttributes::default()).map_err(said)?;
+    let system = System::open(seam, Path::new(DIR), &phrase, options).map_err(coded)?;
+    system.store().create_set(SET, &SetAttributes::default()).map_err(coded)?;
     Ok(system)
 }
 
 /// Fills the data set, empties it, and has its file cut off, again and again.
 fn tide(system: &System) -> Result<(), String> {
     let (store, kernel) = (system.store(), system.kernel());
-    let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
+    let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
     for round in 0..ROUNDS {
         for first in (0..KEYS).step_by(30) {
-            let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+            let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
             for number in first..first + 30 {
-                unit.put(set, &key(number), &value(number, round, 3_000)).map_err(said)?;
+                unit.put(set, &key(number), &value(number, round, 3_000)).map_err(coded)?;
             }
-            unit.commit().map_err(said)?;
+            unit.commit().map_err(coded)?;
         }
-        kernel.write_out().map_err(said)?;
-        let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
-        unit.delete_range(set, KeyRange::ALL).map_err(said)?;
-        unit.commit().map_err(said)?;
-        kernel.shrink_now().map_err(said)?;
+        kernel.write_out().map_err(coded)?;
+        let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
+        unit.delete_range(set, KeyRange::ALL).map_err(coded)?;
+        unit.commit().map_err(coded)?;
+        kernel.shrink_now().map_err(coded)?;
     }
     Ok(())
 }
@@ -78,8 +78,8 @@ pub fn nothing_is_called_damaged_that_is_sound(seed: u64) -> Result<(), String> 
     let disk = SimDisk::new();
     let (outcome, result) = run_to_end(SimConfig::new(seed), &disk, move |seam| {
         let system = Arc::new(site(seam)?);
-        let (over, told) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Ok(()))));
-        let (mine, until, tell) = (Arc::clone(&system), Arc::clone(&over), Arc::clone(&told));
+        let (over, verdict) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Ok(()))));
+        let (mine, until, tell) = (Arc::clone(&system), Arc::clone(&over), Arc::clone(&verdict));
         let teller = seam::thread::spawn("teller", move || {
             *tell.lock() = tide(&mine);
             drop(mine);
@@ -93,7 +93,7 @@ pub fn nothing_is_called_damaged_that_is_sound(seed: u64) -> Result<(), String> 
             looks += 1;
         }
         teller.join();
-        told.lock().clone()?;
+        verdict.lock().clone()?;
         if let Some(finding) = found {
             return Err(format!("look {looks} calls damaged what is sound: {finding:?}"));
         }
@@ -101,7 +101,7 @@ pub fn nothing_is_called_damaged_that_is_sound(seed: u64) -> Result<(), String> 
             return Err(format!("only {looks} looks"));
         }
         let system = Arc::try_unwrap(system).map_err(|_| "somebody still has the system")?;
-        system.close().map_err(said)
+        system.close().map_err(coded)
     });
     result.unwrap_or_else(|| Err(outcome.to_string()))
 }

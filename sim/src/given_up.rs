@@ -6,7 +6,7 @@ use std::path::Path;
 use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{SetAttributes, Store as _, Unit as _, UnitOptions};
 
-use crate::recovery::{Ground, Model, NAMES, Site, compare, one_is_lost, run, said};
+use crate::recovery::{Ground, Model, NAMES, Site, coded, compare, one_is_lost, run};
 
 const LOST: &str = NAMES[0];
 const NEW: (&[u8], &[u8]) = (b"new", b"in its place");
@@ -43,15 +43,15 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
 /// is not done.
 fn give_up(site: &mut Site) -> Result<(), String> {
     let store = &site.store;
-    let gone = store.kernel().drop_offline_set(LOST).map_err(said)?;
-    let set = match store.set(LOST).map_err(said)? {
+    let gone = store.kernel().drop_offline_set(LOST).map_err(coded)?;
+    let set = match store.set(LOST).map_err(coded)? {
         Some(_) if gone => return Err(format!("{LOST} was offline and in use")),
         Some(set) => set,
-        None => store.create_set(LOST, &SetAttributes::default()).map_err(said)?,
+        None => store.create_set(LOST, &SetAttributes::default()).map_err(coded)?,
     };
-    let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
-    unit.put(set, NEW.0, NEW.1).map_err(said)?;
-    unit.commit().map_err(said)?;
+    let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
+    unit.put(set, NEW.0, NEW.1).map_err(coded)?;
+    unit.commit().map_err(coded)?;
     site.find_sets()
 }
 

@@ -10,11 +10,11 @@ use seam::sim::{Rng, SimDisk};
 use store::{Store, Unit, UnitOptions};
 
 use crate::backout::{Interrupted, back_out_reading};
-use crate::recovery::{Ground, Model, NAMES, Site, Writer, compare, run, said};
+use crate::recovery::{Ground, Model, NAMES, Site, Writer, coded, compare, run};
 
 /// RECON knows the data sets as they are now.
 fn tell_recon(site: &Site) -> Result<(), String> {
-    let told = site.recon.change(|state| {
+    let recorded = site.recon.change(|state| {
         let mut news: Vec<Record> = state.sets.keys().copied().map(Record::SetGone).collect();
         news.extend(site.store.kernel().all_sets().iter().map(|set| {
             Record::Set(DataSetEntry {
@@ -28,18 +28,18 @@ fn tell_recon(site: &Site) -> Result<(), String> {
         }));
         (news, ())
     });
-    told.map_err(said)
+    recorded.map_err(coded)
 }
 
 /// Policy deletes whatever it may. Returns how many archives went.
 fn expire(site: &Site) -> Result<usize, String> {
     tell_recon(site)?;
     let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
-    archiver.archive_now().map_err(said)?;
+    archiver.archive_now().map_err(coded)?;
     let keep = Keep { files: Some(1), time: None };
     let expired = archiver.catalog().expired(&keep, site.recon.log_needed_from());
     for copy in &expired {
-        archiver.catalog().delete(copy.info.from, &**archiver.registry()).map_err(said)?;
+        archiver.catalog().delete(copy.info.from, &**archiver.registry()).map_err(coded)?;
     }
     Ok(expired.len())
 }
@@ -74,7 +74,7 @@ pub fn archives_expire_meanwhile(seed: u64) -> Result<(), String> {
             }
         });
         meanwhile.ok_or("nobody came in between")??;
-        done.map_err(said)?;
+        done.map_err(coded)?;
         compare(&site.contents()?, &writer.model)?;
         drop(writer);
         let expired = expire(&site)?;
@@ -93,10 +93,10 @@ pub fn archives_expire_while_work_is_taken_back(seed: u64) -> Result<(), String>
         let site = Site::open(&seam, ground, true, &[])?;
         let mut writer = Writer::new(&site, Rng::stream(seed, "taken back"), Model::new());
         (0..4).try_for_each(|_| writer.step())?;
-        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
-        unit.put(site.sets[0], b"wrong", b"taken back").map_err(said)?;
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(coded)?;
+        unit.put(site.sets[0], b"wrong", b"taken back").map_err(coded)?;
         let (wrong, at) = (unit.uow().id(), site.store.kernel().log().next_lsn());
-        unit.commit().map_err(said)?;
+        unit.commit().map_err(coded)?;
         until_used_again(&mut writer, at)?;
         writer.end()?;
         site.copy("/late", None)?;
@@ -128,11 +128,11 @@ fn until_used_again(writer: &mut Writer<'_>, lsn: Lsn) -> Result<(), String> {
 /// Merges what was archived from a position on. Returns where that ends.
 fn merge(site: &Site, from: Lsn) -> Result<Lsn, String> {
     let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
-    archiver.archive_now().map_err(said)?;
+    archiver.archive_now().map_err(coded)?;
     let (catalog, registry) = (archiver.catalog(), &**archiver.registry());
     let to = catalog.newest().ok_or("nothing is archived")?.info.whole;
     let ids: Vec<_> = site.store.kernel().all_sets().iter().map(|set| set.id()).collect();
-    catalog.accumulate(&ids, from..to, log_filter, registry, &mut |_| Ok(())).map_err(said)?;
+    catalog.accumulate(&ids, from..to, log_filter, registry, &mut |_| Ok(())).map_err(coded)?;
     Ok(to)
 }
 

@@ -193,10 +193,12 @@ pub fn spoil(disk: &SimDisk, earlier: &SimDisk, path: &PathBuf, rng: &mut Rng) -
 pub fn meet(rested: &Rested, disk: &SimDisk, seed: u64) -> Result<Met, String> {
     match verify::restart(&rested.claim, disk, seed) {
         Ok(Proven { .. }) => Ok(Met::Right),
-        Err(Wrong::Said { code, text }) if names_an_object(&text) => {
+        Err(Wrong::Refused { code, text }) if names_an_object(&text) => {
             Ok(Met::Named(format!("{code} {text}")))
         }
-        Err(Wrong::Said { code, text }) => Err(format!("an error names no object: {code} {text}")),
+        Err(Wrong::Refused { code, text }) => {
+            Err(format!("an error names no object: {code} {text}"))
+        }
         Err(Wrong::Broken(why)) => Err(why),
     }
 }

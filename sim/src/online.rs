@@ -137,21 +137,21 @@ struct Office {
 impl Office {
     fn open(seam: &Seam, make: &Make, known: &Arc<Mutex<Known>>) -> Result<Office, Wrong> {
         let kernel = make.open(seam);
-        let kernel = kernel.map_err(|error| Wrong::said(&error).when("it does not start"))?;
+        let kernel = kernel.map_err(|error| Wrong::refused(&error).when("it does not start"))?;
         let defaults = StoreDefaults {
             interval_bytes: make.ci_bytes,
             format: if make.sealed { Format::Sealed } else { Format::Plain },
             ..StoreDefaults::default()
         };
-        let store = KernelStore::new(&kernel, defaults).map_err(|error| Wrong::said(&error))?;
+        let store = KernelStore::new(&kernel, defaults).map_err(|error| Wrong::refused(&error))?;
         let options = Options { failures_max: u32::MAX, ..Options::default() };
         let control = Control::open(&store, seam, Arc::new(NoSystem), options);
-        let control = control.map_err(|error| Wrong::said(&error))?;
-        let ledger = match store.set("LEDGER").map_err(|error| Wrong::said(&error))? {
+        let control = control.map_err(|error| Wrong::refused(&error))?;
+        let ledger = match store.set("LEDGER").map_err(|error| Wrong::refused(&error))? {
             Some(set) => set,
             None => {
                 let made = store.create_set("LEDGER", &SetAttributes::default());
-                made.map_err(|error| Wrong::said(&error))?
+                made.map_err(|error| Wrong::refused(&error))?
             }
         };
         let (known, life) = (Arc::clone(known), Life::default());
@@ -176,7 +176,7 @@ impl Office {
             let program = Definition::new(ResourceKind::Program, name(&program));
             changes.extend([Change::Put(program), Change::Put(one)]);
         }
-        self.control.apply(&changes).map(drop).map_err(|error| Wrong::said(&error))
+        self.control.apply(&changes).map(drop).map_err(|error| Wrong::refused(&error))
     }
 
     /// Whether what operators were told of the transaction that they stop is so.
@@ -184,8 +184,8 @@ impl Office {
         let shown = self.control.command(&format!("/DIS TRAN {STOPPED}"), Name::BLANK);
         let is_stopped = shown.lines.iter().any(|line| line.contains("STATUS: STOP"));
         match self.known.lock().stopped {
-            Some(told) if told != is_stopped => {
-                Err(broken(format!("{STOPPED}: told {told}, stopped {is_stopped}")))
+            Some(shared) if shared != is_stopped => {
+                Err(broken(format!("{STOPPED}: told {shared}, stopped {is_stopped}")))
             }
             _ => Ok(()),
         }
@@ -279,7 +279,7 @@ impl Office {
         rng: &mut Rng,
     ) -> Result<Result<bool, Abend>, Wrong> {
         let begun = self.store.begin(UnitOptions::default());
-        let mut unit = begun.map_err(|error| Wrong::said(&error))?;
+        let mut unit = begun.map_err(|error| Wrong::refused(&error))?;
         let asked_at = self.now_ms();
         let mut spa = None;
         let (mut text, terminal) = match program.next_message(&mut unit) {
@@ -305,7 +305,7 @@ impl Office {
             () => program.prepare(&mut unit),
         };
         if let Err(abend) = done {
-            unit.backout().map_err(|error| Wrong::said(&error))?;
+            unit.backout().map_err(|error| Wrong::refused(&error))?;
             program.backed_out(false);
             return Ok(Err(abend));
         }
@@ -314,7 +314,7 @@ impl Office {
             Some((sink, token)) => unit.commit_queued(&sink, token),
             None => unit.commit().map(|_| program.committed()),
         };
-        committed.map_err(|error| Wrong::said(&error)).map(|()| Ok(true))
+        committed.map_err(|error| Wrong::refused(&error)).map(|()| Ok(true))
     }
 
     /// A turn of a conversation: its scratch pad area and the ledger count together.
@@ -326,7 +326,7 @@ impl Office {
         terminal: &[u8],
     ) -> Result<(), Wrong> {
         let (key, mut turns) = ([b"TURNS ", terminal].concat(), Vec::new());
-        unit.get(self.ledger, &key, Read::Update, &mut turns).map_err(|e| Wrong::said(&e))?;
+        unit.get(self.ledger, &key, Read::Update, &mut turns).map_err(|e| Wrong::refused(&e))?;
         let kept = turns.first().copied().unwrap_or_default() % TURNS;
         let count = spa[SPA_BYTES - 1];
         if count != kept {
@@ -336,7 +336,7 @@ impl Office {
         if count + 1 == TURNS {
             spa[6..14].fill(b' ');
         }
-        unit.put(self.ledger, &key, &[count + 1]).map_err(|error| Wrong::said(&error))?;
+        unit.put(self.ledger, &key, &[count + 1]).map_err(|error| Wrong::refused(&error))?;
         match program.insert(TerminalPcb::Io, &spa, None) {
             status if status == *b"  " => Ok(()),
             status => Err(broken(format!("ISRT of the scratch pad answers {status:?}"))),
@@ -354,13 +354,13 @@ impl Office {
             return Ok(());
         };
         let (key, mut last) = (place_of(code), Vec::new());
-        unit.get(self.ledger, &key, Read::Update, &mut last).map_err(|e| Wrong::said(&e))?;
+        unit.get(self.ledger, &key, Read::Update, &mut last).map_err(|e| Wrong::refused(&e))?;
         let last = last.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
         if number == last || self.known.lock().came_before(number, last) {
             return Err(broken(format!("{code} was given input {number} behind input {last}")));
         }
         let put = unit.put(self.ledger, &key, &number.to_be_bytes());
-        put.map(drop).map_err(|error| Wrong::said(&error))
+        put.map(drop).map_err(|error| Wrong::refused(&error))
     }
 
     /// What a program does with an input.
@@ -385,10 +385,10 @@ impl Office {
             _ => {
                 let (key, mut count) = (number.to_be_bytes(), Vec::new());
                 let read = unit.get(self.ledger, &key, Read::Update, &mut count);
-                read.map_err(|error| Wrong::said(&error))?;
+                read.map_err(|error| Wrong::refused(&error))?;
                 count.push(1);
                 let put = unit.put(self.ledger, &key, &count);
-                put.map_err(|error| Wrong::said(&error))?;
+                put.map_err(|error| Wrong::refused(&error))?;
                 (TerminalPcb::Io, format!("DONE {number} {code} {mode}"))
             }
         };
@@ -437,11 +437,11 @@ impl Office {
     /// How often an input was processed.
     fn processed(&self, number: u32) -> Result<usize, Wrong> {
         let unit = self.store.begin(UnitOptions::READ_ONLY);
-        let mut unit = unit.map_err(|error| Wrong::said(&error))?;
+        let mut unit = unit.map_err(|error| Wrong::refused(&error))?;
         let mut count = Vec::new();
         let read = unit.get(self.ledger, &number.to_be_bytes(), Read::Shared, &mut count);
-        read.map_err(|error| Wrong::said(&error))?;
-        unit.backout().map_err(|error| Wrong::said(&error))?;
+        read.map_err(|error| Wrong::refused(&error))?;
+        unit.backout().map_err(|error| Wrong::refused(&error))?;
         Ok(count.len())
     }
 
@@ -483,7 +483,7 @@ impl Office {
         let mut dead = BTreeSet::new();
         for code in CODES {
             let letters = self.control.dead_letters(name(code), 10_000);
-            for letter in letters.map_err(|error| Wrong::said(&error))? {
+            for letter in letters.map_err(|error| Wrong::refused(&error))? {
                 let first = letter.segments.data().next().map(<[u8]>::to_vec).unwrap_or_default();
                 let number = number_of(&String::from_utf8_lossy(&first));
                 if !dead.insert(number) {
@@ -552,7 +552,7 @@ fn live(seam: &Seam, make: &Make, known: &Arc<Mutex<Known>>, plan: Plan) -> Resu
     drop(office);
     verify::check_sets(&kernel)?;
     verify::wait_for_quiet(&kernel)?;
-    kernel.close().map_err(|error| Wrong::said(&error).when("it does not stop"))
+    kernel.close().map_err(|error| Wrong::refused(&error).when("it does not stop"))
 }
 
 /// What is drawn for one life.
@@ -583,8 +583,8 @@ fn lives(seed: u64) -> Result<Lived, Wrong> {
             disk.crash_after(5 + rng.below(writes));
         }
         let plan = Plan { seed: rng.word() >> 1, inputs: 4 + rng.below(8) as u32 };
-        let (make, told) = (make.clone(), Arc::clone(&known));
-        let body = move |seam: &Seam| live(seam, &make, &told, plan);
+        let (make, shared) = (make.clone(), Arc::clone(&known));
+        let body = move |seam: &Seam| live(seam, &make, &shared, plan);
         let (outcome, result) = verify::run_to_end(SimConfig::new(plan.seed), &disk, body);
         match (&outcome.end, result) {
             (End::Completed, Some(result)) => {
@@ -613,11 +613,11 @@ pub fn sweep(make: &Make, seed: u64, inputs: u32) -> Result<usize, Wrong> {
     let disk = created(make, seed)?;
     let known = Arc::new(Mutex::new(Known::default()));
     let points: Arc<Mutex<Vec<(String, SimDisk, Known)>>> = Arc::default();
-    let (into, told) = (Arc::clone(&points), Arc::clone(&known));
+    let (into, shared) = (Arc::clone(&points), Arc::clone(&known));
     disk.observe(move |disk, event| {
         if matches!(event.kind, EventKind::Write | EventKind::Sync | EventKind::SyncDir) {
             let what = format!("{:?} of {}", event.kind, event.path.display());
-            into.lock().push((what, disk.snapshot(), told.lock().clone()));
+            into.lock().push((what, disk.snapshot(), shared.lock().clone()));
         }
     });
     let once = |disk: &SimDisk, known: &Arc<Mutex<Known>>, plan: Plan| {

@@ -19,7 +19,7 @@ use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{Read, SetAttributes, Store, Unit, UnitOptions};
 use system::{Bytes, InitOptions, OpenOptions, System, SystemConfig};
 
-use crate::recovery::{run, said};
+use crate::recovery::{coded, run};
 use crate::scenario::{key, value};
 
 const DIR: &str = "/system";
@@ -35,7 +35,7 @@ fn phrase() -> Passphrase {
 
 fn open(seam: &Seam) -> Result<System, String> {
     let options = OpenOptions { serve: false, ..operations::verbs::options(|_| ()) };
-    System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)
+    System::open(seam, Path::new(DIR), &phrase(), options).map_err(coded)
 }
 
 /// Copies everything into two files.
@@ -73,32 +73,32 @@ pub(crate) fn recover_sets(system: &System, request: &RecoverRequest) -> Result<
 /// Gives every `each`th key a value of that version, in both data sets at once.
 fn change(system: &System, held: &mut Versions, version: u64, each: u64) -> Result<(), String> {
     let store = system.store();
-    let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+    let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
     for name in SETS {
-        let set = store.set(name).map_err(said)?.ok_or("a set is gone")?;
+        let set = store.set(name).map_err(coded)?.ok_or("a set is gone")?;
         for number in (0..KEYS).step_by(each as usize) {
-            unit.put(set, &key(number), &value(number, version, 300)).map_err(said)?;
+            unit.put(set, &key(number), &value(number, version, 300)).map_err(coded)?;
             held.insert(number, version);
         }
     }
-    unit.commit().map(drop).map_err(said)
+    unit.commit().map(drop).map_err(coded)
 }
 
 /// Whether both data sets hold just these versions.
 fn holds(system: &System, versions: &Versions) -> Result<bool, String> {
     let store = system.store();
-    let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+    let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
     let mut found = Vec::new();
     for name in SETS {
-        let set = store.set(name).map_err(said)?.ok_or("a set is gone")?;
+        let set = store.set(name).map_err(coded)?.ok_or("a set is gone")?;
         for (number, version) in versions {
-            let there = unit.get(set, &key(*number), Read::Shared, &mut found).map_err(said)?;
+            let there = unit.get(set, &key(*number), Read::Shared, &mut found).map_err(coded)?;
             if !there || found != value(*number, *version, 300) {
                 return Ok(false);
             }
         }
     }
-    unit.commit().map_err(said)?;
+    unit.commit().map_err(coded)?;
     Ok(true)
 }
 
@@ -120,10 +120,10 @@ fn before(seed: u64) -> Result<Before, String> {
         config.pools.values_mut().for_each(|pool| pool.bytes = Bytes(256 << 10));
         let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
         let options = InitOptions { config, cost, ..InitOptions::default() };
-        System::init(&seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+        System::init(&seam, Path::new(DIR), &phrase(), &options).map_err(coded)?;
         let system = open(&seam)?;
         for name in SETS {
-            system.store().create_set(name, &SetAttributes::default()).map_err(said)?;
+            system.store().create_set(name, &SetAttributes::default()).map_err(coded)?;
         }
         let mut held = Versions::new();
         change(&system, &mut held, 1, 1)?;
@@ -131,7 +131,7 @@ fn before(seed: u64) -> Result<Before, String> {
         change(&system, &mut held, 2, 3)?;
         let (point, then) = (system.kernel().log().next_lsn(), held.clone());
         change(&system, &mut held, 3, 2)?;
-        system.close().map_err(said)?;
+        system.close().map_err(coded)?;
         Ok((point, then, held))
     })?;
     let (point, then, now) = lived.ok_or("the machine crashed by itself")?;
@@ -155,7 +155,7 @@ pub fn every_crash_of_copy_and_recover(seed: u64, stride: u64) -> Result<u64, St
             copy_all(&system, seed.is_multiple_of(2))?;
             recover_sets(&system, &request(&SETS, Point::Lsn(before.point.0)))?;
             copy_all(&system, false)?;
-            system.close().map_err(said)
+            system.close().map_err(coded)
         })?;
         let style = [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random][n as usize % 3];
         let disk = disk.crash_image(&mut Rng::new(n), style);
@@ -192,7 +192,7 @@ fn afterwards(before: &Before, disk: &SimDisk, seed: u64) -> Result<(), String> 
         if !holds(&system, &before.then)? {
             return Err("recovered to the end it is something else".into());
         }
-        system.close().map_err(said)
+        system.close().map_err(coded)
     })?;
     judged.ok_or_else(|| "the machine crashed by itself".into())
 }

@@ -16,7 +16,7 @@ use store::{SetAttributes, Store, Unit, UnitOptions};
 use system::operator::Request;
 use system::{Bytes, Finding, InitOptions, OpenOptions, System, SystemConfig, VerifyReport};
 
-use crate::recovery::said;
+use crate::recovery::coded;
 use crate::scenario::{key, value};
 use crate::verify::run_to_end;
 
@@ -43,7 +43,7 @@ fn phrase() -> Passphrase {
 
 fn open(seam: &Seam) -> Result<System, String> {
     let options = OpenOptions { serve: false, ..operations::verbs::options(|_| ()) };
-    System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)
+    System::open(seam, Path::new(DIR), &phrase(), options).map_err(coded)
 }
 
 fn ask(system: &System, verb: &str, arguments: Value) -> Result<Value, String> {
@@ -73,20 +73,20 @@ fn site(seam: &Seam) -> Result<System, String> {
     config.pools.values_mut().for_each(|pool| pool.bytes = Bytes(1 << 20));
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config, cost, ..InitOptions::default() };
-    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(coded)?;
     let system = open(seam)?;
-    system.store().create_set(SET, &SetAttributes::default()).map_err(said)?;
+    system.store().create_set(SET, &SetAttributes::default()).map_err(coded)?;
     for (version, last) in [(1, KEYS), (2, 1), (3, 1)] {
         let store = system.store();
-        let set = store.set(SET).map_err(said)?.ok_or("the set is gone")?;
-        let mut unit = store.begin(UnitOptions::default()).map_err(said)?;
+        let set = store.set(SET).map_err(coded)?.ok_or("the set is gone")?;
+        let mut unit = store.begin(UnitOptions::default()).map_err(coded)?;
         for number in 0..last {
-            unit.put(set, &key(number), &value(number, version, 300)).map_err(said)?;
+            unit.put(set, &key(number), &value(number, version, 300)).map_err(coded)?;
         }
-        unit.commit().map_err(said)?;
-        system.kernel().write_out().map_err(said)?;
+        unit.commit().map_err(coded)?;
+        system.kernel().write_out().map_err(coded)?;
     }
-    system.update_recon().map_err(said)?;
+    system.update_recon().map_err(coded)?;
     Ok(system)
 }
 
@@ -123,8 +123,8 @@ fn passed(system: &System, disk: &SimDisk, next: CiNumber) -> Result<u64, String
         format: Format::Sealed,
         system: system.config().system,
     };
-    let area = DoubleWrite::open(system.kernel().seam(), Path::new(AREA), keys).map_err(said)?;
-    let found = area.found().map_err(said)?;
+    let area = DoubleWrite::open(system.kernel().seam(), Path::new(AREA), keys).map_err(coded)?;
+    let found = area.found().map_err(coded)?;
     let mut units = found.iter().flat_map(|batch| &batch.units).filter(|(of, ci, _, unit)| {
         let form = PageSealer::trailer(unit).map(|trailer| trailer.form);
         *of == set.id() && *ci < next && form == Ok(from)
@@ -164,10 +164,10 @@ pub fn what_a_conversion_has_passed_is_no_damage(seed: u64, to: To) -> Result<()
         is_named(&findings(&system)?, at)?;
         spoil(&medium.read_raw(Path::new(AREA), at + 100, 1));
         nothing(&findings(&system)?, "once it is repaired")?;
-        system.close().map_err(said)?;
+        system.close().map_err(coded)?;
         let stopped = || {
             let report = system::verify(seam, Path::new(DIR), &phrase(), &mut |_| ());
-            report.map(|report| report.findings).map_err(said)
+            report.map(|report| report.findings).map_err(coded)
         };
         nothing(&stopped()?, "once it is stopped")
     });

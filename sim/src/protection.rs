@@ -33,7 +33,7 @@ use wal::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 
 use crate::machine::Make;
 use crate::media::{self, Rested};
-use crate::recovery::said;
+use crate::recovery::coded;
 use crate::verify;
 
 const LOG_FILE: &str = "/log1/segment-000.stripe-0";
@@ -160,8 +160,8 @@ fn phrase() -> Passphrase {
 pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
     let base = SimDisk::new();
     verify::run_to_crash(1, &base, |seam| {
-        begin_plain(seam)?.close().map_err(said)?;
-        let mut config = SystemConfig::read(seam.disk.as_ref(), Path::new(DIR)).map_err(said)?;
+        begin_plain(seam)?.close().map_err(coded)?;
+        let mut config = SystemConfig::read(seam.disk.as_ref(), Path::new(DIR)).map_err(coded)?;
         (config.log.format, config.data.format) = (Format::Sealed, Format::Sealed);
         let path = Path::new(DIR).join(CONFIG_FILE);
         replace_small(seam.disk.as_ref(), &path, config.to_text().as_bytes())
@@ -196,10 +196,10 @@ pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), St
     let make = Make { sealed: false, ..Make::small() };
     let (sealed, plain) = (Form::sealed(KeyGeneration(1)), Form::PLAIN);
     verify::run_to_crash(1, &base, |seam| {
-        make.create(seam).map_err(said)?;
-        let kernel = make.open(seam).map_err(said)?;
+        make.create(seam).map_err(coded)?;
+        let kernel = make.open(seam).map_err(coded)?;
         with_sealed_set(&kernel, &make)?;
-        kernel.close().map_err(said)
+        kernel.close().map_err(coded)
     })?
     .ok_or("the machine crashed by itself")?;
     base.settle();
@@ -210,7 +210,7 @@ pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), St
     {
         let disk = base.snapshot();
         verify::run_to_crash(2, &disk, |seam| {
-            let kernel = make.open(seam).map_err(said)?;
+            let kernel = make.open(seam).map_err(coded)?;
             let set = kernel.set_named("one").ok_or("the data set is gone")?;
             let redefined = kernel.redefine_set(&set, |one| {
                 let (next, paused) = (CiNumber(0), true);
@@ -219,9 +219,9 @@ pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), St
                 (one.format, one.generation) = (to.format, to.generation);
                 Ok(())
             });
-            kernel.log().wait_durable(redefined.map_err(said)?).map_err(said)?;
+            kernel.log().wait_durable(redefined.map_err(coded)?).map_err(coded)?;
             match is_checkpoint {
-                true => kernel.close().map_err(said),
+                true => kernel.close().map_err(coded),
                 false => {
                     kernel.abandon();
                     Ok(())
@@ -232,7 +232,7 @@ pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), St
         disk.settle();
         let opened = verify::run_to_crash(3, &disk, |seam| match make.open(seam) {
             Err(UowError::NotPermitted { .. }) => Ok(()),
-            Err(error) => Err(said(error)),
+            Err(error) => Err(coded(error)),
             Ok(_) => Err(format!("{from:?} to {to:?}, checkpoint {is_checkpoint}: believed")),
         })?;
         opened.ok_or("the machine crashed by itself")?;
@@ -252,10 +252,10 @@ pub fn what_is_sealed_gets_into_no_plain_log() -> Result<(), String> {
     let sealed = Make::small();
     let plain = Make { sealed: false, ..Make::small() };
     verify::run_to_crash(1, &base, |seam| {
-        sealed.create(seam).map_err(said)?;
-        let kernel = sealed.open(seam).map_err(said)?;
+        sealed.create(seam).map_err(coded)?;
+        let kernel = sealed.open(seam).map_err(coded)?;
         with_sealed_set(&kernel, &sealed)?;
-        kernel.close().map_err(said)?;
+        kernel.close().map_err(coded)?;
         drop(kernel);
         let (parts, config) = (plain.parts(seam.clone()), plain.config());
         let keys = ControlKeys {
@@ -264,16 +264,16 @@ pub fn what_is_sealed_gets_into_no_plain_log() -> Result<(), String> {
             system: parts.system,
         };
         let asked = Protection::asked(&config, &parts.home);
-        uow::control::accept(seam, &parts.home, &keys, &asked).map(drop).map_err(said)
+        uow::control::accept(seam, &parts.home, &keys, &asked).map(drop).map_err(coded)
     })?
     .ok_or("the machine crashed by itself")?;
     base.settle();
     for orderly in [true, false] {
         let disk = base.snapshot();
         verify::run_to_crash(2, &disk, |seam| {
-            let kernel = plain.open(seam).map_err(said)?;
+            let kernel = plain.open(seam).map_err(coded)?;
             match orderly {
-                true => kernel.close().map_err(said),
+                true => kernel.close().map_err(coded),
                 false => {
                     kernel.abandon();
                     Ok(())
@@ -290,7 +290,7 @@ pub fn what_is_sealed_gets_into_no_plain_log() -> Result<(), String> {
                     Ok(())
                 }
                 Err(UowError::SealedUnderPlainLog { .. }) if !orderly => Ok(()),
-                Err(error) => Err(said(error)),
+                Err(error) => Err(coded(error)),
                 Ok(_) => Err(format!("in order {orderly}: believed")),
             }
         });
@@ -306,10 +306,10 @@ pub fn what_is_sealed_gets_into_no_plain_log() -> Result<(), String> {
 /// Makes a sealed data set with a secret in it.
 fn with_sealed_set(kernel: &Arc<Kernel>, make: &Make) -> Result<(), String> {
     let form = Make { sealed: true, ..make.clone() };
-    let set = form.create_set(kernel, "one").map_err(said)?;
-    let mut uow = kernel.begin(UowOptions::default()).map_err(said)?;
-    Tree::new(kernel, &set).put(&mut uow, KEY, SECRET).map_err(said)?;
-    uow.commit().map_err(said).map(drop)
+    let set = form.create_set(kernel, "one").map_err(coded)?;
+    let mut uow = kernel.begin(UowOptions::default()).map_err(coded)?;
+    Tree::new(kernel, &set).put(&mut uow, KEY, SECRET).map_err(coded)?;
+    uow.commit().map_err(coded).map(drop)
 }
 
 /// Gives the newest checkpoint of a plain log a unit of work that has put a record into
@@ -367,9 +367,9 @@ fn forge_checkpoint(disk: &SimDisk) -> Result<(), String> {
 fn begin_plain(seam: &Seam) -> Result<System, String> {
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config: plain(), cost, ..InitOptions::default() };
-    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(coded)?;
     let system = open(seam)?;
-    system.store().create_set("one", &SetAttributes::default()).map_err(said)?;
+    system.store().create_set("one", &SetAttributes::default()).map_err(coded)?;
     put(&system, 0)?;
     Ok(system)
 }
@@ -382,29 +382,29 @@ fn sealed_life(seam: &Seam) -> Result<(), String> {
         return Err(format!("{bound:?} is bound"));
     }
     let set = the_set(&system)?;
-    let mut unit = system.store().begin(UnitOptions::default()).map_err(said)?;
-    if !unit.get(set, b"key", Read::Shared, &mut Vec::new()).map_err(said)? {
+    let mut unit = system.store().begin(UnitOptions::default()).map_err(coded)?;
+    if !unit.get(set, b"key", Read::Shared, &mut Vec::new()).map_err(coded)? {
         return Err("what was committed before is gone".into());
     }
-    unit.commit().map_err(said)?;
+    unit.commit().map_err(coded)?;
     put(&system, 1)?;
-    system.close().map_err(said)
+    system.close().map_err(coded)
 }
 
 fn put(system: &System, value: u8) -> Result<(), String> {
     let set = the_set(system)?;
-    let mut unit = system.store().begin(UnitOptions::default()).map_err(said)?;
-    unit.put(set, b"key", &[value; 100]).map_err(said)?;
-    unit.commit().map_err(said).map(drop)
+    let mut unit = system.store().begin(UnitOptions::default()).map_err(coded)?;
+    unit.put(set, b"key", &[value; 100]).map_err(coded)?;
+    unit.commit().map_err(coded).map(drop)
 }
 
 fn the_set(system: &System) -> Result<SetId, String> {
-    system.store().set("one").map_err(said)?.ok_or_else(|| "the data set is gone".into())
+    system.store().set("one").map_err(coded)?.ok_or_else(|| "the data set is gone".into())
 }
 
 fn open(seam: &Seam) -> Result<System, String> {
     let options = OpenOptions { serve: false, ..OpenOptions::default() };
-    System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)
+    System::open(seam, Path::new(DIR), &phrase(), options).map_err(coded)
 }
 
 /// A small system whose log is plain.

@@ -157,15 +157,15 @@ pub fn every_cut() -> Result<(), String> {
     for cut in (SECTOR..=BLOCK as u64).step_by(SECTOR as usize) {
         for second in [cut, BLOCK as u64] {
             let (disk, ledger) = (machine(), Ledger::default());
-            let told = |why: String| format!("cut by {cut} and {second} bytes: {why}");
-            live(&disk, 1, &ledger, 2).map_err(told)?;
+            let described = |why: String| format!("cut by {cut} and {second} bytes: {why}");
+            live(&disk, 1, &ledger, 2).map_err(described)?;
             let disk = disk.snapshot();
             for (path, cut) in [("/one/recon.1", cut), ("/two/recon.2", second)] {
                 disk.truncate(path, end_of_entries(&disk, path) - cut);
             }
             ledger.acknowledged.store(1, SeqCst);
-            live(&disk, 2, &ledger, 3).map_err(told)?;
-            live(&disk.snapshot(), 3, &ledger, 0).map_err(told)?;
+            live(&disk, 2, &ledger, 3).map_err(described)?;
+            live(&disk.snapshot(), 3, &ledger, 0).map_err(described)?;
         }
     }
     Ok(())

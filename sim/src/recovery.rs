@@ -98,7 +98,7 @@ impl Ground {
         };
         let config =
             ArchiveConfig { compress: Some(1), ..ArchiveConfig::new(vec![ARCHIVES.into()]) };
-        ArchiveCatalog::open(env, config).map(|catalog| Some(Arc::new(catalog))).map_err(said)
+        ArchiveCatalog::open(env, config).map(|catalog| Some(Arc::new(catalog))).map_err(coded)
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Site {
 }
 
 #[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
-pub(crate) fn said<E: Coded>(error: E) -> String {
+pub(crate) fn coded<E: Coded>(error: E) -> String {
     format!("{} {error}", error.code())
 }
 
@@ -145,27 +145,27 @@ impl Site {
         parts.offline = offline.iter().map(|name| (*name).to_owned()).collect();
         let (keys, setup) = (keys_of(&parts), recon_of(&parts));
         if fresh {
-            make.create(seam).map_err(said)?;
-            Recon::create(&setup, &[]).map_err(said)?;
+            make.create(seam).map_err(coded)?;
+            Recon::create(&setup, &[]).map_err(coded)?;
         }
-        let recon = Arc::new(Recon::open(setup).map_err(said)?.0);
+        let recon = Arc::new(Recon::open(setup).map_err(coded)?.0);
         let catalog = ground.catalog(&parts)?;
         let mut config = make.config();
         if let Some(catalog) = &catalog {
-            catalog.prepare().map_err(said)?;
+            catalog.prepare().map_err(coded)?;
             config.archived = catalog.archived_to().unwrap_or_default();
             config.proven = catalog.proven();
         }
-        let kernel = uow::Kernel::open(parts, config).map_err(said)?;
+        let kernel = uow::Kernel::open(parts, config).map_err(coded)?;
         let registry = Arc::new(ReconRegistry::new(Arc::clone(&recon), "log"));
         let started =
             catalog.map(|catalog| Archiver::start(catalog, Arc::clone(kernel.log()), registry));
-        let archiver = started.transpose().map_err(said)?;
+        let archiver = started.transpose().map_err(coded)?;
         let defaults = StoreDefaults { interval_bytes: make.ci_bytes, ..StoreDefaults::default() };
-        let store = KernelStore::new(&kernel, defaults).map_err(said)?;
+        let store = KernelStore::new(&kernel, defaults).map_err(coded)?;
         let mut site = Site { store, recon, keys, sets: Vec::new(), archiver };
         for name in NAMES.iter().filter(|_| fresh) {
-            site.store.create_set(name, &SetAttributes::default()).map_err(said)?;
+            site.store.create_set(name, &SetAttributes::default()).map_err(coded)?;
         }
         site.find_sets()?;
         Ok(site)
@@ -174,14 +174,14 @@ impl Site {
     pub(crate) fn find_sets(&mut self) -> Result<(), String> {
         self.sets.clear();
         for name in NAMES {
-            self.sets.extend(self.store.set(name).map_err(said)?);
+            self.sets.extend(self.store.set(name).map_err(coded)?);
         }
         Ok(())
     }
 
     pub(crate) fn close(self) -> Result<(), String> {
         self.archiver.iter().for_each(Archiver::end);
-        self.store.kernel().close().map_err(said)
+        self.store.kernel().close().map_err(coded)
     }
 
     pub(crate) fn history(&self) -> LogSource {
@@ -198,7 +198,7 @@ impl Site {
             10 => (NAMES[0], sealed(1)),
             13 => (NAMES[1], Form::PLAIN),
             40 => (NAMES[1], sealed(1)),
-            45 => return kernel.log().renew_key().map(drop).map_err(said),
+            45 => return kernel.log().renew_key().map(drop).map_err(coded),
             _ => return Ok(()),
         };
         let set = kernel.set_named(name).ok_or("a set is gone")?;
@@ -209,7 +209,7 @@ impl Site {
             }
             kernel.seam().clock.sleep(Duration::from_millis(10));
         }
-        kernel.convert(&set, form, 0).map_err(said)
+        kernel.convert(&set, form, 0).map_err(coded)
     }
 
     /// Archives what was logged so far, and accumulates what concerns the sets of it; what was
@@ -218,7 +218,7 @@ impl Site {
         let Some(archiver) = &self.archiver else { return Ok(()) };
         let catalog = archiver.catalog();
         let from = catalog.newest().map_or(Lsn::FIRST, |newest| newest.info.whole);
-        archiver.archive_now().map_err(said)?;
+        archiver.archive_now().map_err(coded)?;
         let to = catalog.newest().map_or(from, |newest| newest.info.whole);
         if to <= from || from == Lsn::NONE {
             return Ok(());
@@ -227,12 +227,12 @@ impl Site {
         let ids: Vec<base::DataSetId> = ids.map(|set| set.id()).collect();
         let registry = &**archiver.registry();
         let filter = recovery::log_filter;
-        catalog.accumulate(&ids, from..to, filter, registry, &mut |_| Ok(())).map_err(said)?;
+        catalog.accumulate(&ids, from..to, filter, registry, &mut |_| Ok(())).map_err(coded)?;
         Ok(())
     }
 
     pub(crate) fn copy(&self, path: &str, since: Option<u32>) -> Result<recon::ImageCopy, String> {
-        self.copy_while(path, since, &mut |_| ()).map_err(said)
+        self.copy_while(path, since, &mut |_| ()).map_err(coded)
     }
 
     /// Makes a copy, and does something meanwhile.
@@ -253,7 +253,7 @@ impl Site {
     }
 
     pub(crate) fn recover(&self, names: &[&str], to: Target) -> Result<Recovery, String> {
-        self.recover_while(names, to, &mut |_| ()).map_err(said)
+        self.recover_while(names, to, &mut |_| ()).map_err(coded)
     }
 
     /// Recovers data sets, and does something meanwhile.
@@ -274,16 +274,16 @@ impl Site {
     /// What both sets hold; their trees are sound and nothing is lost or left.
     pub(crate) fn contents(&self) -> Result<Model, String> {
         let mut model = Model::new();
-        let mut unit = self.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = self.store.begin(UnitOptions::default()).map_err(coded)?;
         for (number, set) in self.sets.iter().enumerate() {
-            let mut cursor = self.store.cursor(*set).map_err(said)?;
+            let mut cursor = self.store.cursor(*set).map_err(coded)?;
             cursor.limit(KeyRange::ALL);
             cursor.seek(Position::Front);
-            while let Some(entry) = unit.next(&mut cursor, Read::Unlocked).map_err(said)? {
+            while let Some(entry) = unit.next(&mut cursor, Read::Unlocked).map_err(coded)? {
                 model.insert((number, entry.key.to_vec()), entry.value.to_vec());
             }
         }
-        unit.backout().map_err(said)?;
+        unit.backout().map_err(coded)?;
         let kernel = self.store.kernel();
         for name in NAMES {
             nothing_is_lost(kernel, name)?;
@@ -323,7 +323,7 @@ impl<'w> Writer<'w> {
 
     /// Nothing is in flight any more.
     pub(crate) fn end(&mut self) -> Result<(), String> {
-        self.long.take().map_or(Ok(()), |(unit, _)| unit.backout().map_err(said))
+        self.long.take().map_or(Ok(()), |(unit, _)| unit.backout().map_err(coded))
     }
 
     fn change(
@@ -337,26 +337,26 @@ impl<'w> Writer<'w> {
             let set = self.site.sets[number];
             let key = format!("{who}{:03}", self.rng.below(60)).into_bytes();
             if self.rng.index(4) == 0 {
-                let _ = unit.delete(set, &key).map_err(said)?;
+                let _ = unit.delete(set, &key).map_err(coded)?;
                 model.remove(&(number, key));
                 continue;
             }
             let len = if self.rng.one_in(12) { 5_000 } else { self.rng.index(300) };
             let value = vec![self.rng.below(256) as u8; len];
-            unit.put(set, &key, &value).map_err(said)?;
+            unit.put(set, &key, &value).map_err(coded)?;
             model.insert((number, key), value);
         }
         Ok(())
     }
 
     pub(crate) fn step(&mut self) -> Result<(), String> {
-        let mut unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = self.site.store.begin(UnitOptions::default()).map_err(coded)?;
         let mut model = self.model.clone();
         self.change(&mut unit, &mut model, "s")?;
         if self.rng.one_in(6) {
-            unit.backout().map_err(said)?;
+            unit.backout().map_err(coded)?;
         } else {
-            let committed = unit.commit().map_err(said)?;
+            let committed = unit.commit().map_err(coded)?;
             self.model = model;
             self.note(committed)?;
         }
@@ -365,10 +365,10 @@ impl<'w> Writer<'w> {
 
     /// As little as can be committed.
     pub(crate) fn small_step(&mut self) -> Result<(), String> {
-        let mut unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = self.site.store.begin(UnitOptions::default()).map_err(coded)?;
         let key = b"s999".to_vec();
-        unit.put(self.site.sets[0], &key, b"late").map_err(said)?;
-        let committed = unit.commit().map_err(said)?;
+        unit.put(self.site.sets[0], &key, b"late").map_err(coded)?;
+        let committed = unit.commit().map_err(coded)?;
         self.model.insert((0, key), b"late".to_vec());
         self.note(committed)
     }
@@ -377,7 +377,7 @@ impl<'w> Writer<'w> {
     fn step_long(&mut self) -> Result<(), String> {
         let Some((mut unit, mut model)) = self.long.take() else {
             if self.rng.one_in(4) {
-                let unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
+                let unit = self.site.store.begin(UnitOptions::default()).map_err(coded)?;
                 self.long = Some((unit, Model::new()));
             }
             return Ok(());
@@ -390,9 +390,9 @@ impl<'w> Writer<'w> {
             self.change(&mut unit, &mut model, "l")?;
             self.long = Some((unit, model));
         } else if self.rng.one_in(2) || model.is_empty() {
-            unit.backout().map_err(said)?;
+            unit.backout().map_err(coded)?;
         } else {
-            let committed = unit.commit().map_err(said)?;
+            let committed = unit.commit().map_err(coded)?;
             self.model.retain(|(_, key), _| key[0] != b'l');
             self.model.append(&mut model);
             self.note(committed)?;
@@ -636,19 +636,19 @@ pub(crate) fn one_is_lost(seed: u64) -> Result<(SimDisk, Ground, Model), String>
     let chronicle = chronicle(seed)?;
     let (disk, ground) = (chronicle.disk.snapshot(), chronicle.ground);
     let expected = Arc::new(Mutex::new(Model::new()));
-    let told = Arc::clone(&expected);
+    let shared = Arc::clone(&expected);
     let before = chronicle.states.last().ok_or("nothing was done")?.1.clone();
     run(seed, &disk, move |seam| {
         let site = Site::open(&seam, ground, false, &[])?;
         let mut writer = Writer::new(&site, Rng::stream(seed, "lost"), before);
         (0..10).try_for_each(|_| writer.step())?;
-        *told.lock() = writer.model.clone();
+        *shared.lock() = writer.model.clone();
         // In flight when the machine crashes.
-        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(coded)?;
         for (number, set) in site.sets.iter().enumerate() {
-            unit.put(*set, format!("s{number:03}").as_bytes(), b"in flight").map_err(said)?;
+            unit.put(*set, format!("s{number:03}").as_bytes(), b"in flight").map_err(coded)?;
         }
-        site.store.kernel().write_out().map_err(said)?;
+        site.store.kernel().write_out().map_err(coded)?;
         sim::crash();
         Ok(())
     })?;

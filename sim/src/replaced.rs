@@ -8,7 +8,7 @@ use recon::Record;
 use recovery::{RecoveryError, Target};
 use seam::sim::{CrashStyle, Rng, SimDisk};
 
-use crate::recovery::{Ground, Model, NAMES, Site, Writer, compare, run, said};
+use crate::recovery::{Ground, Model, NAMES, Site, Writer, coded, compare, run};
 
 /// Gives `body` a system with a copy and work behind it. Afterwards, and after a restart, what was
 /// committed is there.
@@ -73,7 +73,7 @@ pub fn a_copy_that_goes_on_from_nothing_does_not_count(seed: u64) -> Result<(), 
                 forgotten = Some(site.recon.add(vec![Record::ImageCopyGone(base.number)]));
             }
         });
-        forgotten.ok_or("nobody came in between")?.map_err(said)?;
+        forgotten.ok_or("nobody came in between")?.map_err(coded)?;
         match copied {
             Err(RecoveryError::NoCopy { .. }) => Ok(()),
             other => Err(format!("a copy that serves nothing: {other:?}")),
@@ -121,8 +121,8 @@ pub fn it_is_on_disk_before_it_counts(seed: u64) -> Result<(), String> {
         let done = site.recover_while(&NAMES[..1], Target::Now, &mut |_| {
             written = site.store.kernel().write_out();
         });
-        written.map_err(said)?;
-        done.map_err(said)?;
+        written.map_err(coded)?;
+        done.map_err(coded)?;
         Ok(writer.model)
     })?;
     let model = lived.ok_or("the machine crashed by itself")?;

@@ -15,7 +15,7 @@ use store::{Store, Unit, UnitOptions};
 
 use crate::points::matches;
 use crate::recovery::{
-    ARCHIVES, Ground, Model, NAMES, Site, Writer, compare, keys_of, recon_of, run, said,
+    ARCHIVES, Ground, Model, NAMES, Site, Writer, coded, compare, keys_of, recon_of, run,
 };
 
 /// Steps of the first life.
@@ -50,7 +50,7 @@ fn remains(seed: u64) -> Result<Remains, String> {
             }
         }
         let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
-        archiver.archive_now().map_err(said)?;
+        archiver.archive_now().map_err(coded)?;
         writer.small_step()?;
         site.copy(&format!("{COPIES}/3.copy"), None)?;
         let copied = copied.ok_or("no copy was made")?.end;
@@ -73,15 +73,15 @@ fn lose_all_but_copies(disk: &SimDisk) {
 }
 
 /// Makes the system anew, without its data sets. Returns where the archives ended.
-fn make_anew(seam: &Seam) -> Result<Lsn, String> {
+fn recreate(seam: &Seam) -> Result<Lsn, String> {
     let make = GROUND.make();
     let parts = make.parts(seam.clone());
     let catalog = GROUND.catalog(&parts)?.ok_or("there is no archive catalog")?;
     let copies = [COPIES.into()];
     let lost =
-        LostSystem::look(seam, &catalog, &keys_of(&parts), &copies, &mut |_| ()).map_err(said)?;
+        LostSystem::look(seam, &catalog, &keys_of(&parts), &copies, &mut |_| ()).map_err(coded)?;
     seam::disk::make_dir(seam.disk.as_ref(), Path::new("/system")).map_err(|e| e.to_string())?;
-    lost.make(&parts, &make.config(), &recon_of(&parts)).map_err(said)?;
+    lost.make(&parts, &make.config(), &recon_of(&parts)).map_err(coded)?;
     Ok(lost.past().end)
 }
 
@@ -93,7 +93,7 @@ pub fn a_bare_machine(seed: u64) -> Result<(), String> {
     let remains = remains(seed)?;
     let disk = remains.disk.snapshot();
     let done = run(seed, &disk, |seam| {
-        let end = make_anew(&seam)?;
+        let end = recreate(&seam)?;
         let mut site = Site::open(&seam, GROUND, false, &[])?;
         site.recover(&NAMES, Target::Now)?;
         site.find_sets()?;
@@ -137,9 +137,9 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
         let disk = remains.disk.snapshot();
         disk.crash_after(n);
         let made = Arc::new(parking_lot::Mutex::new(None));
-        let told = Arc::clone(&made);
+        let shared = Arc::clone(&made);
         let whole = run(n, &disk, move |seam| {
-            *told.lock() = Some(make_anew(&seam)?);
+            *shared.lock() = Some(recreate(&seam)?);
             let site = Site::open(&seam, GROUND, false, &[])?;
             site.recover(&NAMES, Target::Now).map(drop)
         })?;
@@ -150,7 +150,7 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
             lose_all_but_copies(&disk);
         }
         let found = run(n + 1, &disk, |seam| {
-            let end = made.map_or_else(|| make_anew(&seam), Ok)?;
+            let end = made.map_or_else(|| recreate(&seam), Ok)?;
             let mut site = Site::open(&seam, GROUND, false, &[])?;
             site.recover(&NAMES, Target::Now)?;
             site.find_sets()?;
@@ -185,14 +185,14 @@ fn twice_recovered(seed: u64, late_copy: bool) -> Result<TwiceRecovered, String>
         (0..6).try_for_each(|_| writer.step())?;
         writer.end()?;
         // What is dirty then is logged between the end of the successor and its taking the place.
-        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(coded)?;
         for n in 0..30 {
-            unit.put(site.sets[1], format!("x{n:03}").as_bytes(), &[1; 300]).map_err(said)?;
+            unit.put(site.sets[1], format!("x{n:03}").as_bytes(), &[1; 300]).map_err(coded)?;
         }
         site.recover(&NAMES[..1], Target::Now)?;
         let state = site.recon.state();
         let back = state.recoveries.values().next_back().ok_or("RECON lacks it")?.void_to;
-        unit.backout().map_err(said)?;
+        unit.backout().map_err(coded)?;
         let then = writer.model.clone();
         (0..6).try_for_each(|_| writer.step())?;
         writer.end()?;
@@ -207,7 +207,7 @@ fn twice_recovered(seed: u64, late_copy: bool) -> Result<TwiceRecovered, String>
         (0..4).try_for_each(|_| writer.step())?;
         writer.end()?;
         let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
-        archiver.archive_now().map_err(said)?;
+        archiver.archive_now().map_err(coded)?;
         let states = std::mem::take(&mut writer.states);
         drop(writer);
         let recoveries = site.recon.state().recoveries.values().cloned().collect();
@@ -231,7 +231,7 @@ pub fn a_machine_that_was_recovered(seed: u64) -> Result<(), String> {
         let before = twice_recovered(seed, late_copy)?;
         let states = before.remains.states;
         let done = run(seed, &before.remains.disk, |seam| {
-            let end = make_anew(&seam)?;
+            let end = recreate(&seam)?;
             let mut site = Site::open(&seam, GROUND, false, &[])?;
             let found: Vec<Recovery> = site.recon.state().recoveries.values().cloned().collect();
             are_the_same(&before.recoveries, &found)?;

@@ -24,17 +24,17 @@ pub fn any_order(seed: u64) -> Result<(), String> {
     let done = run(seed, &disk, |seam| {
         let site = Site::open(&seam, ground, false, &[])?;
         for deed in 0..DEEDS {
-            let told = |why: String| format!("deed {deed}: {why}");
+            let described = |why: String| format!("deed {deed}: {why}");
             match rng.index(4) {
                 0 => {
-                    site.recover(&NAMES, Target::Now).map_err(told)?;
-                    compare(&site.contents()?, &now).map_err(told)?;
+                    site.recover(&NAMES, Target::Now).map_err(described)?;
+                    compare(&site.contents()?, &now).map_err(described)?;
                 }
                 1 => {
                     line.truncate(1 + rng.index(line.len()));
                     let (lsn, model) = line.last().ok_or("no point is left")?;
-                    site.recover(&NAMES, Target::Lsn(*lsn)).map_err(told)?;
-                    compare(&site.contents()?, model).map_err(told)?;
+                    site.recover(&NAMES, Target::Lsn(*lsn)).map_err(described)?;
+                    compare(&site.contents()?, model).map_err(described)?;
                     now = model.clone();
                 }
                 2 if deed > 0 => drop(site.copy(&format!("/sequel-{deed}"), None)?),

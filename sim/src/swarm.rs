@@ -268,7 +268,7 @@ impl Life {
             Err(UowError::Log(_)) if plan.trouble == Trouble::LostCopy && !self.healthy => {
                 return Ok(Seen { refused: true, ..seen });
             }
-            Err(error) => return Err(Wrong::said(&error).when("it does not start")),
+            Err(error) => return Err(Wrong::refused(&error).when("it does not start")),
         };
         let claim =
             Claim { make: plan.make.clone(), history: history.clone(), moment: history.moment() };
@@ -288,7 +288,7 @@ impl Life {
         let failed = Arc::new(AtomicBool::new(false));
         let made = self.make_sets(&world);
         if let Err(error) = made {
-            return if may_fail { Ok(seen) } else { Err(Wrong::said(&error)) };
+            return if may_fail { Ok(seen) } else { Err(Wrong::refused(&error)) };
         }
         let tasks: Vec<_> = (0..plan.tasks)
             .map(|task| {
@@ -316,7 +316,9 @@ impl Life {
         }
         if self.stops {
             match world.kernel.close() {
-                Err(error) if !may_fail => return Err(Wrong::said(&error).when("it does not stop")),
+                Err(error) if !may_fail => {
+                    return Err(Wrong::refused(&error).when("it does not stop"));
+                }
                 _ => {}
             }
         }

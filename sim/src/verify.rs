@@ -30,7 +30,7 @@ use crate::world::records_of;
 pub enum Wrong {
     /// The system itself says that it cannot go on, and why: after a crash that is a failure, after
     /// a media fault it may be right (K20).
-    Said {
+    Refused {
         /// The error's code.
         code: &'static str,
         /// Its text.
@@ -42,15 +42,17 @@ pub enum Wrong {
 
 impl Wrong {
     /// What the system says.
-    pub fn said<E: Coded + Display>(error: &E) -> Wrong {
-        Wrong::Said { code: error.code().0, text: error.to_string() }
+    pub fn refused<E: Coded + Display>(error: &E) -> Wrong {
+        Wrong::Refused { code: error.code().0, text: error.to_string() }
     }
 
     /// The same with what was tried.
     #[must_use]
     pub fn when(self, what: &str) -> Wrong {
         match self {
-            Wrong::Said { code, text } => Wrong::Said { code, text: format!("{what}: {text}") },
+            Wrong::Refused { code, text } => {
+                Wrong::Refused { code, text: format!("{what}: {text}") }
+            }
             Wrong::Broken(why) => Wrong::Broken(format!("{what}: {why}")),
         }
     }
@@ -59,7 +61,7 @@ impl Wrong {
 impl Display for Wrong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Wrong::Said { code, text } => write!(f, "{code} {text}"),
+            Wrong::Refused { code, text } => write!(f, "{code} {text}"),
             Wrong::Broken(why) => f.write_str(why),
         }
     }
@@ -73,13 +75,13 @@ impl From<String> for Wrong {
 
 impl From<TreeError> for Wrong {
     fn from(error: TreeError) -> Wrong {
-        Wrong::said(&error)
+        Wrong::refused(&error)
     }
 }
 
 impl From<UowError> for Wrong {
     fn from(error: UowError) -> Wrong {
-        Wrong::said(&error)
+        Wrong::refused(&error)
     }
 }
 
@@ -160,7 +162,7 @@ pub fn restart(claim: &Claim, disk: &SimDisk, seed: u64) -> Result<Proven, Wrong
     let claim = claim.clone();
     run(seed, disk, move |seam| {
         let opened = claim.make.open(seam);
-        let kernel = opened.map_err(|error| Wrong::said(&error).when("it does not start"))?;
+        let kernel = opened.map_err(|error| Wrong::refused(&error).when("it does not start"))?;
         prove(&claim, &kernel)
     })
 }
@@ -286,8 +288,9 @@ pub fn restart_thrice(claim: &Claim, disk: &SimDisk, seed: u64) -> Result<Proven
     let claim_of_stop = claim.clone();
     run(seed + 2, &disk, move |seam| {
         let opened = claim_of_stop.make.open(seam);
-        let kernel = opened.map_err(|error| Wrong::said(&error).when("restarted a third time"))?;
-        kernel.close().map_err(|error| Wrong::said(&error).when("it does not stop"))
+        let kernel =
+            opened.map_err(|error| Wrong::refused(&error).when("restarted a third time"))?;
+        kernel.close().map_err(|error| Wrong::refused(&error).when("it does not stop"))
     })?;
     let disk = disk.crash_image(&mut rng, CrashStyle::DropAll);
     let last =

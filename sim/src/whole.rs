@@ -29,7 +29,7 @@ use system::{Bytes, InitOptions, OpenOptions, PoolSettings, System, SystemConfig
 
 use crate::history::LEDGER;
 use crate::machine::Make;
-use crate::recovery::said;
+use crate::recovery::coded;
 use crate::swarm::{Plan, Program, Trouble};
 use crate::verify;
 use crate::world::World;
@@ -163,20 +163,20 @@ fn found(seam: &Seam, config: SystemConfig, office: &Office) -> Result<(), Strin
     }
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config, cost, ..InitOptions::default() };
-    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(coded)?;
     let system = open(seam, true)?;
     for name in [LEDGER].iter().chain(&SETS) {
         office.history.make_set(name);
-        system.store().create_set(name, &SetAttributes::default()).map_err(said)?;
+        system.store().create_set(name, &SetAttributes::default()).map_err(coded)?;
         office.history.set_made(name);
     }
     office.copy(&system, false)?;
-    system.close().map_err(said)
+    system.close().map_err(coded)
 }
 
 fn open(seam: &Seam, begin_anchor: bool) -> Result<System, String> {
     let options = OpenOptions { serve: false, begin_anchor, ..operations::verbs::options(|_| ()) };
-    System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)
+    System::open(seam, Path::new(DIR), &phrase(), options).map_err(coded)
 }
 
 /// From a start to a stop or crash.
@@ -209,7 +209,7 @@ impl Life {
             self.office.proven(&system, true)?;
         }
         let system = Arc::into_inner(system).ok_or("somebody has the system yet")?;
-        if self.stops || self.last { system.close().map_err(said) } else { Ok(()) }
+        if self.stops || self.last { system.close().map_err(coded) } else { Ok(()) }
     }
 
     /// Programs and operators at once.

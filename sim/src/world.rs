@@ -46,9 +46,9 @@ pub enum Commit {
 }
 
 /// Tells the history of commits that are durable.
-struct Teller(History);
+struct Acknowledgements(History);
 
-impl DurableSink for Teller {
+impl DurableSink for Acknowledgements {
     fn durable(&self, token: u64, outcome: Result<(), &LogError>) {
         if outcome.is_ok() {
             self.0.acknowledge(UnitNumber(token as usize));
@@ -78,7 +78,7 @@ impl World {
     /// A system that was opened, and what has happened to it before.
     #[must_use]
     pub fn new(kernel: Arc<Kernel>, history: History, make: Make) -> World {
-        let sink = Arc::new(Teller(history.clone()));
+        let sink = Arc::new(Acknowledgements(history.clone()));
         World { kernel, history, make, disk: None, sink }
     }
 

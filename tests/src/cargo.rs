@@ -71,8 +71,8 @@ fn ask(arguments: &[&str]) -> String {
         .current_dir(crate::root())
         .output()
         .expect("cargo can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "cargo {} failed: {said}", arguments[0]);
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {} failed: {printed}", arguments[0]);
     String::from_utf8(output.stdout).expect("cargo answers in text")
 }
 

@@ -136,24 +136,24 @@ fn documented(text: &str, kind: &str, variant: &str) -> Option<String> {
         rest.is_some_and(|rest| rest.starts_with([',', '(']) || rest.starts_with(" {"))
     };
     let all = (0..lines.len()).filter(|at| is_it(lines[*at]));
-    all.map(|at| above(&lines[..at])).find(|said| !said.is_empty())
+    all.map(|at| above(&lines[..at])).find(|printed| !printed.is_empty())
 }
 
 /// What the comment at the end of `lines` says, attributes aside.
 fn above(lines: &[&str]) -> String {
-    let (mut said, mut in_attribute) = (Vec::new(), false);
+    let (mut printed, mut in_attribute) = (Vec::new(), false);
     for line in lines.iter().rev().map(|line| line.trim_start()) {
         in_attribute |= line.ends_with(")]");
         if in_attribute {
             in_attribute = !line.starts_with("#[");
         } else if let Some(text) = line.strip_prefix("///") {
-            said.push(text.trim());
+            printed.push(text.trim());
         } else {
             break;
         }
     }
-    said.reverse();
-    said.join(" ")
+    printed.reverse();
+    printed.join(" ")
 }
 
 /// What the arms of `fn remedy` for a variant say.
@@ -163,8 +163,8 @@ fn remedies(text: &str, variant: &str, found: &mut Vec<String>) {
         for (at, _) in body.match_indices(variant) {
             let named = body[at + variant.len()..].starts_with(|c: char| c.is_alphanumeric());
             let Some(arrow) = body[at..].find("=>").filter(|_| !named) else { continue };
-            for said in strings(arm(&body[at + arrow + 2..])) {
-                push(found, (said.len() > 12).then_some(said));
+            for printed in strings(arm(&body[at + arrow + 2..])) {
+                push(found, (printed.len() > 12).then_some(printed));
             }
         }
     }

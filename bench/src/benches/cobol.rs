@@ -360,13 +360,13 @@ impl Started {
         let mut command = bench.on_system("start");
         let spawned = command.stdout(Stdio::piped()).spawn();
         let mut process = spawned.map_err(BenchError::system("start", &bench.holdfast))?;
-        let mut said = String::new();
+        let mut printed = String::new();
         if let Some(output) = process.stdout.take() {
-            let read = BufReader::new(output).read_line(&mut said);
+            let read = BufReader::new(output).read_line(&mut printed);
             read.map_err(BenchError::system("listen to", &bench.holdfast))?;
         }
         let started = Started { process };
-        match said.contains("started") {
+        match printed.contains("started") {
             true => Ok(started),
             false => Err(failed("the system did not start")),
         }
@@ -467,9 +467,10 @@ pub(super) fn complete(command: &mut Command) -> Result<()> {
         return Ok(());
     }
     let arguments: Vec<_> = command.get_args().map(|one| one.to_string_lossy()).collect();
-    let (said, complained) = (&output.stdout, &output.stderr);
-    let said = format!("{}{}", String::from_utf8_lossy(said), String::from_utf8_lossy(complained));
-    Err(failed(format!("holdfast {}: {}", arguments.join(" "), said.trim_end())))
+    let (printed, complained) = (&output.stdout, &output.stderr);
+    let printed =
+        format!("{}{}", String::from_utf8_lossy(printed), String::from_utf8_lossy(complained));
+    Err(failed(format!("holdfast {}: {}", arguments.join(" "), printed.trim_end())))
 }
 
 /// The program. Its card has the letter of a loop, and how many turns it takes, in 9 digits.

@@ -113,9 +113,9 @@ impl Bench {
     fn prepare(context: &Context) -> Result<Bench> {
         let holdfast = find_holdfast()?;
         find_compiler()?;
-        let told = Command::new("cobc").arg("--version").output();
-        let told = told.map(|told| String::from_utf8_lossy(&told.stdout).into_owned());
-        let version = told.unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+        let answer = Command::new("cobc").arg("--version").output();
+        let answer = answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned());
+        let version = answer.unwrap_or_default().lines().next().unwrap_or_default().to_owned();
         let (records, some) = context.settings.pick((1_000_000, 300_000), (50_000, 20_000));
         let folder = std::fs::canonicalize(&context.folder);
         let folder = folder.map_err(BenchError::system("find", &context.folder))?;

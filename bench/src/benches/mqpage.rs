@@ -1,5 +1,5 @@
 //! What a page costs that is read or written, in clear and sealed; and whether the PSET report,
-//! which reckons with that, foresees what sealing page sets adds to a load of messages.
+//! which reckons with that, predicts what sealing page sets adds to a load of messages.
 
 use std::cell::RefCell;
 use std::sync::Arc;

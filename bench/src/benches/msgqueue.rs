@@ -194,10 +194,10 @@ impl Side {
     fn confirm(&self, expected: u64) -> Result<()> {
         let clock = Seam::real().clock;
         let again = Queues::open(&self.store, clock, Limits::default()).map_err(failed)?;
-        let [told, kept] = [&self.queues, &again].map(|of| of.figures(self.queue).waiting);
-        match told == expected && kept == expected {
+        let [answer, kept] = [&self.queues, &again].map(|of| of.figures(self.queue).waiting);
+        match answer == expected && kept == expected {
             true => Ok(()),
-            false => Err(failed(format!("{expected} messages wait, not {told} and {kept}"))),
+            false => Err(failed(format!("{expected} messages wait, not {answer} and {kept}"))),
         }
     }
 }

@@ -285,8 +285,8 @@ impl Tools {
         let program = PathBuf::from(&runner.command[0]);
         let mut command = Command::new(&program);
         command.args(&runner.command[1..]).envs(runner.variables.iter().cloned());
-        let said = self.folder.join("said");
-        let stderr = fs::File::create(&said).map_err(BenchError::system("create", &said))?;
+        let printed = self.folder.join("said");
+        let stderr = fs::File::create(&printed).map_err(BenchError::system("create", &printed))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         let mut child = command.spawn().map_err(BenchError::system("run", &program))?;
         let mut most = 0.0_f64;
@@ -298,9 +298,9 @@ impl Tools {
             }
         };
         if !status.success() {
-            let said = fs::read_to_string(&said).unwrap_or_default();
-            let said = format!("{status}: {}: {}", runner.command.join(" "), said.trim());
-            return Err(BenchError::subject("a program", "encrypt or decrypt", said));
+            let printed = fs::read_to_string(&printed).unwrap_or_default();
+            let printed = format!("{status}: {}: {}", runner.command.join(" "), printed.trim());
+            return Err(BenchError::subject("a program", "encrypt or decrypt", printed));
         }
         Ok(most)
     }

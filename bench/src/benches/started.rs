@@ -85,16 +85,16 @@ impl System {
         command.args(["--json", "start", "-s"]).arg(&self.folder).stdout(Stdio::piped());
         let spawned = command.spawn().map_err(BenchError::system("start", &self.holdfast))?;
         let process = self.process.insert(spawned);
-        let mut said = String::new();
+        let mut printed = String::new();
         if let Some(output) = process.stdout.take() {
-            let read = BufReader::new(output).read_line(&mut said);
+            let read = BufReader::new(output).read_line(&mut printed);
             read.map_err(BenchError::system("listen to", &self.holdfast))?;
         }
-        let told: Option<serde_json::Value> = serde_json::from_str(&said).ok();
-        let address = told.as_ref().and_then(|told| told["ims_connect"].as_str());
+        let answer: Option<serde_json::Value> = serde_json::from_str(&printed).ok();
+        let address = answer.as_ref().and_then(|answer| answer["ims_connect"].as_str());
         let address: Option<SocketAddr> = address.and_then(|text| text.parse().ok());
         self.port = address.map_or(0, |address| address.port());
-        address.ok_or_else(|| failed(format!("the system did not start: {}", said.trim_end())))
+        address.ok_or_else(|| failed(format!("the system did not start: {}", printed.trim_end())))
     }
 
     /// The port of its doors.

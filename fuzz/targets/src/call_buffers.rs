@@ -70,38 +70,38 @@ pub fn seeds() -> Vec<Vec<u8>> {
         checkpoint,
         with_aib,
         answer,
-        region::shape::encode(&shapes()),
+        region::layout::encode(&layouts()),
         ssa.to_vec(),
     ]
 }
 
 /// A PCB of each kind.
-fn shapes() -> Vec<region::shape::PcbShape> {
+fn layouts() -> Vec<region::layout::PcbLayout> {
     use region::IoFeedback;
-    use region::shape::{
-        DatabaseShape, FieldShape, GsamShape, PcbKind, PcbShape, SegmentShape, name,
+    use region::layout::{
+        DatabaseLayout, FieldLayout, GsamLayout, PcbKind, PcbLayout, SegmentLayout, name,
     };
-    let root = SegmentShape {
+    let root = SegmentLayout {
         name: name("ROOT"),
         bytes_max: 9,
         variable: false,
         key_path: 3,
-        fields: vec![FieldShape { name: name("KEY"), len: 3 }],
+        fields: vec![FieldLayout { name: name("KEY"), len: 3 }],
     };
-    let database = DatabaseShape {
+    let database = DatabaseLayout {
         dbd: name("DB"),
         organization: name("HIDAM"),
         options: *b"AP  ",
         key_max: 3,
         segments: vec![root],
     };
-    let file = GsamShape { dbd: name("FILE"), options: *b"GS  ", rsa_len: 8, undefined: true };
+    let file = GsamLayout { dbd: name("FILE"), options: *b"GS  ", rsa_len: 8, undefined: true };
     let kinds = [
         PcbKind::Io(IoFeedback::default()),
         PcbKind::Alternate { destination: name("OUT") },
         PcbKind::Database(database),
         PcbKind::Gsam(file),
     ];
-    let shape = |kind| PcbShape { name: name("ANY"), listed: true, area_max: 64, kind };
-    kinds.into_iter().map(shape).collect()
+    let layout = |kind| PcbLayout { name: name("ANY"), listed: true, area_max: 64, kind };
+    kinds.into_iter().map(layout).collect()
 }

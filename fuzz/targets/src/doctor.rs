@@ -84,7 +84,7 @@ fn look(seam: &Seam, knows: bool, sound: bool) {
     assert!(!found.parts.is_empty(), "it has nothing to say");
     assert!(!found.files.is_empty(), "it has found no file");
     for part in &found.parts {
-        let failed = part.says.iter().any(|one| one.starts_with("looking at it failed"));
+        let failed = part.notes.iter().any(|one| one.starts_with("looking at it failed"));
         assert!(!failed, "{part:?}");
     }
     let lost = found.parts.iter().any(|part| part.health == Health::Lost);

@@ -70,8 +70,8 @@ pub fn fuzz(bytes: &[u8]) {
             ends.map(|(at, _)| at).collect::<Vec<_>>()
         };
         assert_eq!(ends(&made.text), ends(bytes));
-        for said in &made.diagnostics {
-            assert!(said.to_string().contains(said.code));
+        for printed in &made.diagnostics {
+            assert!(printed.to_string().contains(printed.code));
         }
     }
 }

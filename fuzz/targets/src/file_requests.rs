@@ -7,8 +7,8 @@ use file_handler::body::{Body, Done, Found, Place, Which};
 use file_handler::data_set::{DataSets, Opening};
 use file_handler::fcd::{Access, FCD_BYTES, Fcd, Organization};
 use file_handler::name::Variables;
-use file_handler::nature::nature;
 use file_handler::opcode::Relation;
+use file_handler::request_kind::nature;
 use file_handler::wire::{Answer, Request, first_answer};
 use file_handler::{Caller, FileStatus, Handler, Native};
 

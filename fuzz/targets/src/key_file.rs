@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::SystemId;
-use seal::{KdfCost, KeyRing, Passphrase, Token, TokenFault, TokenPlace};
+use seal::{KdfCost, Keyset, Passphrase, Token, TokenFault, TokenPlace};
 use seam::sim::SimDisk;
 use zeroize::Zeroizing;
 
@@ -54,17 +54,17 @@ pub fn seeds() -> Vec<Vec<u8>> {
     simulated(&disk, |seam| {
         let system = SystemId([3; 16]);
         let passphrase = Passphrase::new(b"fuzz".to_vec());
-        let ring = KeyRing::create(&seam, path, system, &passphrase, KdfCost::TEST)
+        let keyset = Keyset::create(&seam, path, system, &passphrase, KdfCost::TEST)
             .expect("a key file on an empty disk");
         let mut seeds = vec![contents()];
         let pin = Passphrase::new(b"1".to_vec()).with_token(Arc::new(Echo));
         let place = TokenPlace { token: "BANK".into(), key: "holdfast".into() };
-        ring.move_to_token(&pin, &place).expect("a token that does what it is told");
+        keyset.move_to_token(&pin, &place).expect("a token that does what it is told");
         seeds.push(contents());
-        ring.change_passphrase(&passphrase, KdfCost::TEST).expect("and back");
+        keyset.change_passphrase(&passphrase, KdfCost::TEST).expect("and back");
         for _ in 0..2 {
             for label in ["log", "payroll"] {
-                let _ = ring.add_label(label).or_else(|_| ring.new_generation(label));
+                let _ = keyset.add_label(label).or_else(|_| keyset.new_generation(label));
                 seeds.push(contents());
             }
         }

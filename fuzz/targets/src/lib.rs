@@ -143,7 +143,7 @@ pub const TARGETS: &[Target] = targets![
 /// # Panics
 /// If the folder cannot be written.
 #[allow(clippy::disallowed_methods)] // the fuzzer's own files, not a system's
-pub fn plant_seeds(target: &str, seeds: fn() -> Vec<Vec<u8>>) {
+pub fn write_seeds(target: &str, seeds: fn() -> Vec<Vec<u8>>) {
     let Some(corpus) = env::var_os("HOLDFAST_FUZZ_CORPUS") else { return };
     let folder = Path::new(&corpus).join(target);
     fs::create_dir_all(&folder).expect("the corpus can be written");

@@ -34,8 +34,8 @@ pub fn fuzz(bytes: &[u8]) {
             assert!(sources.card(operand.value.place()).is_some(), "{operand:?}");
         }
     }
-    for said in &program.diagnostics {
-        assert!(sources.show(said).contains(said.code));
+    for printed in &program.diagnostics {
+        assert!(sources.show(printed).contains(printed.code));
     }
 }
 

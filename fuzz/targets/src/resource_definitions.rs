@@ -15,9 +15,9 @@ use store_suite::model::ModelStore;
 pub fn fuzz(bytes: &[u8]) {
     let folders = Folders::default();
     let parsed = read(Path::new("any"), bytes, &folders);
-    for said in &parsed.diagnostics {
-        assert!(said.card > 0 && said.column > 0, "{said:?}");
-        assert!(said.to_string().contains(said.code), "{said:?}");
+    for printed in &parsed.diagnostics {
+        assert!(printed.card > 0 && printed.column > 0, "{printed:?}");
+        assert!(printed.to_string().contains(printed.code), "{printed:?}");
     }
     if parsed.has_errors() {
         return;

@@ -127,7 +127,7 @@ pub fn repairing(round: u64, step: Option<u64>) -> Result<u64, String> {
 ///
 /// # Errors
 /// The first broken promise.
-pub fn beginning_anew(round: u64, step: Option<u64>) -> Result<u64, String> {
+pub fn wads_recreated(round: u64, step: Option<u64>) -> Result<u64, String> {
     lives(Make { ahead: 1, ..MAKE }, round, step, true)
 }
 
@@ -136,7 +136,7 @@ fn lives(make: Make, round: u64, step: Option<u64>, renews: bool) -> Result<u64,
     let mut crashes = 0;
     for n in (1..).step_by(step.unwrap_or(1) as usize) {
         let mut machine = base.fork();
-        let told = |why: String| format!("life {n}: {why}");
+        let described = |why: String| format!("life {n}: {why}");
         // Now and then a call takes so long that others get far meanwhile.
         let (device, slow, chance) = match renews {
             true => ("/ahead1", Duration::from_millis(1), 100),
@@ -147,9 +147,9 @@ fn lives(make: Make, round: u64, step: Option<u64>, renews: bool) -> Result<u64,
         let operator = Operator { disk: machine.disk.clone(), seed: 1_000 * round + n, renews };
         let script = Script { seed: 1_000 * round + 500 + n, records: 40 };
         let ended = machine.live_beside(script, step.map(|_| n), Some(operator));
-        if !crashed(&ended).map_err(told)? {
+        if !crashed(&ended).map_err(described)? {
             machine.disk = machine.disk.snapshot();
-            crashed(&machine.live(Script { seed: n, records: 3 }, None)).map_err(told)?;
+            crashed(&machine.live(Script { seed: n, records: 3 }, None)).map_err(described)?;
             if step.is_some() || n >= 60 {
                 break;
             }
@@ -157,7 +157,7 @@ fn lives(make: Make, round: u64, step: Option<u64>, renews: bool) -> Result<u64,
         }
         crashes += 1;
         machine.crash(n, STYLES[n as usize % 4]);
-        crashed(&machine.live(Script { seed: n, records: 3 }, None)).map_err(told)?;
+        crashed(&machine.live(Script { seed: n, records: 3 }, None)).map_err(described)?;
     }
     Ok(crashes)
 }
@@ -202,12 +202,13 @@ pub fn what_is_nowhere_is_named(seed: u64) -> Result<(), String> {
         let whole = paths.each_ref().map(all);
         paths.iter().for_each(|path| disk.corrupt(path, at + 100 + seed, &[0x10]));
         let spoilt = paths.each_ref().map(all);
-        let said = log.repair(&mut |_| true).unwrap_or_else(|error| panic!("{error}"));
-        let lost: Vec<_> = said.lost.iter().map(|lost| (lost.offset, lost.first)).collect();
-        assert!(lost.len() == 1 && lost[0].0 == at, "{said:?}");
+        let repaired_groups = log.repair(&mut |_| true).unwrap_or_else(|error| panic!("{error}"));
+        let lost: Vec<_> =
+            repaired_groups.lost.iter().map(|lost| (lost.offset, lost.first)).collect();
+        assert!(lost.len() == 1 && lost[0].0 == at, "{repaired_groups:?}");
         assert!(paths.each_ref().map(all) == spoilt, "its place is left as it is");
         if seed.is_multiple_of(2) {
-            gone_for_good(&log, &archiver, said.lost[0].number);
+            gone_for_good(&log, &archiver, repaired_groups.lost[0].number);
         } else {
             disk.write_raw(&paths[0], 0, &whole[0]);
             repair(&log);

@@ -20,11 +20,11 @@ pub fn resyncs(round: u64, step: u64, elsewhere: bool) -> Result<u64, String> {
     let mut crashes = 0;
     for n in (1..).step_by(step as usize) {
         let mut machine = base.fork();
-        let told = |why: String| format!("crash after write {n}: {why}");
+        let described = |why: String| format!("crash after write {n}: {why}");
         let lost = Fault::new(FaultKind::WriteError, "/log1").when(When::Nth(2 + n % 11));
         machine.disk.inject(lost);
         let first = Script { seed: script.seed + n, ..script };
-        if !crashed(&machine.live(first, Some(n))).map_err(told)? {
+        if !crashed(&machine.live(first, Some(n))).map_err(described)? {
             break;
         }
         crashes += 1;
@@ -32,7 +32,7 @@ pub fn resyncs(round: u64, step: u64, elsewhere: bool) -> Result<u64, String> {
         if machine.ledger.stale.lock().is_none() {
             machine.disk.inject(Fault::new(FaultKind::Dead, "/log2"));
         }
-        crashed(&machine.live(Script { seed: n, records: 1 }, None)).map_err(told)?;
+        crashed(&machine.live(Script { seed: n, records: 1 }, None)).map_err(described)?;
     }
     Ok(crashes)
 }

@@ -17,15 +17,15 @@ pub fn a_slow_log(round: u64, step: u64) -> Result<u64, String> {
     for seed in (33..41).map(|seed| seed + 1_000 * round) {
         for n in (1..).step_by(step as usize) {
             let mut machine = base.fork();
-            let told = |why: String| format!("seed {seed}, crash after write {n}: {why}");
+            let described = |why: String| format!("seed {seed}, crash after write {n}: {why}");
             let slow = FaultKind::SlowSync(Duration::from_secs(2));
             machine.disk.inject(Fault::new(slow, "/log1"));
-            if !crashed(&machine.live(Script { seed, records: 40 }, Some(n))).map_err(told)? {
+            if !crashed(&machine.live(Script { seed, records: 40 }, Some(n))).map_err(described)? {
                 break;
             }
             crashes += 1;
             machine.crash(n, STYLES[(n / step) as usize % 4]);
-            crashed(&machine.live(Script { seed: n, records: 2 }, None)).map_err(told)?;
+            crashed(&machine.live(Script { seed: n, records: 2 }, None)).map_err(described)?;
         }
     }
     Ok(crashes)

@@ -48,8 +48,8 @@ fn main() {
             scope.spawn(search);
         }
     });
-    let said = if failed.load(SeqCst) { "FAILED" } else { "none failed" };
-    println!("{} seeds, {said}", next.load(SeqCst) - from);
+    let verdict = if failed.load(SeqCst) { "FAILED" } else { "none failed" };
+    println!("{} seeds, {verdict}", next.load(SeqCst) - from);
     std::process::exit(i32::from(failed.load(SeqCst)));
 }
 

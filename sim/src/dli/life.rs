@@ -73,11 +73,11 @@ fn lives(tale: &Arc<Tale>, seed: u64) -> Result<Lived, Wrong> {
             let writes = [10, 30, 80][rng.index(3)];
             disk.crash_after(rng.below(writes));
         }
-        let (tale, told) = (Arc::clone(tale), Arc::clone(&progress));
+        let (tale, known) = (Arc::clone(tale), Arc::clone(&progress));
         let machine = make.clone();
         let config = SimConfig::new(rng.word() >> 1);
         let (outcome, result) =
-            verify::run_to_end(config, &disk, move |seam| live(&tale, &machine, &told, seam));
+            verify::run_to_end(config, &disk, move |seam| live(&tale, &machine, &known, seam));
         let before = lived.crashes;
         match (&outcome.end, result) {
             (End::Completed, Some(Ok(in_flight))) => {
@@ -102,11 +102,11 @@ pub fn sweep(tale: &Arc<Tale>, make: &Make, seed: u64) -> Result<usize, Wrong> {
     let disk = created(make, seed)?;
     let progress = Arc::new(Mutex::new(Progress::default()));
     let points = Arc::new(Mutex::new(Vec::new()));
-    let (into, told) = (Arc::clone(&points), Arc::clone(&progress));
+    let (into, known) = (Arc::clone(&points), Arc::clone(&progress));
     disk.observe(move |disk, event| {
         if matches!(event.kind, EventKind::Write | EventKind::Sync | EventKind::SyncDir) {
             let what = format!("{:?} of {}", event.kind, event.path.display());
-            into.lock().push((what, disk.snapshot(), *told.lock()));
+            into.lock().push((what, disk.snapshot(), *known.lock()));
         }
     });
     run_once(tale, make, &progress, &disk, seed)?;
@@ -151,7 +151,8 @@ pub(crate) fn created(make: &Make, seed: u64) -> Result<SimDisk, Wrong> {
 /// One life: starts the system, judges what is there, and goes on to the end of the tale. Answers
 /// whether a sync point was there that nobody had been told of.
 fn live(tale: &Tale, make: &Make, progress: &Mutex<Progress>, seam: &Seam) -> Result<bool, Wrong> {
-    let kernel = make.open(seam).map_err(|error| Wrong::said(&error).when("it does not start"))?;
+    let kernel =
+        make.open(seam).map_err(|error| Wrong::refused(&error).when("it does not start"))?;
     let site = Site::open(&kernel, make, &tale.setup)?;
     site.verify()?;
     let mut program = site.program(dli::SessionOptions::default())?;
@@ -162,18 +163,19 @@ fn live(tale: &Tale, make: &Make, progress: &Mutex<Progress>, seam: &Seam) -> Re
         let wrong = |why: Wrong| why.when(&format!("step {number}, {step}"));
         match step {
             Step::Call(call) => {
-                let found = program.call(call).map_err(|failure| wrong(Wrong::said(&failure)))?;
+                let found =
+                    program.call(call).map_err(|failure| wrong(Wrong::refused(&failure)))?;
                 let expected = model.call(call.pcb, &call.function, &call.area, &call.ssas);
                 agree(&expected, &found).map_err(wrong)?;
             }
             Step::Checkpoint => {
                 progress.lock().asked = number + 1;
-                program.commit().map_err(|failure| wrong(Wrong::said(&failure)))?;
+                program.commit().map_err(|failure| wrong(Wrong::refused(&failure)))?;
                 progress.lock().acknowledged = number + 1;
                 model.checkpoint();
             }
             Step::Rollback => {
-                program.back_out().map_err(|failure| wrong(Wrong::said(&failure)))?;
+                program.back_out().map_err(|failure| wrong(Wrong::refused(&failure)))?;
                 model.rollback();
             }
         }
@@ -184,7 +186,7 @@ fn live(tale: &Tale, make: &Make, progress: &Mutex<Progress>, seam: &Seam) -> Re
     drop((program, site));
     verify::check_sets(&kernel)?;
     verify::wait_for_quiet(&kernel)?;
-    kernel.close().map_err(|error| Wrong::said(&error).when("it does not stop"))?;
+    kernel.close().map_err(|error| Wrong::refused(&error).when("it does not stop"))?;
     Ok(from > before.acknowledged)
 }
 
@@ -205,10 +207,11 @@ fn resume(tale: &Tale, at: Progress, program: &mut Program) -> Result<(usize, Mo
 fn contents(tale: &Tale, program: &mut Program) -> Result<Vec<Met>, Wrong> {
     let mut there = Vec::new();
     for pcb in 0..tale.pcbs() {
-        let met = walk(pcb, |call| program.call(call)).map_err(|failure| Wrong::said(&failure))?;
+        let met =
+            walk(pcb, |call| program.call(call)).map_err(|failure| Wrong::refused(&failure))?;
         there.extend(met);
     }
-    program.back_out().map_err(|failure| Wrong::said(&failure))?;
+    program.back_out().map_err(|failure| Wrong::refused(&failure))?;
     Ok(there)
 }
 

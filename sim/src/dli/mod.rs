@@ -77,12 +77,12 @@ impl Site {
             format: if make.sealed { Format::Sealed } else { Format::Plain },
             ..StoreDefaults::default()
         };
-        let store = KernelStore::new(kernel, defaults).map_err(|error| Wrong::said(&error))?;
+        let store = KernelStore::new(kernel, defaults).map_err(|error| Wrong::refused(&error))?;
         let mut databases = BTreeMap::new();
         for dbd in setup.dbds.iter().filter(|dbd| is_kept(dbd.organization)) {
             let members = Members(&setup.dbds);
             let opened = Database::open(&store, dbd.name, &members, &mut |dbd| placement(dbd));
-            let database = opened.map_err(|error| Wrong::said(&error))?;
+            let database = opened.map_err(|error| Wrong::refused(&error))?;
             databases.insert(dbd.name, Arc::new(database));
         }
         Ok(Site { store, setup: Arc::clone(setup), databases })
@@ -101,7 +101,7 @@ impl Site {
             .filter(|(_, pcb)| matches!(pcb.kind, ResolvedKind::Database(_)))
             .map(|(number, _)| number)
             .collect();
-        Ok(Program { session: session.map_err(|error| Wrong::said(&error))?, numbers })
+        Ok(Program { session: session.map_err(|error| Wrong::refused(&error))?, numbers })
     }
 
     /// Verifies every database.
@@ -112,7 +112,7 @@ impl Site {
         for database in self.databases.values() {
             let mut others = |name: DbdName| Ok(Arc::clone(&self.databases[&name]));
             let report = database.verify(&self.store, &mut others, |_| ());
-            let report = report.map_err(|error| Wrong::said(&error))?;
+            let report = report.map_err(|error| Wrong::refused(&error))?;
             if !report.findings.is_empty() {
                 return Err(Wrong::Broken(format!("verification finds {:?}", report.findings)));
             }

@@ -114,8 +114,9 @@ fn fill(make: &Make, setup: &Arc<Setup>, seam: &Seam) -> Result<Held, Wrong> {
     let kernel = make.open(seam)?;
     let site = Site::open(&kernel, make, setup)?;
     let database = only(&site);
-    state::admit(&site.store, database).map_err(|error| Wrong::said(&error))?;
-    let mut unit = site.store.begin(UnitOptions::default()).map_err(|error| Wrong::said(&error))?;
+    state::admit(&site.store, database).map_err(|error| Wrong::refused(&error))?;
+    let mut unit =
+        site.store.begin(UnitOptions::default()).map_err(|error| Wrong::refused(&error))?;
     let mut work = hierarchy::Work::default();
     for number in 0..PARTNERS {
         let town = if number.is_multiple_of(2) { "ROME".into() } else { format!("T{number:03}") };
@@ -129,9 +130,9 @@ fn fill(make: &Make, setup: &Arc<Setup>, seam: &Seam) -> Result<Held, Wrong> {
             let at = hierarchy::SegmentPath { path, levels: &levels };
             database.insert(target, at, data, &[], &mut work).map(drop)
         };
-        insert(&path, partner.as_bytes()).map_err(|error| Wrong::said(&error))?;
+        insert(&path, partner.as_bytes()).map_err(|error| Wrong::refused(&error))?;
     }
-    unit.commit().map_err(|error| Wrong::said(&error))?;
+    unit.commit().map_err(|error| Wrong::refused(&error))?;
     let held = held(&site, database)?;
     drop(site);
     verify::wait_for_quiet(&kernel)?;
@@ -151,34 +152,35 @@ fn held(site: &Site, database: &Database) -> Result<Held, Wrong> {
         held.push((vec![of.code()], data.to_vec()));
         Ok(())
     };
-    database.unload(&site.store, &mut others, give).map_err(|error| Wrong::said(&error))?;
+    database.unload(&site.store, &mut others, give).map_err(|error| Wrong::refused(&error))?;
     Ok(held)
 }
 
 /// Builds the index where it is not built, and proves what is there.
 fn build(make: &Make, setup: &Arc<Setup>, filled: &Held, seam: &Seam) -> Result<(), Wrong> {
-    let kernel = make.open(seam).map_err(|error| Wrong::said(&error).when("it does not start"))?;
+    let kernel =
+        make.open(seam).map_err(|error| Wrong::refused(&error).when("it does not start"))?;
     let site = Site::open(&kernel, make, setup)?;
     let index = only(&site).indexes[0].index.dbd;
     match state::admit_whole(&site.store, only(&site)) {
         Ok(()) => proven(&site, filled)?,
         Err(HierarchyError::IndexDue { .. } | HierarchyError::Numbering(_)) => {
-            state::set_due(&site.store, index, true).map_err(|error| Wrong::said(&error))?;
+            state::set_due(&site.store, index, true).map_err(|error| Wrong::refused(&error))?;
             only(&site)
                 .build_indexes_in(&site.store, Some(index), BATCH_BYTES, |_| {})
-                .map_err(|error| Wrong::said(&error))?;
+                .map_err(|error| Wrong::refused(&error))?;
         }
-        Err(error) => return Err(Wrong::said(&error)),
+        Err(error) => return Err(Wrong::refused(&error)),
     }
     drop(site);
     // Opened again it is as the build has left it.
     let site = Site::open(&kernel, make, setup)?;
-    state::admit_whole(&site.store, only(&site)).map_err(|error| Wrong::said(&error))?;
+    state::admit_whole(&site.store, only(&site)).map_err(|error| Wrong::refused(&error))?;
     proven(&site, filled)?;
     drop(site);
     verify::check_sets(&kernel)?;
     verify::wait_for_quiet(&kernel)?;
-    kernel.close().map_err(|error| Wrong::said(&error).when("it does not stop"))
+    kernel.close().map_err(|error| Wrong::refused(&error).when("it does not stop"))
 }
 
 fn proven(site: &Site, filled: &Held) -> Result<(), Wrong> {
@@ -187,7 +189,7 @@ fn proven(site: &Site, filled: &Held) -> Result<(), Wrong> {
     if held(site, database)? != *filled {
         return Err(Wrong::Broken("segments are not what they were".into()));
     }
-    let counts = database.count_indexes(&site.store).map_err(|error| Wrong::said(&error))?;
+    let counts = database.count_indexes(&site.store).map_err(|error| Wrong::refused(&error))?;
     match counts[0].entries {
         entries if entries == PARTNERS as u64 => Ok(()),
         entries => Err(Wrong::Broken(format!("the index has {entries} entries"))),

@@ -72,18 +72,18 @@ struct Town {
 
 impl Town {
     fn open(seam: &Seam, make: &Make) -> Result<Arc<Town>, Wrong> {
-        let setup = Setup::from_source(CUSTOMERS).map_err(|error| Wrong::said(&error))?;
-        let kernel = make.open(seam).map_err(|error| Wrong::said(&error))?;
+        let setup = Setup::from_source(CUSTOMERS).map_err(|error| Wrong::refused(&error))?;
+        let kernel = make.open(seam).map_err(|error| Wrong::refused(&error))?;
         let site = Site::open(&kernel, make, &Arc::new(setup))?;
         let recon = recon_of(&make.parts(seam.clone()));
-        Recon::create(&recon, &[]).map_err(|error| Wrong::said(&error))?;
-        let (recon, _) = Recon::open(recon).map_err(|error| Wrong::said(&error))?;
+        Recon::create(&recon, &[]).map_err(|error| Wrong::refused(&error))?;
+        let (recon, _) = Recon::open(recon).map_err(|error| Wrong::refused(&error))?;
         let town = Town { kernel, site, recon };
         let mut program = town.program(0)?;
         for area in CUSTOMERS_THERE {
-            told(&mut program, 0, ("ISRT", area), &["CUST     "])?;
+            expect_blank(&mut program, 0, ("ISRT", area), &["CUST     "])?;
         }
-        program.commit().map_err(|failure| Wrong::said(&failure))?;
+        program.commit().map_err(|failure| Wrong::refused(&failure))?;
         Ok(Arc::new(town))
     }
 
@@ -96,13 +96,13 @@ impl Town {
     fn work(&self, calls: &[(&str, &str, &[&str])]) -> Result<UowId, Wrong> {
         let mut program = self.program(0)?;
         for (function, area, ssas) in calls {
-            told(&mut program, 0, (function, area), ssas)?;
+            expect_blank(&mut program, 0, (function, area), ssas)?;
         }
-        program.commit().map_err(|failure| Wrong::said(&failure))?;
+        program.commit().map_err(|failure| Wrong::refused(&failure))?;
         let log = self.log();
         let end = log.end();
         let all = committed(&log, (log.oldest(), end), &|_| true, 1, &mut |_| ());
-        let newest = all.map_err(|error| Wrong::said(&error))?.pop();
+        let newest = all.map_err(|error| Wrong::refused(&error))?.pop();
         newest.map(|unit| unit.uow).ok_or_else(|| Wrong::Broken("nothing was committed".into()))
     }
 
@@ -120,7 +120,7 @@ impl Town {
         let log = Interrupted::at(2, self.log(), locked);
         let (store, units) = (&self.site.store, [unit]);
         let done = recovery::backout(store, &self.recon, &log, &units, &options, &mut |_| ());
-        done.map(drop).map_err(|error| Wrong::said(&error))
+        done.map(drop).map_err(|error| Wrong::refused(&error))
     }
 
     /// The customers through a PCB.
@@ -133,7 +133,7 @@ impl Town {
                 other => return Err(Wrong::Broken(format!("GN answers {other:?}"))),
             }
         }
-        program.back_out().map_err(|failure| Wrong::said(&failure))?;
+        program.back_out().map_err(|failure| Wrong::refused(&failure))?;
         Ok(found)
     }
 
@@ -143,7 +143,7 @@ impl Town {
 }
 
 /// A call that must be done.
-fn told(
+fn expect_blank(
     program: &mut Program,
     pcb: usize,
     (function, area): (&str, &str),
@@ -167,7 +167,7 @@ fn in_town(
         body(&town)?;
         town.site.verify()?;
         verify::wait_for_quiet(&town.kernel)?;
-        town.kernel.close().map_err(|error| Wrong::said(&error))
+        town.kernel.close().map_err(|error| Wrong::refused(&error))
     });
     ran.map_err(|why| why.to_string())
 }
@@ -212,11 +212,11 @@ fn comes_back(seed: u64, pcb: usize, neighbour: &'static str) -> Result<(), Stri
         let gone = town.work(&[("GHU", "", &[&root]), ("DLET", neighbour, &[])])?;
         let wrong = Arc::new(Mutex::new(Vec::new()));
         let mut program = town.program(1)?;
-        told(&mut program, 0, ("GHU", ""), &["CUST    (CNO     = C2)"])?;
-        told(&mut program, 0, ("DLET", "C2KIEV"), &[])?;
+        expect_blank(&mut program, 0, ("GHU", ""), &["CUST    (CNO     = C2)"])?;
+        expect_blank(&mut program, 0, ("DLET", "C2KIEV"), &[])?;
         let deleter = at_work(town, &wrong, move |town| {
             town.sleep(50);
-            program.back_out().map_err(|failure| Wrong::said(&failure))
+            program.back_out().map_err(|failure| Wrong::refused(&failure))
         })?;
         let reader = at_work(town, &wrong, move |town| {
             town.sleep(20);
@@ -251,9 +251,9 @@ pub fn a_neighbour_is_added(seed: u64) -> Result<(), String> {
             let done = Arc::clone(&told_done);
             *adder.lock() = Some(at_work(town, &wrong, move |town| {
                 let mut program = town.program(1)?;
-                told(&mut program, 0, ("ISRT", "C0KYIV"), &["CUST     "])?;
+                expect_blank(&mut program, 0, ("ISRT", "C0KYIV"), &["CUST     "])?;
                 done.store(true, SeqCst);
-                program.commit().map_err(|failure| Wrong::said(&failure))
+                program.commit().map_err(|failure| Wrong::refused(&failure))
             }));
             town.sleep(20);
             if told_done.load(SeqCst) {

@@ -64,7 +64,7 @@ impl Tale {
     ///
     /// # Errors
     /// If the source does not compile.
-    pub fn told(source: &str, script: &Script) -> Result<Tale, SetupError> {
+    pub fn of_script(source: &str, script: &Script) -> Result<Tale, SetupError> {
         let setup = Setup::from_source(source)?;
         let steps = script.given.iter();
         let steps = steps.chain(script.cases.iter().flat_map(|case| &case.steps));

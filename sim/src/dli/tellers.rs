@@ -99,7 +99,7 @@ pub fn work_through(seed: u64) -> Result<Worked, String> {
 }
 
 fn lives(seed: u64) -> Result<Worked, Wrong> {
-    let setup = Setup::from_source(BANK).map_err(|error| Wrong::said(&error))?;
+    let setup = Setup::from_source(BANK).map_err(|error| Wrong::refused(&error))?;
     let setup = Arc::new(setup);
     let mut rng = Rng::stream(seed, "tellers");
     let make = machine(&mut rng);
@@ -133,7 +133,8 @@ fn one_life(
     postings: Arc<Mutex<Postings>>,
     (seed, life): (u64, u64),
 ) -> Result<(), Wrong> {
-    let kernel = make.open(seam).map_err(|error| Wrong::said(&error).when("it does not start"))?;
+    let kernel =
+        make.open(seam).map_err(|error| Wrong::refused(&error).when("it does not start"))?;
     let site = Site::open(&kernel, make, setup)?;
     let branch = Arc::new(Branch { site, postings, life, seed });
     branch.judge()?;
@@ -157,7 +158,7 @@ fn one_life(
     branch.judge()?;
     drop(branch);
     verify::wait_for_quiet(&kernel)?;
-    kernel.close().map_err(|error| Wrong::said(&error).when("it does not stop"))
+    kernel.close().map_err(|error| Wrong::refused(&error).when("it does not stop"))
 }
 
 /// What a unit of work came to.
@@ -183,7 +184,7 @@ impl Branch {
                 return Err(Wrong::Broken(format!("account {account} answers {answer:?}")));
             }
         }
-        program.commit().map_err(|failure| Wrong::said(&failure))
+        program.commit().map_err(|failure| Wrong::refused(&failure))
     }
 
     fn serve(&self, teller: u64) -> Result<(), Wrong> {
@@ -192,7 +193,7 @@ impl Branch {
         for unit in 0..UNITS {
             let number = format!("{:02}{teller}{unit:03}", self.life);
             while let Ended::Chosen = self.post(&mut program, teller, &number, &mut rng)? {
-                program.back_out().map_err(|failure| Wrong::said(&failure))?;
+                program.back_out().map_err(|failure| Wrong::refused(&failure))?;
             }
         }
         Ok(())
@@ -231,11 +232,11 @@ impl Branch {
             }
         }
         if rng.one_in(4) {
-            program.back_out().map_err(|failure| Wrong::said(&failure))?;
+            program.back_out().map_err(|failure| Wrong::refused(&failure))?;
             return Ok(Ended::Done);
         }
         self.postings.lock().asked.insert(number.to_owned());
-        program.commit().map_err(|failure| Wrong::said(&failure))?;
+        program.commit().map_err(|failure| Wrong::refused(&failure))?;
         self.postings.lock().acknowledged.insert(number.to_owned());
         Ok(Ended::Done)
     }
@@ -244,8 +245,8 @@ impl Branch {
     fn judge(&self) -> Result<(), Wrong> {
         self.site.verify()?;
         let mut program = self.program(0)?;
-        let met = walk(0, |call| program.call(call)).map_err(|failure| Wrong::said(&failure))?;
-        program.back_out().map_err(|failure| Wrong::said(&failure))?;
+        let met = walk(0, |call| program.call(call)).map_err(|failure| Wrong::refused(&failure))?;
+        program.back_out().map_err(|failure| Wrong::refused(&failure))?;
         let (mut accounts, mut there) = (Vec::new(), BTreeSet::new());
         for Met { at, data, .. } in &met {
             let text = String::from_utf8_lossy(data).into_owned();
@@ -288,6 +289,6 @@ pub(super) fn tell(
             Ok(Some((feedback.status, String::from_utf8_lossy(&area).into_owned())))
         }
         Err(failure) if failure.abend == "U0777" => Ok(None),
-        Err(failure) => Err(Wrong::said(&failure)),
+        Err(failure) => Err(Wrong::refused(&failure)),
     }
 }

@@ -15,7 +15,7 @@ use system::System;
 
 use super::{Lived, SETS};
 use crate::history::{Contents, History, LEDGER};
-use crate::recovery::said;
+use crate::recovery::coded;
 use crate::verify;
 
 /// What is known.
@@ -107,12 +107,12 @@ impl Office {
             }
             _ => self.history.judge(self.history.moment(), &contents)?,
         }
-        self.begin_anew(&contents);
+        self.reset(&contents);
         sound(system)
     }
 
     /// What there was is over; this is what there is.
-    fn begin_anew(&self, contents: &Contents) {
+    fn reset(&self, contents: &Contents) {
         self.known.lock().epochs.push(self.history.fork());
         self.history.settle(contents);
     }
@@ -162,14 +162,14 @@ impl Office {
             Ok(()) => {
                 let arrived = self.arrived(system, point.lsn, &contents);
                 arrived.map_err(|why| format!("recovered to {}: {why}", point.lsn))?;
-                self.begin_anew(&contents);
+                self.reset(&contents);
                 self.count(Lived { went_back: 1, ..Lived::default() });
                 return sound(system);
             }
             Err(error) if self.may_refuse(system, point, &error) => {
                 self.count(Lived { refused: 1, ..Lived::default() });
             }
-            Err(error) => return Err(format!("recovery to {}: {}", point.lsn, said(error))),
+            Err(error) => return Err(format!("recovery to {}: {}", point.lsn, coded(error))),
         }
         self.history.judge(self.history.moment(), &contents)
     }
@@ -223,7 +223,7 @@ impl Office {
     pub(super) fn recovered_now(&self, system: &System) -> Result<(), String> {
         match self.recover(system, &names(), Target::Now) {
             Err(error) if is_full(&error) => {}
-            other => other.map_err(said)?,
+            other => other.map_err(coded)?,
         }
         let judged = self.history.judge(self.history.moment(), &contents_of(system)?);
         judged.map_err(|why| format!("recovered to now: {why}"))
@@ -239,14 +239,14 @@ impl Office {
         let paths = [PathBuf::from(format!("/copies/{file}.copy"))];
         let (kernel, keys, recon) = (system.kernel(), system.copy_keys(), system.recon());
         let since = self.full_copies(system).last().copied().filter(|_| more);
-        let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
+        let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(coded)?;
         let options = CopyOptions { since, bytes_per_second: 0 };
         match copy_sets(kernel, &keys, recon, &names(), &mut files, &options, &mut |_| true) {
             // A data set has been recovered since: it goes on from no copy.
             Err(RecoveryError::NoCopy { .. }) if more => Ok(()),
             // Or while it was copied.
             Err(RecoveryError::Replaced { .. }) => Ok(()),
-            other => other.map(drop).map_err(said),
+            other => other.map(drop).map_err(coded),
         }
     }
 
@@ -268,7 +268,7 @@ impl Office {
             let gone = state.image_copies.keys().copied().filter(rests_on_it);
             (gone.map(recon::Record::ImageCopyGone).collect(), ())
         });
-        forgotten.map_err(said)
+        forgotten.map_err(coded)
     }
 
     /// Policy is about to delete what no recovery needs.
@@ -330,7 +330,7 @@ fn ledger(system: &System) -> Result<DataSetId, String> {
 fn sound(system: &System) -> Result<(), String> {
     let kernel = system.kernel();
     for set in kernel.all_sets() {
-        kernel.settle_frees(set.id()).map_err(said)?;
+        kernel.settle_frees(set.id()).map_err(coded)?;
     }
     verify::wait_for_conversions(kernel).map_err(|why| why.to_string())?;
     verify::check_sets(kernel).map_err(|why| why.to_string())?;

@@ -12,7 +12,7 @@ use system::operator::{Refusal, Request};
 
 use super::office::{Office, is_full, names};
 use super::{FRAMES, Lived, SETS, UNIT};
-use crate::recovery::said;
+use crate::recovery::coded;
 
 /// Asks a system for something.
 pub(super) fn ask(system: &System, verb: &str, arguments: Value) -> Result<Value, Refusal> {
@@ -81,13 +81,13 @@ impl Operator {
             9 | 10 => self.change_form(),
             11..=13 => self.change_pools(),
             14 => self.recover(),
-            15 => system.kernel().checkpoint_now(false).map_err(said),
+            15 => system.kernel().checkpoint_now(false).map_err(coded),
             16 => office.proven(&system, false),
             17 if self.restripes => self.change_stripes(),
             _ => {
                 let log = system.kernel().log();
                 let lsn = log.next_lsn();
-                log.wait_durable(lsn).map_err(said)?;
+                log.wait_durable(lsn).map_err(coded)?;
                 office.note_point(lsn);
                 Ok(())
             }
@@ -174,7 +174,7 @@ impl Operator {
             }
             Err(RecoveryError::InUse { .. } | RecoveryError::Replaced { .. }) => Ok(()),
             Err(error) if is_full(&error) => Ok(()),
-            Err(error) => Err(format!("recovery of {names:?}: {}", said(error))),
+            Err(error) => Err(format!("recovery of {names:?}: {}", coded(error))),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs other seeds and rounds; a failure names its own.
 
-use holdfast_sim::{archive, crew};
+use holdfast_sim::{archive, parallel};
 
 /// Some crashes in each round, and so many in all.
 fn enough(crashes: &[u64], more_than: u64) {
@@ -11,7 +11,7 @@ fn enough(crashes: &[u64], more_than: u64) {
 }
 
 fn rounds(more_than: u64, run: impl Fn(u64) -> Result<u64, String> + Sync) {
-    enough(&crew::each(0..1, run), more_than);
+    enough(&parallel::each(0..1, run), more_than);
 }
 
 #[test]
@@ -21,22 +21,22 @@ fn a_crash_at_every_write_of_archive_reuse_and_deletion_loses_nothing() {
 
 #[test]
 fn an_archive_that_is_recorded_is_there_whatever_crashes_while_policy_deletes() {
-    enough(&crew::each(1..5, archive::deletions), 80);
+    enough(&parallel::each(1..5, archive::deletions), 80);
 }
 
 #[test]
 fn what_one_log_copy_stores_wrong_is_archived_from_the_other() {
-    crew::each(1..7, archive::damage_is_not_archived);
+    parallel::each(1..7, archive::damage_is_not_archived);
 }
 
 #[test]
 fn damaged_archives_are_read_from_their_copy_and_made_anew() {
-    crew::each(1..13, archive::damaged_copies_are_made_anew);
+    parallel::each(1..13, archive::damaged_copies_are_made_anew);
 }
 
 #[test]
 fn a_full_archive_holds_work_but_loses_nothing() {
-    crew::each(1..7, archive::a_full_archive_holds_work_but_loses_nothing);
+    parallel::each(1..7, archive::a_full_archive_holds_work_but_loses_nothing);
 }
 
 #[test]
@@ -58,26 +58,26 @@ fn an_archive_that_is_faster_than_the_log_never_gets_ahead_of_it() {
 
 #[test]
 fn a_log_that_is_spoilt_in_use_is_repaired_whatever_crashes() {
-    crew::each(0..1, |round| match archive::repairing(round, None)? {
+    parallel::each(0..1, |round| match archive::repairing(round, None)? {
         0 => Ok(()),
         crashes => Err(format!("{crashes} crashes by themselves")),
     });
     rounds(80, |round| archive::repairing(round, Some(1)));
     // Here the one copy that a start reads shows a group of a version that is not known.
-    crew::each(7..8, |round| archive::repairing(round, Some(1)).map(drop));
+    parallel::each(7..8, |round| archive::repairing(round, Some(1)).map(drop));
 }
 
 #[test]
 fn what_both_copies_of_the_log_have_lost_comes_from_an_archive_or_is_named() {
-    crew::each(1..9, archive::a_start_takes_them_from_an_archive);
-    crew::each(1..7, archive::what_is_nowhere_is_named);
+    parallel::each(1..9, archive::a_start_takes_them_from_an_archive);
+    parallel::each(1..7, archive::what_is_nowhere_is_named);
 }
 
 #[test]
 fn a_write_ahead_data_set_that_begins_anew_in_use_loses_nothing() {
-    crew::each(0..1, |round| match archive::beginning_anew(round, None)? {
+    parallel::each(0..1, |round| match archive::wads_recreated(round, None)? {
         0 => Ok(()),
         crashes => Err(format!("{crashes} crashes by themselves")),
     });
-    rounds(60, |round| archive::beginning_anew(round, Some(1)));
+    rounds(60, |round| archive::wads_recreated(round, Some(1)));
 }

@@ -2,11 +2,11 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::{care, crew, cut, passed};
+use holdfast_sim::{care, cut, parallel, passed};
 
 #[test]
 fn what_is_spoilt_beneath_a_system_in_use_is_named_and_repaired() {
-    crew::each(1..4, care::what_is_spoilt_is_named_and_repaired);
+    parallel::each(1..4, care::what_is_spoilt_is_named_and_repaired);
 }
 
 #[test]
@@ -16,22 +16,24 @@ fn nothing_is_repaired_with_what_is_not_good() {
 
 #[test]
 fn the_doctor_answers_whatever_is_left_of_a_system_and_writes_nothing() {
-    crew::each(1..3, |seed| care::the_doctor_survives_any_damage(seed, 60));
+    parallel::each(1..3, |seed| care::the_doctor_survives_any_damage(seed, 60));
 }
 
 #[test]
 fn nothing_is_lost_of_what_changes_while_it_is_recovered() {
-    crew::each(1..5, care::nothing_is_lost_while_it_is_recovered);
+    parallel::each(1..5, care::nothing_is_lost_while_it_is_recovered);
 }
 
 #[test]
 fn nothing_is_called_damaged_while_files_are_cut_off_and_grow_again() {
-    crew::each(1..13, cut::nothing_is_called_damaged_that_is_sound);
+    parallel::each(1..13, cut::nothing_is_called_damaged_that_is_sound);
 }
 
 #[test]
 fn a_copy_in_the_double_write_area_that_a_conversion_has_passed_is_no_damage() {
     for to in [passed::To::Plain, passed::To::NextKey] {
-        crew::each(1..3, move |seed| passed::what_a_conversion_has_passed_is_no_damage(seed, to));
+        parallel::each(1..3, move |seed| {
+            passed::what_a_conversion_has_passed_is_no_damage(seed, to)
+        });
     }
 }

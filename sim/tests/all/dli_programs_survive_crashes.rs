@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use dli_model::Subject;
 use dli_model::script::{Script, Step};
-use holdfast_sim::crew;
 use holdfast_sim::dli::life::{self, Lived};
 use holdfast_sim::dli::numbered;
 use holdfast_sim::dli::taken_back;
 use holdfast_sim::dli::tale::Tale;
 use holdfast_sim::dli::tellers;
 use holdfast_sim::machine::Make;
+use holdfast_sim::parallel;
 
 /// HIDAM with a secondary index and twins without keys, HDAM, PHIDAM.
 const SHOP: &str = "
@@ -120,26 +120,26 @@ checkpoint
 
 #[test]
 fn random_programs_go_on_behind_their_last_sync_point() {
-    let lived: Vec<Lived> = crew::each(1..121, life::live_through);
+    let lived: Vec<Lived> = parallel::each(1..121, life::live_through);
     let crashes: usize = lived.iter().map(|one| one.crashes).sum();
     assert!(crashes > lived.len(), "{crashes} crashes are too few");
 }
 
 #[test]
 fn tellers_at_once_lose_no_posting() {
-    let worked = crew::each(1..41, tellers::work_through);
+    let worked = parallel::each(1..41, tellers::work_through);
     let postings: usize = worked.iter().map(|one| one.postings).sum();
     assert!(postings > 10 * worked.len(), "{postings} postings are too few");
 }
 
 #[test]
 fn nobody_misses_what_is_put_back_beside_what_a_backout_brings_back() {
-    crew::each(1..11, taken_back::a_neighbour_comes_back);
+    parallel::each(1..11, taken_back::a_neighbour_comes_back);
 }
 
 #[test]
 fn nobody_adds_an_entry_beside_one_that_a_backout_is_taking_away() {
-    crew::each(1..11, taken_back::a_neighbour_is_added);
+    parallel::each(1..11, taken_back::a_neighbour_is_added);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn an_index_of_equal_keys_is_built_over_data_whenever_the_machine_crashes() {
 #[test]
 fn a_program_goes_on_from_every_crash_point() {
     let script = Script::parse(SHOP_CALLS).expect("a script");
-    let tale = Arc::new(Tale::told(SHOP, &script).expect("sources that compile"));
+    let tale = Arc::new(Tale::of_script(SHOP, &script).expect("sources that compile"));
     expect_answers(&tale);
     let make = Make { frames: 64, redo_bytes_max: 6 << 10, ..Make::dual() };
     match life::sweep(&tale, &make, 1) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use holdfast_sim::machine::Make;
 use holdfast_sim::media::{self, Met, Rested};
-use holdfast_sim::{ahead, crew};
+use holdfast_sim::{ahead, parallel};
 use seam::sim::Rng;
 
 /// Spoils each of the files some times, one fault a time.
@@ -103,5 +103,5 @@ fn a_system_whose_only_write_ahead_data_set_is_gone_or_cut_says_so() {
 
 #[test]
 fn a_system_whose_only_write_ahead_data_set_was_overwritten_says_so() {
-    crew::each(1..5, ahead::overwritten_is_named);
+    parallel::each(1..5, ahead::overwritten_is_named);
 }

@@ -2,13 +2,13 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::crew;
 use holdfast_sim::machine::Make;
 use holdfast_sim::online::{live_through, sweep};
+use holdfast_sim::parallel;
 
 #[test]
 fn what_clients_were_told_is_there_exactly_once_after_random_crashes() {
-    let lived = crew::each(1..60, live_through);
+    let lived = parallel::each(1..60, live_through);
     assert!(lived.iter().map(|one| one.inputs).sum::<usize>() > lived.len());
 }
 

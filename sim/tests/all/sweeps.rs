@@ -4,7 +4,7 @@
 
 use holdfast_sim::scenario::{self, Scenario};
 use holdfast_sim::sweep::{Thoroughness, sweep};
-use holdfast_sim::{ahead, crew, forms};
+use holdfast_sim::{ahead, forms, parallel};
 
 fn every_crash_point(scenario: &Scenario) {
     let seeds = std::env::var("SEEDS").map_or(2, |seeds| seeds.parse().unwrap());
@@ -113,7 +113,7 @@ fn every_crash_point_of_a_re_key() {
 
 #[test]
 fn what_a_conversion_wipes_is_not_lost() {
-    let seen = crew::each(1..40, forms::what_is_wiped_is_not_lost);
+    let seen = parallel::each(1..40, forms::what_is_wiped_is_not_lost);
     assert!(seen.iter().any(|seen| *seen > 0), "no proof met a conversion at work");
 }
 

@@ -2,10 +2,12 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure prints what to run to see it again.
 
-use holdfast_sim::crew;
+use holdfast_sim::parallel;
 use holdfast_sim::swarm::{Plan, swarm};
 
 #[test]
 fn two_thousand_random_seeds_lose_nothing() {
-    crew::each(1..2_001, |seed| swarm(&Plan::drawn(seed)).map_err(|failure| failure.to_string()));
+    parallel::each(1..2_001, |seed| {
+        swarm(&Plan::drawn(seed)).map_err(|failure| failure.to_string())
+    });
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use holdfast_sim::crew;
+use holdfast_sim::parallel;
 use holdfast_sim::whole::{self, Lived};
 use seam::disk::read_small;
 use seam::fresh::replace_small;
@@ -23,7 +23,7 @@ fn the_whole_kernel_loses_nothing_while_the_stripes_of_its_log_change() {
 
 /// Lives through all of these, in which everything happens often enough.
 fn live(usual: Range<u64>, restripes: bool) {
-    let lives = crew::each(usual, |seed| whole::live_through(seed, restripes));
+    let lives = parallel::each(usual, |seed| whole::live_through(seed, restripes));
     let mut all = Lived::default();
     lives.iter().for_each(|lived| all += *lived);
     println!("{all:?}");

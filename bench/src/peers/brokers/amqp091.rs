@@ -162,8 +162,8 @@ impl Channel {
         match self.read_method(None)? {
             Some((method, arguments)) if method == wanted => Ok(arguments),
             Some((method, arguments)) => {
-                let told = String::from_utf8_lossy(&arguments).into_owned();
-                Err(self.wire.unexpected(format!("method {method:?}: {told}")))
+                let reported = String::from_utf8_lossy(&arguments).into_owned();
+                Err(self.wire.unexpected(format!("method {method:?}: {reported}")))
             }
             None => Err(self.wire.unexpected("nothing")),
         }
@@ -203,8 +203,11 @@ impl Puts {
                 ACK => self.confirmed += 1,
                 NACK => return Err(self.channel.wire.unexpected("a message was not taken")),
                 other => {
-                    let told = String::from_utf8_lossy(&arguments).into_owned();
-                    return Err(self.channel.wire.unexpected(format!("method {other:?}: {told}")));
+                    let reported = String::from_utf8_lossy(&arguments).into_owned();
+                    return Err(self
+                        .channel
+                        .wire
+                        .unexpected(format!("method {other:?}: {reported}")));
                 }
             }
         }

@@ -47,9 +47,9 @@ impl Artemis {
         create.args(["--no-mqtt-acceptor", "--no-stomp-acceptor", "--no-amqp-acceptor"]);
         create.args(["--host", "127.0.0.1", "--default-port", &port.to_string()]);
         create.args(["--queues", &format!("{QUEUE}:anycast")]).arg(&instance);
-        let told = create.output().map_err(BenchError::system("run", &home))?;
-        if !told.status.success() {
-            let reason = String::from_utf8_lossy(&told.stderr).trim().to_owned();
+        let answer = create.output().map_err(BenchError::system("run", &home))?;
+        if !answer.status.success() {
+            let reason = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
             return Err(BenchError::subject(NAME, "make a broker", reason));
         }
         let mut command = Command::new(instance.join("bin/artemis"));

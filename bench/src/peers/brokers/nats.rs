@@ -42,8 +42,9 @@ impl Nats {
             folder.join("store")
         );
         std::fs::write(&file, text).map_err(BenchError::system("write", &file))?;
-        let told = Command::new(&program).arg("--version").output();
-        let version = told.map(|told| String::from_utf8_lossy(&told.stdout).trim().to_owned());
+        let reported = Command::new(&program).arg("--version").output();
+        let version =
+            reported.map(|reported| String::from_utf8_lossy(&reported.stdout).trim().to_owned());
         let mut command = Command::new(&program);
         command.arg("-c").arg(&file);
         let process = Process::start(NAME, command, port, &folder.join("log"))?;
@@ -145,9 +146,9 @@ impl Line {
         self.publish(subject, &inbox, body.as_bytes());
         self.wire.send()?;
         let answer = self.next(None)?;
-        let told = answer.map(|one| String::from_utf8_lossy(&one.body).into_owned());
-        match told {
-            Some(told) if !told.contains("\"error\"") => Ok(()),
+        let reported = answer.map(|one| String::from_utf8_lossy(&one.body).into_owned());
+        match reported {
+            Some(reported) if !reported.contains("\"error\"") => Ok(()),
             other => Err(self.wire.unexpected(other.unwrap_or_default())),
         }
     }

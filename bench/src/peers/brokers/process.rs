@@ -71,8 +71,8 @@ impl Process {
                 return Ok(process);
             }
             if begun.elapsed() > START || !matches!(process.child.try_wait(), Ok(None)) {
-                let told = std::fs::read_to_string(log).unwrap_or_default();
-                let last: Vec<&str> = told.lines().rev().take(3).collect();
+                let answer = std::fs::read_to_string(log).unwrap_or_default();
+                let last: Vec<&str> = answer.lines().rev().take(3).collect();
                 return Err(BenchError::subject(peer, "start", last.join(" | ")));
             }
             std::thread::sleep(Duration::from_millis(50));

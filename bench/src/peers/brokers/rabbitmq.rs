@@ -86,8 +86,8 @@ impl Broker for RabbitMq<'_> {
 
     fn version(&self) -> String {
         let mut asked = Command::new("dpkg-query");
-        let told = asked.args(["-W", "-f", "${Version}", "rabbitmq-server"]).output();
-        let output = told.map(|told| told.stdout).unwrap_or_default();
+        let answer = asked.args(["-W", "-f", "${Version}", "rabbitmq-server"]).output();
+        let output = answer.map(|answer| answer.stdout).unwrap_or_default();
         String::from_utf8_lossy(&output).into_owned()
     }
 

@@ -120,11 +120,11 @@ fn completed(command_line: &Command, words: &str, folder: &str) -> String {
     }
     let (verb, operands) = words.split_at(depth);
     let takes = |id: &str| command.get_arguments().any(|one| one.get_id() == id);
-    let says = |wanted: &str| operands.contains(&wanted);
+    let has = |wanted: &str| operands.contains(&wanted);
     let mut typed = verb.to_vec();
     if operands.iter().any(|word| in_folder(word, folder).is_some()) {
         // It is there already, by its name in usage lines.
-    } else if takes(OPTION) && !says("-s") && !says("--system") {
+    } else if takes(OPTION) && !has("-s") && !has("--system") {
         typed.extend(["-s", folder]);
     } else if takes(OPERAND) && operands.iter().all(|word| word.starts_with('-')) {
         typed.push(folder);

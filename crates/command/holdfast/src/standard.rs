@@ -14,8 +14,8 @@ use seam::Seam;
 use seam::disk::Disk;
 use system::{Places, SystemConfig};
 
-pub(crate) use jobs::special::is_special;
-use jobs::special::leads;
+pub(crate) use jobs::special_files::is_special;
+use jobs::special_files::leads;
 
 use crate::failure::{Failure, Result};
 

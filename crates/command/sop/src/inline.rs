@@ -146,7 +146,7 @@ pub(crate) fn sign(seam: &Seam, args: &SignArgs) -> Result<()> {
     if args.kind == As::Clearsigned {
         let input_read: &mut dyn Read = &mut input;
         let made = openpgp::sign_cleartext(input_read, &signers, None, &mut out);
-        input.told(made)?;
+        input.with_reason(made)?;
     } else {
         let writing = Writing {
             encrypted: false,
@@ -156,7 +156,7 @@ pub(crate) fn sign(seam: &Seam, args: &SignArgs) -> Result<()> {
             ..Writing::default()
         };
         let made = writing.run(&mut input, &mut out, &Stats::default());
-        input.told(made)?;
+        input.with_reason(made)?;
     }
     release(out, None)
 }

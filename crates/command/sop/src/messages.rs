@@ -94,7 +94,7 @@ pub(crate) fn encrypt(seam: &Seam, args: &EncryptArgs) -> Result<()> {
             };
             return Err(reason.because(error.to_string()));
         }
-        other => input.told(other)?,
+        other => input.with_reason(other)?,
     };
     if let (Some(place), Some(key)) = (&mut session_key, made) {
         place.fill(session_key_text(&key).as_bytes())?;

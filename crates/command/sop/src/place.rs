@@ -76,7 +76,7 @@ fn options() -> OpenOptions {
 }
 
 /// A second handle of an open file (4).
-fn again(number: u32, anew: &OpenOptions) -> io::Result<File> {
+fn again(number: u32, opening: &OpenOptions) -> io::Result<File> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
     let target = i32::try_from(number).map_err(io::Error::other)?;
     let handle = pidfd_open(getpid(), PidfdFlags::empty())
@@ -84,7 +84,7 @@ fn again(number: u32, anew: &OpenOptions) -> io::Result<File> {
     match handle {
         Ok(handle) => Ok(File::from(handle)),
         Err(rustix::io::Errno::PERM | rustix::io::Errno::NOSYS) => {
-            anew.open(format!("/proc/self/fd/{number}"))
+            opening.open(format!("/proc/self/fd/{number}"))
         }
         Err(error) => Err(error.into()),
     }

@@ -59,7 +59,7 @@ pub(crate) fn sign(seam: &Seam, args: &SignArgs) -> Result<()> {
     let mut input = Text::new(io::stdin(), is_text);
     let made =
         openpgp::sign_detached(&mut input, &signers, is_text, None, false, &Stats::default());
-    let packets = input.told(made)?;
+    let packets = input.with_reason(made)?;
     let mut out = main_output(seam);
     write_signatures(&mut out, &packets, &args.armored)?;
     if let Some(micalg) = &mut micalg {
@@ -156,7 +156,7 @@ impl<R: Read> Text<R> {
     }
 
     /// What was made of the input, with the right reason if it was no text.
-    pub(crate) fn told<T>(&self, made: openpgp::Result<T>) -> Result<T> {
+    pub(crate) fn with_reason<T>(&self, made: openpgp::Result<T>) -> Result<T> {
         if self.is_broken || !self.begun.is_empty() {
             return Err(Reason::ExpectedText.because("standard input is no UTF-8 text"));
         }

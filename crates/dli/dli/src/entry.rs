@@ -12,7 +12,7 @@ use hierarchy::{Database, IndexTree, Result};
 use store::{Read, Store, Unit};
 
 use crate::context::CallContext;
-use crate::held::Held;
+use crate::hold_state::Held;
 use crate::pcb::DbPcb;
 use crate::plan::LevelPlan;
 use crate::replacement::{Current, Replacement};

@@ -6,7 +6,7 @@ use hierarchy::{Result, Stored};
 use store::{Read, Store, Unit};
 
 use crate::context::CallContext;
-use crate::held::Held;
+use crate::hold_state::Held;
 use crate::pcb::DbPcb;
 use crate::plan::Plan;
 use crate::position::{Cut, Side};

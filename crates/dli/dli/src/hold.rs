@@ -9,7 +9,7 @@ use crate::area;
 use crate::context::CallContext;
 use crate::entry;
 use crate::get::Answer;
-use crate::held::Held;
+use crate::hold_state::Held;
 use crate::join;
 use crate::pcb::DbPcb;
 use crate::position::Side;

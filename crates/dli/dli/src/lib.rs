@@ -8,7 +8,7 @@
 //! | question | where |
 //! |---|---|
 //! | what does a PCB see, and how is it reached? | `view` |
-//! | what is a PCB made of? | `pcb`; `search_state`, `held`, `parentage`, `feedback`, `loading` |
+//! | what is a PCB made of? | `pcb`; `search_state`, `hold_state`, `parentage`, `feedback`, `loading` |
 //! | what do the SSAs of a call ask? | crate `ssa`, `plan` |
 //! | how is a path searched? | `search`, `search_stack`; with a key that is known whole: `direct` |
 //! | GU, GN, GNP; what GE and GB leave | `get`; GN without SSAs: `scan` |
@@ -37,8 +37,8 @@ mod failure;
 mod feedback;
 mod gaps;
 mod get;
-mod held;
 mod hold;
+mod hold_state;
 mod implied;
 mod insert;
 mod join;

@@ -10,7 +10,7 @@
 //! 2. Where nobody else can use the databases, nothing is locked at all.
 
 use hierarchy::Result;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::{Grant, LockMode, LockName, SetId, Unit, Wait};
 
 /// The name of a database record: the set and the key of its root.
@@ -141,7 +141,7 @@ impl Locks {
         let elsewhere = self.current.iter().flatten().any(|other| other == record)
             || self.classes.iter().any(|(_, other)| other == record);
         let changed = unit.held(record.name()) == Some(LockMode::Exclusive);
-        if !elsewhere && (!changed || planted(Plant::RecordGivenBack)) {
+        if !elsewhere && (!changed || armed(Failpoint::RecordGivenBack)) {
             unit.unlock(record.name())?;
         }
         Ok(())

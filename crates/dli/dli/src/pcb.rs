@@ -9,7 +9,7 @@ use store::{LockMode, Store};
 
 use crate::context::CallContext;
 use crate::feedback::Feedback;
-use crate::held::Hold;
+use crate::hold_state::Hold;
 use crate::loading::Loading;
 use crate::marks::Marks;
 use crate::parentage::Parentage;

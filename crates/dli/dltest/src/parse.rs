@@ -284,8 +284,8 @@ impl Parser {
     }
 
     fn bad_number(&mut self, card: &Card, what: &str) {
-        let said = card.trimmed(5, 8).escape_ascii().to_string();
-        self.wrong(card, 5, fault::NUMBER, format!("'{said}' is no number that says {what}"));
+        let typed = card.trimmed(5, 8).escape_ascii().to_string();
+        self.wrong(card, 5, fault::NUMBER, format!("'{typed}' is no number that says {what}"));
         self.drop_call(card);
     }
 

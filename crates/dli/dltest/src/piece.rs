@@ -90,9 +90,9 @@ impl Piece {
         let whole = prefix + length;
         let into = area.get_mut(..whole)?;
         if prefix > 0 {
-            let said = u16::try_from(whole).ok()?;
+            let stated = u16::try_from(whole).ok()?;
             into[..prefix].fill(0);
-            into[..2].copy_from_slice(&said.to_be_bytes());
+            into[..2].copy_from_slice(&stated.to_be_bytes());
         }
         let text = &self.text[..self.text.len().min(length)];
         into[prefix..].fill(b' ');
@@ -109,8 +109,8 @@ impl Piece {
         let data = Piece { form, length: Some(expected.saturating_sub(prefix)), ..self.clone() };
         let difference = match area.first_chunk::<2>() {
             None => Some(format!("length {expected} expected, nothing returned")),
-            Some(said) => {
-                let returned = usize::from(u16::from_be_bytes(*said));
+            Some(stated) => {
+                let returned = usize::from(u16::from_be_bytes(*stated));
                 let differs = returned != expected;
                 differs.then(|| format!("length {expected} expected, {returned} returned"))
             }
@@ -129,8 +129,8 @@ impl Piece {
         let expected = |at: usize| self.text.get(at).copied().unwrap_or(b' ');
         let length = match self.length {
             Some(length) if length > area.len() => {
-                let said = format!("{length} bytes expected, {} returned", area.len());
-                return (prefix + area.len(), Some(said));
+                let stated = format!("{length} bytes expected, {} returned", area.len());
+                return (prefix + area.len(), Some(stated));
             }
             Some(length) => length,
             None => self.text.len().min(area.len()),

@@ -14,12 +14,12 @@ use definitions::Organization::{Hidam, Hisam, Phidam, Shisam};
 use store::Store;
 
 use crate::database::Database;
+use crate::display::shown;
 use crate::error::{HierarchyError, Refused, Result};
 use crate::fill::Filler;
 use crate::index::{IndexEntry, Source};
 use crate::input::Given;
 use crate::schema::{LEVELS_MAX, Levels, SegmentType, TypeAt};
-use crate::shown::shown;
 use crate::twin;
 use crate::value::Stored;
 
@@ -316,9 +316,9 @@ pub(crate) fn check_data(kind: &SegmentType, data: &[u8]) -> std::result::Result
         return Err(format!("it has {len} bytes, and its definition says {max}"));
     }
     if kind.variable {
-        let said = data.first_chunk().map_or(0, |ll| usize::from(u16::from_be_bytes(*ll)));
-        if said != len {
-            return Err(format!("its length field says {said}, and it has {len} bytes"));
+        let stated = data.first_chunk().map_or(0, |ll| usize::from(u16::from_be_bytes(*ll)));
+        if stated != len {
+            return Err(format!("its length field says {stated}, and it has {len} bytes"));
         }
         if !(min..=max).contains(&len) {
             return Err(format!("it has {len} bytes, and its definition says {min} to {max}"));

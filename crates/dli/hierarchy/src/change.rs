@@ -9,7 +9,7 @@
 //!    taken.
 //! 3. A segment that is deleted physically has no index entries.
 
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::{KeyRange, Outcome, Read, SetId, Store, Unit};
 
 use crate::database::Database;
@@ -231,7 +231,7 @@ impl Database {
                 keeper.refill(tree, &mut work.new, &mut work.old_value)?;
                 continue;
             }
-            if had && !planted(Plant::IndexEntryKept) {
+            if had && !armed(Failpoint::IndexEntryKept) {
                 keeper.remove(tree, &work.old.key)?;
             }
             if has && !keeper.add(tree, &work.new)? {

@@ -18,7 +18,7 @@ use store::Store;
 
 use crate::error::{Damaged, Result};
 use crate::record;
-use crate::replaced;
+use crate::replacements;
 
 const VERSION: u8 = 1;
 /// What stands behind the name in the key.
@@ -63,7 +63,7 @@ fn noted<S: Store>(store: &S, name: DbdName) -> Result<Option<Digest>> {
     let before = |position| notes.iter().rev().find(|(at, _)| *at <= position).copied();
     let Some(mut last) = before(u64::MAX) else { return Ok(None) };
     // The newest replacement first: one to a point takes back what was noted since.
-    for replaced in replaced::all(store, name)?.iter().rev() {
+    for replaced in replacements::all(store, name)?.iter().rev() {
         if replaced.to > 0 && last.0 <= replaced.at && last.0 > replaced.to {
             match before(replaced.to) {
                 Some(earlier) => last = earlier,

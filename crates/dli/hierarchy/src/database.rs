@@ -59,7 +59,7 @@ struct Kept {
     name: String,
     attributes: SetAttributes,
     /// The database or the index whose settings say so.
-    says: DbdName,
+    set_by: DbdName,
 }
 
 /// A set whose control intervals are not those that the settings say.
@@ -68,7 +68,7 @@ pub struct Unlike {
     /// Its name.
     pub set: String,
     /// The database or the index whose settings say otherwise.
-    pub says: DbdName,
+    pub set_by: DbdName,
     /// Bytes of its intervals.
     pub has: u32,
     /// Bytes that the settings say.
@@ -108,12 +108,12 @@ impl Database {
                 _ => own.clone(),
             };
             let prefix_bytes = IndexTree::prefix_bytes(&index);
-            let says = match its.as_ref().is_some_and(|its| interval_bytes(its).is_some()) {
+            let set_by = match its.as_ref().is_some_and(|its| interval_bytes(its).is_some()) {
                 true => index.dbd,
                 false => name,
             };
             let attributes = SetAttributes { prefix_bytes, ..set };
-            kept.push(Kept::make(store, index.dbd.text().into(), attributes, says)?);
+            kept.push(Kept::make(store, index.dbd.text().into(), attributes, set_by)?);
             let set = kept[kept.len() - 1].set;
             let (source, target) = (at(index.source_code), at(index.target_code));
             let target_level = usize::from(dbd.segments[target.index()].level);
@@ -300,10 +300,10 @@ impl Database {
     /// If the store refuses.
     pub fn unlike<S: Store>(&self, store: &S) -> Result<Vec<Unlike>> {
         let mut unlike = Vec::new();
-        for Kept { set, name, attributes, says } in &self.kept {
+        for Kept { set, name, attributes, set_by } in &self.kept {
             let Some(wanted) = attributes.interval_bytes else { continue };
             if let Some(has) = store.interval_bytes(*set)?.filter(|has| *has != wanted) {
-                unlike.push(Unlike { set: name.clone(), says: *says, has, wanted });
+                unlike.push(Unlike { set: name.clone(), set_by: *set_by, has, wanted });
             }
         }
         Ok(unlike)
@@ -314,7 +314,7 @@ impl Database {
     ///
     /// # Errors
     /// [`HierarchyError::NotEmpty`], or if the store refuses.
-    pub fn make_anew<S: Store>(&self, store: &S) -> Result<()> {
+    pub fn recreate<S: Store>(&self, store: &S) -> Result<()> {
         if !self.is_empty(store)? {
             return Err(HierarchyError::NotEmpty(self.name()));
         }
@@ -369,9 +369,9 @@ impl Kept {
         store: &S,
         name: String,
         attributes: SetAttributes,
-        says: DbdName,
+        set_by: DbdName,
     ) -> Result<Kept> {
-        Ok(Kept { set: make_set(store, &name, &attributes)?, name, attributes, says })
+        Ok(Kept { set: make_set(store, &name, &attributes)?, name, attributes, set_by })
     }
 }
 

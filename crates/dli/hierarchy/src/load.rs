@@ -20,12 +20,12 @@ use store::{Entry, LoadSource, Read, SetId, Store, Unit, UnitOptions};
 
 use crate::arrange::Arranger;
 use crate::database::Database;
+use crate::display::shown;
 use crate::error::{HierarchyError, Refused, Result};
 use crate::fill::{Clash, Filler, ROOM};
 pub use crate::input::{Given, Input, InputError, Others};
 use crate::relation::Relation;
 use crate::schema::TypeAt;
-use crate::shown::shown;
 use crate::state::{self, State};
 
 /// What a load made.

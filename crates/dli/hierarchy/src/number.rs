@@ -11,7 +11,7 @@
 //! 2. Each segment gets one identity, in hierarchic order, as from a load.
 //! 3. Nothing is numbered under another definition than it was begun with: the types are recorded.
 
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::{Store, Unit, UnitOptions};
 
 use crate::database::Database;
@@ -139,7 +139,7 @@ impl<'b> Batch<'b> {
             let (set, key) = database.locate(&one.path)?;
             let _ = unit.replace(set, key, &value)?;
         }
-        if !planted(Plant::NumberingForgotten) {
+        if !armed(Failpoint::NumberingForgotten) {
             record::put_in(store, &mut unit, database.name(), record)?;
         }
         unit.commit()?;

@@ -35,12 +35,12 @@ use store::{KeyRange, Read, SetId, Store, Unit, UnitOptions};
 
 use crate::change::{Segment, Work};
 use crate::database::Database;
+use crate::display::shown;
 use crate::error::{Damaged, HierarchyError, Refused, Result};
 use crate::input::Others;
 use crate::record::is_empty_set;
 use crate::relation::Relation;
 use crate::schema::TypeAt;
-use crate::shown::shown;
 use crate::target::Target;
 use crate::value::{Deleted, Stored};
 

@@ -9,7 +9,7 @@
 //! | that, and the name of a partition | version 1, then `O`: it is offline |
 //!
 //! The set has the forms of the past, too ([`crate::form`]), when data was replaced
-//! ([`crate::replaced`]), and with which map it was converted ([`crate::converted`]).
+//! ([`crate::replacements`]), and with which map it was converted ([`crate::converted`]).
 //!
 //! Between `N` and the layout, which is the one that the numbering makes, stands how far it is
 //! ([`crate::number`]): one byte, so many segment codes, two bytes (big endian), a path of that
@@ -38,7 +38,7 @@ use crate::form;
 pub use crate::layout::{compare, compare_to_read, layout, layout_of, same_places, unnumbered};
 use crate::record::{Numbering, VERSION, put, put_value};
 pub use crate::record::{Record, SET, State, holds_something, state_of};
-use crate::replaced;
+use crate::replacements;
 use crate::schema::TypeAt;
 
 /// Takes a database into use: compares its recorded layout with what the system says now. Answers
@@ -161,7 +161,7 @@ pub fn begin_load<S: Store>(store: &S, database: &Database) -> Result<()> {
         });
     }
     record(store, database, State::Loading)?;
-    replaced::note(store, database.name(), 0)?;
+    replacements::note(store, database.name(), 0)?;
     converted::note(store, database.name(), None)
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn record_empty<S: Store>(store: &S, database: &Database) -> Result<(
     for at in 0..emptied.schema.types.len() {
         emptied.schema.types[at].has_identity = database.needs_identity(TypeAt(at as u8));
     }
-    replaced::note(store, database.name(), 0)?;
+    replacements::note(store, database.name(), 0)?;
     converted::note(store, database.name(), None)?;
     record(store, &emptied, State::Ready)
 }

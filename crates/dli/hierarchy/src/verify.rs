@@ -24,12 +24,12 @@ use store::{Read, Store, Unit, UnitOptions};
 use crate::arrange::check_data;
 use crate::count::count_entries;
 use crate::database::Database;
+use crate::display::shown;
 use crate::error::Result;
 use crate::index::{IndexEntry, IndexTree, Source};
 use crate::input::Others;
 use crate::relation::Relation;
 use crate::schema::{LEVELS_MAX, Levels, TypeAt};
-use crate::shown::shown;
 use crate::value::Stored;
 use crate::walk::{Found, Seen};
 

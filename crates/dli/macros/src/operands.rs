@@ -271,14 +271,18 @@ mod tests {
 
     #[track_caller]
     fn assert_reads(text: &str, expected: &str, codes: &[&str]) {
-        let (operands, said) = read(text);
+        let (operands, reported) = read(text);
         let one = |operand: &Operand| {
             let keyword = operand.keyword.as_ref().map(|word| format!("{}=", word.text));
             keyword.unwrap_or_default() + &written(&operand.value)
         };
         let all: Vec<String> = operands.iter().map(one).collect();
         assert_eq!(all.join(" "), expected, "{text}");
-        assert_eq!(said.iter().map(|said| said.code).collect::<Vec<_>>(), codes, "{text}");
+        assert_eq!(
+            reported.iter().map(|reported| reported.code).collect::<Vec<_>>(),
+            codes,
+            "{text}"
+        );
     }
 
     #[test]
@@ -326,8 +330,8 @@ mod tests {
         assert_reads("N='A'B", "N='A'B", &[]);
         assert_reads("N=A(B", "N=A(B", &[code::PARENTHESIS]);
         let deep = format!("N={}", "(".repeat(100_000));
-        let (operands, said) = read(&deep[..200]);
-        assert_eq!((operands.len(), said[0].code), (1, code::TOO_DEEP));
+        let (operands, reported) = read(&deep[..200]);
+        assert_eq!((operands.len(), reported[0].code), (1, code::TOO_DEEP));
     }
 
     #[test]

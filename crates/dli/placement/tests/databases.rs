@@ -78,11 +78,11 @@ fn a_module_that_nothing_explains_is_a_hash_with_rmnames_numbers() {
     assert!((1..=3).contains(&anchor));
     assert!(placement.is_hashed() && !placement.keeps_key_order());
     assert_eq!(placement.anchor(1, b"0001"), None);
-    let told = place(&dbd(BRANCH), "[randomizer.BANKRAND]\nkind = \"hash\"\n").unwrap();
-    assert_eq!(note_codes(&told), [""; 0]);
-    assert_eq!(told.anchor(0, b"0001"), placement.anchor(0, b"0001"));
+    let answer = place(&dbd(BRANCH), "[randomizer.BANKRAND]\nkind = \"hash\"\n").unwrap();
+    assert_eq!(note_codes(&answer), [""; 0]);
+    assert_eq!(answer.anchor(0, b"0001"), placement.anchor(0, b"0001"));
     assert_eq!(
-        told.identity(),
+        answer.identity(),
         "collation binary\nroots by hash, 500 blocks, 3 anchors\nencoding ascii\n",
         "it is kept with data"
     );
@@ -282,9 +282,9 @@ fn partitions_of_an_index_are_said_to_be_one_data_set() {
                 { name = \"A\", high_key = \"M\", block_bytes = \"8 KiB\" }, { name = \"B\" } ]\n";
     let placement = place(&index, text).unwrap();
     assert_eq!(note_codes(&placement), ["HFW105"]);
-    let said = placement.notes()[0].to_string();
+    let printed = placement.notes()[0].to_string();
     let words = ["[database.HISTORY] in holdfast.toml", "block_bytes", "set interval_bytes"];
-    assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    assert!(words.iter().all(|word| printed.contains(word)), "{printed}");
     let sizes: Vec<_> = placement.partitions().iter().map(|one| one.interval_bytes).collect();
     assert_eq!(sizes, [Some(4096), Some(4096)]);
 }

@@ -73,14 +73,14 @@ impl Form {
                 (!is_allowed).then(|| format!("its definition allows for {min} to {max}"))
             }
             Form::Variable { min, max } => {
-                let said = match data {
+                let stated = match data {
                     [high, low, ..] => u16::from_be_bytes([*high, *low]),
                     _ => return Some("there is no room for its length field".to_owned()),
                 };
-                if usize::from(said) != data.len() {
-                    return Some(format!("its length field says {said}"));
+                if usize::from(stated) != data.len() {
+                    return Some(format!("its length field says {stated}"));
                 }
-                let is_allowed = (min..=max).contains(&said);
+                let is_allowed = (min..=max).contains(&stated);
                 (!is_allowed).then(|| format!("its definition says {min} to {max}"))
             }
         }

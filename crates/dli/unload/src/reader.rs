@@ -178,10 +178,10 @@ impl<R: Read> Reader<R> {
         let place = self.input.place();
         let record = self.input.bytes(length);
         let table_bytes = self.hierarchy.types().len() * ENTRY;
-        let said = usize::from(u16::from_be_bytes([record[6], record[7]]));
-        if said != table_bytes || length != HEAD + table_bytes {
+        let stated = usize::from(u16::from_be_bytes([record[6], record[7]]));
+        if stated != table_bytes || length != HEAD + table_bytes {
             let expected = format!("a trailer with {table_bytes} bytes of segment types");
-            return Err(damaged(place, &expected, format!("{said} in {length} bytes")));
+            return Err(damaged(place, &expected, format!("{stated} in {length} bytes")));
         }
         let (hierarchy, trailer, _) = Hierarchy::decode(&record[HEAD..])
             .map_err(|error| damaged(place, "a trailer", error.to_string()))?;
@@ -190,8 +190,8 @@ impl<R: Read> Reader<R> {
             let expected = format!("the header's segment type: {header}");
             return Err(damaged(place, &expected, other.to_string()));
         }
-        for ((segment, _), (said, found)) in types.zip(trailer.iter().zip(self.tally.counts())) {
-            let (counted, found) = (u64::from(said.segments), u64::from(found.segments));
+        for ((segment, _), (stated, found)) in types.zip(trailer.iter().zip(self.tally.counts())) {
+            let (counted, found) = (u64::from(stated.segments), u64::from(found.segments));
             if counted != found {
                 let segment = segment.name;
                 return Err(UnloadError::Counts { place, segment, counted, found });
@@ -212,9 +212,9 @@ fn header_table(record: &[u8]) -> Result<&[u8], UnloadError> {
     if marks != [0, PLAIN] {
         return Err(foreign("a header with 0080 at offset 4", show(&marks)));
     }
-    let said = usize::from(u16::from_be_bytes([record[6], record[7]]));
-    if said == 0 || !said.is_multiple_of(ENTRY) || record.len() != HEAD + said {
-        let found = format!("{said} in a record of {}", record.len());
+    let stated = usize::from(u16::from_be_bytes([record[6], record[7]]));
+    if stated == 0 || !stated.is_multiple_of(ENTRY) || record.len() != HEAD + stated {
+        let found = format!("{stated} in a record of {}", record.len());
         return Err(foreign("a header whose table has 40 bytes for each segment type", found));
     }
     Ok(&record[HEAD..])

@@ -20,10 +20,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::budget::Member;
 use crate::engine::{Engine, IDLE_MS};
+use crate::error_condition::trouble_of;
 use crate::frame::{self, AMQP, AMQP_HEADER, SASL, SASL_HEADER};
 use crate::sasl::{self, Claim, Mechanism};
 use crate::shared::{HANDSHAKE, Here, Shared};
-use crate::trouble::trouble_of;
 use crate::work::{Event, Job, Room, Trouble};
 use crate::worker::Worker;
 

@@ -304,7 +304,7 @@ fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
     let mut names = Properties::default();
     for (key, value) in pairs {
         let name = key.text()?;
-        let says = match &value {
+        let property = match &value {
             Value::Null => Some(PropertyValue::Null),
             Value::Bool(value) => Some(PropertyValue::Boolean(*value)),
             Value::Byte(value) => Some(PropertyValue::Int8(*value)),
@@ -325,11 +325,11 @@ fn application(parts: &mut Parts, pairs: Vec<(Value, Value)>) -> Option<()> {
         // A name with a dot is one of a folder there, and those in front of `amqp_` are ours.
         let free = !name.contains('.') && !name.starts_with(OWN);
         let can = free && names.set(name, PropertyValue::Null).is_ok();
-        let (name, says) = (name.to_owned(), says.filter(|_| can));
-        if says.as_ref().is_none_or(|says| property_value(says) != value) {
+        let (name, property) = (name.to_owned(), property.filter(|_| can));
+        if property.as_ref().is_none_or(|property| property_value(property) != value) {
             exact.push((key, value));
         }
-        parts.properties.extend(says.map(|says| (name, says)));
+        parts.properties.extend(property.map(|property| (name, property)));
     }
     keep_map(parts, EXACT, exact);
     Some(())

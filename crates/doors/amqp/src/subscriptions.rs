@@ -22,7 +22,7 @@ use seam::sync::{Condvar, Mutex};
 use store::Store;
 use tokio::time::Instant;
 
-use crate::trouble::trouble_of;
+use crate::error_condition::trouble_of;
 use crate::work::{Subscribing, Trouble, trouble};
 
 /// How long the conversation that has a subscription may take to let it go.

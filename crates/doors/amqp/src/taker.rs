@@ -14,9 +14,9 @@ use store::Store;
 
 use crate::calls::got;
 use crate::context::{Context, Delivery, Gate, Seat, is_topic, shown};
+use crate::error_condition::trouble_of;
 use crate::message::{Parts, write_sections};
 use crate::subscriptions::Wanted;
-use crate::trouble::trouble_of;
 use crate::work::{Event, LinkKey, MESSAGE_BYTES_MAX, Room, Trouble};
 
 /// Messages of a link that may be delivered and not settled.

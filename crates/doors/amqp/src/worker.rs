@@ -22,10 +22,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::budget::Member;
 use crate::calls::{place_of, put_parts};
 use crate::context::{Commons, Context, Delivery, Gate, is_topic, shown};
+use crate::error_condition::trouble_of;
 use crate::message::{PROPERTIES_BYTES_MAX, PROPERTIES_MAX, Parts, limit, read};
 use crate::subscriptions::Wanted;
 use crate::taker::{From, Taker, Taking};
-use crate::trouble::trouble_of;
 use crate::work::{Consumer, Event, Fate, Job, LinkKey, Place, Subscribing};
 use crate::work::{TRANSACTIONS_MAX, Trouble, trouble};
 
@@ -414,10 +414,11 @@ impl<S: Store> Worker<S> {
         transaction: Option<u64>,
         answer: Option<(u16, u32)>,
     ) {
-        let told = answer.map(|(channel, delivery)| Event::Settled { channel, delivery, fate });
+        let settlement =
+            answer.map(|(channel, delivery)| Event::Settled { channel, delivery, fate });
         let delivery = self.context.deliveries.lock().remove(&token);
         let Some(Delivery { claim, gate }) = delivery else {
-            told.into_iter().for_each(|event| self.context.tell(event));
+            settlement.into_iter().for_each(|event| self.context.tell(event));
             return;
         };
         gate.settled();
@@ -431,12 +432,12 @@ impl<S: Store> Worker<S> {
             }
             (Fate::Accepted, None) => {
                 return match self.connection.take_claimed(claim, true, false) {
-                    Ok(_) => self.is_done(told.unwrap_or(Event::Nothing), 0),
+                    Ok(_) => self.is_done(settlement.unwrap_or(Event::Nothing), 0),
                     Err(failed) => {
                         if !takes_nothing(failed) {
                             self.give_up(failed);
                         }
-                        told.into_iter().for_each(|event| self.context.tell(event));
+                        settlement.into_iter().for_each(|event| self.context.tell(event));
                     }
                 };
             }
@@ -452,7 +453,7 @@ impl<S: Store> Worker<S> {
                 self.reject(claim);
             }
         }
-        told.into_iter().for_each(|event| self.context.tell(event));
+        settlement.into_iter().for_each(|event| self.context.tell(event));
     }
 
     /// A message that was rejected goes to the dead-letter queue; if there is none, it goes back.

@@ -19,10 +19,12 @@ use queue_manager::objects::Object;
 use store::Store;
 
 use crate::frame::{CONTROL_BYTES_MAX, Frame, Role, Terms, VERSION};
+use crate::handshake::{
+    is_who_it_says, lost, offer, partner, proposal, refuse, unexpected, welcome,
+};
 use crate::link::Link;
-use crate::meeting::{is_who_it_says, lost, offer, partner, proposal, refuse, unexpected, welcome};
 use crate::outbound::{begun, receive, receiver_options};
-use crate::seat::Seat;
+use crate::place::Place;
 use crate::sending::Sending;
 use crate::shared::Shared;
 
@@ -34,7 +36,7 @@ const TAKE_PLACE: Duration = Duration::from_secs(30);
 const HANDSHAKE: u8 = 0x16;
 
 /// Serves a connection to its end.
-pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream, seat: &mut Seat<S>) {
+pub(crate) fn serve<S: Store>(shared: &Arc<Shared<S>>, socket: TcpStream, seat: &mut Place<S>) {
     let Ok((mut link, hello)) = greeting(shared, socket) else { return };
     let Some(Frame::Hello { version, role, terms, channel, manager }) = hello else { return };
     if !seat.greeted() {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | what stands on the wire? | [`frame`] |
 //! | a connection: bytes to frames, in the clear or over TLS | `link`, `keys` |
-//! | how two ends meet: who is who, what they agree on, where they stand | `meeting` |
+//! | how two ends meet: who is who, what they agree on, where they stand | `handshake` |
 //! | how batches are sent, and received | `sending`, `receiving` |
 //! | a channel that connects: tries again, and when it gives up | `outbound` |
 //! | listeners, and what comes in by them | `inbound` |
@@ -24,13 +24,13 @@
 
 mod error;
 pub mod frame;
+mod handshake;
 mod inbound;
 mod keys;
 mod link;
-mod meeting;
 mod outbound;
+mod place;
 mod receiving;
-mod seat;
 mod sending;
 mod server;
 mod shared;

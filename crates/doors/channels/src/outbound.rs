@@ -17,10 +17,10 @@ use queue_manager::objects::Object;
 use store::Store;
 
 use crate::frame::{Frame, Role, Terms, VERSION};
-use crate::link::Link;
-use crate::meeting::{
+use crate::handshake::{
     ANSWER, answer, is_who_it_says, lost, offer, partner, proposal, refuse, unexpected, welcome,
 };
+use crate::link::Link;
 use crate::receiving::Receiving;
 use crate::sending::{End, Sending};
 use crate::shared::Shared;

@@ -8,8 +8,8 @@ use queue_manager::channel::{
 use store::Store;
 
 use crate::frame::{Frame, Terms};
+use crate::handshake::{body_max, lost, partner, silence, unexpected};
 use crate::link::Link;
-use crate::meeting::{body_max, lost, partner, silence, unexpected};
 use crate::sending::End;
 
 /// A connection over which a channel receives.

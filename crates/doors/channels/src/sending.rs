@@ -9,8 +9,8 @@ use seam::clock::Clock;
 use store::Store;
 
 use crate::frame::{CONTROL_BYTES_MAX, Frame, Terms};
+use crate::handshake::{answer, lost, partner, silence, unexpected};
 use crate::link::Link;
-use crate::meeting::{answer, lost, partner, silence, unexpected};
 
 /// How long the queue is waited at before the connection is looked after.
 const SLICE: Duration = Duration::from_millis(500);
@@ -41,7 +41,7 @@ impl<S: Store> Sending<'_, S> {
         let batch_interval = Duration::from_millis(object.number_of("BATCHINT").unsigned_abs());
         let (idle_max, heartbeat) =
             (seconds("DISCINT"), Duration::from_secs(u64::from(self.terms.heartbeat_s)));
-        let (mut moved, mut heard) = (self.now(), self.now());
+        let (mut moved, mut last_received) = (self.now(), self.now());
         let mut began: Option<Duration> = None;
         loop {
             let wait = match began {
@@ -59,7 +59,7 @@ impl<S: Store> Sending<'_, S> {
                 began = None;
             } else if self.sender.is_full() || stops || (!came && over) {
                 self.end_batch(channel)?;
-                (began, heard) = (None, self.now());
+                (began, last_received) = (None, self.now());
                 continue;
             }
             if came || began.is_some() {
@@ -72,13 +72,13 @@ impl<S: Store> Sending<'_, S> {
                 return self.close(End::Idle);
             }
             self.listen(channel)?;
-            if !heartbeat.is_zero() && self.now().saturating_sub(heard) >= heartbeat {
+            if !heartbeat.is_zero() && self.now().saturating_sub(last_received) >= heartbeat {
                 self.link.send(&Frame::Heartbeat).map_err(lost(channel))?;
                 let alive = answer(self.link, channel, silence(&self.terms))?;
                 if alive != Frame::Alive {
                     return Err(unexpected(channel));
                 }
-                heard = self.now();
+                last_received = self.now();
             }
             self.count();
         }

@@ -22,7 +22,7 @@ use store::Store;
 
 use crate::error::Error;
 use crate::keys::{Keys, Tls};
-use crate::seat::Seat;
+use crate::place::Place;
 use crate::shared::{Listening, Shared, cut};
 use crate::visitors::origin;
 use crate::{inbound, outbound};
@@ -265,7 +265,7 @@ fn accept<S: Store>(shared: &Arc<Shared<S>>, name: &str, socket: &Arc<TcpListene
             Ok((stream, peer)) if state.visitors.greet(origin(peer.ip())) => {
                 let from = origin(peer.ip());
                 let served = shared.spawn(&mut state, "channel-in", move |shared| {
-                    let mut seat = Seat::of(shared, from);
+                    let mut seat = Place::of(shared, from);
                     inbound::serve(shared, stream, &mut seat);
                 });
                 if served.is_err() {

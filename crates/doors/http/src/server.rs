@@ -90,8 +90,8 @@ impl HttpServer {
     ///
     /// # Errors
     /// If nobody can listen there.
-    pub fn start(address: &str, said: Arc<dyn Pages>) -> Result<Listening, HttpError> {
-        HttpServer::new()?.listen(Site::of_pages(address, said))
+    pub fn start(address: &str, measured: Arc<dyn Pages>) -> Result<Listening, HttpError> {
+        HttpServer::new()?.listen(Site::of_pages(address, measured))
     }
 
     /// Serves a site, too.
@@ -126,12 +126,12 @@ impl Drop for HttpServer {
 impl Site {
     /// The pages for those who measure.
     #[must_use]
-    pub fn of_pages(address: &str, said: Arc<dyn Pages>) -> Site {
+    pub fn of_pages(address: &str, measured: Arc<dyn Pages>) -> Site {
         Site {
             address: address.to_owned(),
             tls: None,
             connections_max: CONNECTIONS_MAX,
-            router: pages(said),
+            router: pages(measured),
         }
     }
 }

@@ -65,8 +65,8 @@ impl LibraryExit {
         let library = unsafe { Library::new(path) };
         // What the loader said, such as the symbol that is missing, is the error's source.
         let library = library.map_err(|error| {
-            let said = std::error::Error::source(&error).map(ToString::to_string);
-            wrong(said.unwrap_or_else(|| error.to_string()))
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            wrong(cause.unwrap_or_else(|| error.to_string()))
         })?;
         // Its functions stay where they are.
         let library = ManuallyDrop::new(library);

@@ -25,6 +25,7 @@ use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use crate::admin::{self, channel, command, queue, subscription};
+use crate::authentication::{Authenticator, COOKIE, CSRF, Gate, User, token};
 use crate::budget::{Budget, Received, sent};
 use crate::error::{Problem, id, json_response};
 use crate::messaging::{self, Around, CancelOnDrop, CancelToken, Purpose};
@@ -32,7 +33,6 @@ use crate::openapi;
 use crate::request::{Ask, Query};
 use crate::resources::{Call, Lead, Resource, Role, lead};
 use crate::token::Tokens;
-use crate::who::{Authenticator, COOKIE, CSRF, Gate, User, token};
 
 /// Calls of the queue manager at a time.
 const CALLS_MAX: usize = 512;

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | which resources there are | `resources`, and `openapi`, which describes them from that table |
 //! | how a request goes through the door | `door`, `request`, `budget` |
-//! | who may come in | [`Authenticator`], `who`, `token` |
+//! | who may come in | [`Authenticator`], `authentication`, `token` |
 //! | messages | `messaging`, `headers`, `properties` |
 //! | administration | `admin` |
 //! | what is told when something was not done | `error` |
@@ -17,6 +17,7 @@
 //! 3. Bodies take a bounded amount of memory, each and all together.
 
 mod admin;
+mod authentication;
 mod budget;
 mod door;
 mod error;
@@ -27,13 +28,12 @@ mod properties;
 mod request;
 mod resources;
 mod token;
-mod who;
 
 use serde_json::Value;
 
+pub use authentication::Authenticator;
 pub use door::{Door, Managers, Options};
 pub use openapi::describe;
-pub use who::Authenticator;
 
 /// Reads any bytes as everything that a request can bring: for the fuzzer.
 ///

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use crate::admin::shape::{Row, place};
 use crate::admin::{channel, queue, subscription};
+use crate::authentication::{COOKIE, CSRF};
 use crate::request::Version;
 use crate::resources::{Answer, BASE, Body, Holds, Parameter, RESOURCES, Resource, Role};
-use crate::who::{COOKIE, CSRF};
 
 /// The description.
 #[must_use]
@@ -154,8 +154,8 @@ fn response(answer: &Answer, version: Version) -> Value {
     }
     let mut headers = Map::new();
     for one in answer.headers.iter().filter(|one| one.since <= version) {
-        let said = json!({ "description": one.what, "schema": schema_of(one.holds) });
-        headers.insert(one.name.to_owned(), said);
+        let parameter = json!({ "description": one.what, "schema": schema_of(one.holds) });
+        headers.insert(one.name.to_owned(), parameter);
     }
     if !headers.is_empty() {
         response["headers"] = Value::Object(headers);

@@ -5,8 +5,8 @@
 
 use axum::http::HeaderMap;
 
+use crate::authentication::User;
 use crate::error::Problem;
-use crate::who::User;
 
 /// The version of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -91,9 +91,9 @@ impl Tokens {
             return None;
         }
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
-        let (said, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG)?)?;
-        hmac::verify(&self.state.lock().key, said, tag).ok()?;
-        let (head, user) = said.split_at_checked(HEAD)?;
+        let (signed, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG)?)?;
+        hmac::verify(&self.state.lock().key, signed, tag).ok()?;
+        let (head, user) = signed.split_at_checked(HEAD)?;
         let number = |at: usize| Some(u64::from_le_bytes(head.get(at..at + 8)?.try_into().ok()?));
         let (end, mark) = (number(1)?, number(25)?);
         let random: [u8; 16] = head.get(9..25)?.try_into().ok()?;
@@ -138,9 +138,9 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    struct Hands(AtomicU64);
+    struct FakeClock(AtomicU64);
 
-    impl Clock for Hands {
+    impl Clock for FakeClock {
         fn monotonic(&self) -> Duration {
             Duration::from_secs(self.0.load(Ordering::Relaxed))
         }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_token_is_whole_or_none_and_ends() {
-        let clock = Arc::new(Hands(AtomicU64::new(5)));
+        let clock = Arc::new(FakeClock(AtomicU64::new(5)));
         let entropy = Arc::new(seam::entropy::OsEntropy);
         let tokens = Tokens::new(clock.clone(), entropy.clone()).unwrap();
         let anna = Proven { user: "ANNA".into(), mark: 7 };

@@ -47,19 +47,19 @@ impl DataSets<'_> {
         };
         let name = rest.to_ascii_uppercase();
         let quoted = name.strip_prefix('\'');
-        let said = || shown(&word.to_string_lossy());
+        let given = || shown(&word.to_string_lossy());
         let path = if let Some(dd) = name.strip_prefix("DD:") {
             let (dd, member) =
-                parts(dd).filter(|(dd, _)| is_part(dd)).ok_or_else(|| no_dd(&said()))?;
+                parts(dd).filter(|(dd, _)| is_part(dd)).ok_or_else(|| no_dd(&given()))?;
             self.dd(dd)?.join(member.unwrap_or_default())
         } else if let Some(quoted) = quoted {
             let whole = quoted.strip_suffix('\'').and_then(parts);
             let (name, member) =
-                whole.filter(|(name, _)| is_name(name)).ok_or_else(|| no_name(&said()))?;
-            let file = self.folder(&said())?.join(name);
+                whole.filter(|(name, _)| is_name(name)).ok_or_else(|| no_name(&given()))?;
+            let file = self.folder(&given())?.join(name);
             member.map_or_else(|| with_its_ending(&file), |member| file.join(member))
         } else if parts(&name).is_some_and(|(name, _)| is_name(name)) {
-            let what = format!("{} does not say whose data set it is", said());
+            let what = format!("{} does not say whose data set it is", given());
             let remedy = format!("Write it whole, as in //'HLQ.{name}'; a file has one slash.");
             return Err(Error::value(what, remedy));
         } else {
@@ -80,10 +80,10 @@ impl DataSets<'_> {
         })
     }
 
-    fn folder(&self, said: &str) -> Result<&PathBuf> {
+    fn folder(&self, given: &str) -> Result<&PathBuf> {
         self.folder.as_ref().ok_or_else(|| {
             let remedy = "Give -dataset-folder FOLDER, or DATASET_FOLDER in ibmef.config.";
-            Error::value(format!("nothing says where the data set {said} is"), remedy)
+            Error::value(format!("nothing says where the data set {given} is"), remedy)
         })
     }
 }
@@ -138,15 +138,15 @@ fn without_end(path: &Path) -> OsString {
     path.components().as_path().as_os_str().to_owned()
 }
 
-fn no_dd(said: &str) -> Error {
+fn no_dd(given: &str) -> Error {
     let remedy = "Write it as in //DD:PAY or //DD:PAY(MAY); names have up to 8 characters.";
-    Error::value(format!("{said} is no name of a DD"), remedy)
+    Error::value(format!("{given} is no name of a DD"), remedy)
 }
 
-fn no_name(said: &str) -> Error {
+fn no_name(given: &str) -> Error {
     let remedy = "Write it as in //'HLQ.PAY.DATA' or //'HLQ.PAY(MAY)': parts of up to 8 letters, \
                   digits, @, #, $ or -. Generations have no numbers here: name the file itself.";
-    Error::value(format!("{said} is no name of a data set"), remedy)
+    Error::value(format!("{given} is no name of a data set"), remedy)
 }
 
 #[cfg(test)]
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_leads_nowhere_says_how_to_give_it() {
-        for (word, told) in [
+        for (word, named) in [
             ("//DD:NONE", "--dd NONE=PATH"),
             ("//DD:", "no name of a DD"),
             ("//DD:LONGERTHAN", "no name of a DD"),
@@ -198,8 +198,8 @@ mod tests {
             ("//'A.VERYLONGNAME'", "no name of a data set"),
             ("//PAY.DATA", "//'HLQ.PAY.DATA'"),
         ] {
-            let said = path(word).unwrap_err();
-            assert!(said.contains(told), "{word}: {said}");
+            let given = path(word).unwrap_err();
+            assert!(given.contains(named), "{word}: {given}");
         }
         let nowhere = DataSets { dds: &[], folder: None, variable: &|_| None };
         let error = nowhere.path(OsStr::new("//'HLQ.PAY'")).unwrap_err();

@@ -62,8 +62,8 @@ impl Settings {
 
     /// These, and of the others what these do not say.
     pub(crate) fn over(self, others: &Settings) -> Settings {
-        let said = |one: &Setting| self.0.iter().any(|own| same(own.row.means, one.row.means));
-        let rest: Vec<Setting> = others.0.iter().filter(|one| !said(one)).cloned().collect();
+        let is_set = |one: &Setting| self.0.iter().any(|own| same(own.row.means, one.row.means));
+        let rest: Vec<Setting> = others.0.iter().filter(|one| !is_set(one)).cloned().collect();
         Settings(self.0.into_iter().chain(rest).collect())
     }
 

@@ -149,7 +149,7 @@ fn words(line: &Line, configuration: &Configuration, variable: Variable<'_>) -> 
                     leave it out to be asked, or see --help for files and variables";
         call.notes.push(note.to_owned());
     }
-    let said = &line.settings;
+    let typed = &line.settings;
     let settings = line.settings.clone().over(&configuration.settings);
     let folder = settings.find(Means::DataSetFolder).map(|setting| setting.word().into());
     let files = DataSets { dds: &line.dds, folder, variable };
@@ -158,13 +158,13 @@ fn words(line: &Line, configuration: &Configuration, variable: Variable<'_>) -> 
     let all = All { settings: &settings, files: &files, by_passphrase };
     let mut words = vec![OsString::from(clear.name())];
     for setting in settings.all() {
-        let said = said.all().contains(setting);
+        let typed = typed.all().contains(setting);
         // The keystore that serves all commands is not imported with each file.
-        if clear == Clear::Import && setting.row.means == Means::Keystore && !said {
+        if clear == Clear::Import && setting.row.means == Means::Keystore && !typed {
             continue;
         }
         let taken = one(clear, setting, &all, &mut words, &mut call.secrets);
-        let taken = taken.map_err(|error| match said {
+        let taken = taken.map_err(|error| match typed {
             true => error,
             false => error.at(Configuration::FILE),
         })?;
@@ -174,7 +174,7 @@ fn words(line: &Line, configuration: &Configuration, variable: Variable<'_>) -> 
         };
         match setting.row.means {
             Means::Nothing(why) => call.notes.push(format!("{name} means nothing here: {why}")),
-            _ if !taken && said => {
+            _ if !taken && typed => {
                 call.notes.push(format!("{name} means nothing to `{}`", clear.name()));
             }
             _ => {}
@@ -458,8 +458,8 @@ fn squeezed(setting: &Setting) -> Result<String> {
 }
 
 fn not_one_of(setting: &Setting, these: &str) -> Error {
-    let said = shown(&setting.word().to_string_lossy());
-    let what = format!("{} cannot be {said}", setting.row.name);
+    let typed = shown(&setting.word().to_string_lossy());
+    let what = format!("{} cannot be {typed}", setting.row.name);
     Error::value(what, format!("Choose one of {these}."))
 }
 

@@ -165,8 +165,9 @@ fn what_means_nothing_is_told_and_secrets_are_not() {
     let opens = call_with(&format!("-d {token} in"), "").unwrap();
     assert_eq!(opens.secrets.keystore.as_deref().unwrap(), b"4711");
     let notes = call.notes.join("\n");
-    for told in ["everybody on this machine", "-log means nothing", "-userID-name means nothing"] {
-        assert!(notes.contains(told), "{told}: {notes}");
+    for answer in ["everybody on this machine", "-log means nothing", "-userID-name means nothing"]
+    {
+        assert!(notes.contains(answer), "{answer}: {notes}");
     }
     assert!(notes.contains("-jce-providers"), "{notes}");
     assert!(!notes.contains("opensesame") && !notes.contains("of the key"));
@@ -187,7 +188,7 @@ fn a_configuration_stops_only_what_would_do_as_it_says() {
 
 #[test]
 fn what_is_wrong_is_named_with_what_is_near() {
-    for (line, file, code, told) in [
+    for (line, file, code, answer) in [
         ("-e -cypher-name AES_128 in", "", "HFE101", "-cipher-name"),
         ("-e in", "USE_ASYNC_OI true", "HFE101", "line 1: there is no key USE_ASYNC_OI"),
         ("-e in", "\nUSE_ASYNC_IO perhaps", "HFE102", "line 2"),
@@ -216,7 +217,7 @@ fn what_is_wrong_is_named_with_what_is_near() {
     ] {
         let (found, text) = wrong(line, file);
         assert_eq!(found, code, "{line} {file}: {text}");
-        assert!(text.contains(told) && !text.contains("opensesame"), "{line}: {text}");
+        assert!(text.contains(answer) && !text.contains("opensesame"), "{line}: {text}");
     }
     let long = format!("LOG {}", "x".repeat(5000));
     assert_eq!(wrong("-e in", &long).0, "HFE105");
@@ -264,7 +265,7 @@ fn the_last_card_of_a_keyword_counts_and_labels_add_up() {
 
 #[test]
 fn cards_that_are_wrong_are_named_by_their_number() {
-    for (cards, code, told) in [
+    for (cards, code, answer) in [
         ("RSA=A\nPASSWORD=opensesame", "HFE106", "exclude"),
         ("CLRAES128", "HFE106", "RSA=label"),
         ("ENCTDES\nPASSWORD=opensesame", "HFE106", "ENCTDES"),
@@ -283,7 +284,7 @@ fn cards_that_are_wrong_are_named_by_their_number() {
         let error = job(Program::Encrypt, cards).err().unwrap_or_else(|| panic!("{cards}"));
         let text = format!("{error} / {}", error.remedy());
         assert_eq!(error.code().to_string(), code, "{cards}: {text}");
-        assert!(text.contains(told) || told == "no value", "{cards}: {text}");
+        assert!(text.contains(answer) || answer == "no value", "{cards}: {text}");
         assert!(!text.contains("opensesame"));
     }
     let long = format!("RSA=A{:>80}", "more");

@@ -51,10 +51,10 @@ pub(crate) fn bind(
     let itself = identity.encrypts && part.is_none();
     flags.set_encrypt_comms(itself);
     flags.set_encrypt_storage(itself);
-    let mut says = vec![SubpacketData::KeyFlags(flags), SubpacketData::IsPrimary(true)];
-    says.extend(ends(public.created_at(), identity.until));
-    says.extend(preferences());
-    for one in says {
+    let mut subpackets = vec![SubpacketData::KeyFlags(flags), SubpacketData::IsPrimary(true)];
+    subpackets.extend(ends(public.created_at(), identity.until));
+    subpackets.extend(preferences());
+    for one in subpackets {
         config.hashed_subpackets.push(Subpacket::regular(one)?);
     }
     let certified = config.sign_certification(signer, public, &none, Tag::UserId, &user)?;
@@ -65,8 +65,8 @@ pub(crate) fn bind(
         let mut flags = KeyFlags::default();
         flags.set_encrypt_comms(true);
         flags.set_encrypt_storage(true);
-        let says = [SubpacketData::KeyFlags(flags)].into_iter();
-        for one in says.chain(ends(part.created_at(), identity.until)) {
+        let subpackets = [SubpacketData::KeyFlags(flags)].into_iter();
+        for one in subpackets.chain(ends(part.created_at(), identity.until)) {
             config.hashed_subpackets.push(Subpacket::regular(one)?);
         }
         let made = config.sign_subkey_binding(signer, public, &none, part)?;

@@ -72,8 +72,8 @@ impl<S: Read + Write> Agent<S> {
         let repeat = if question.is_new { "--repeat=1 " } else { "" };
         let (prompt, about) = (escaped(question.prompt), escaped(question.about));
         let line = format!("GET_PASSPHRASE --data {repeat}-- {cache} X {prompt} {about}");
-        self.say(&line)?.map_err(|said| {
-            let what = format!("the agent gives no passphrase: {said}");
+        self.say(&line)?.map_err(|error_text| {
+            let what = format!("the agent gives no passphrase: {error_text}");
             Error::Usage(what)
         })
     }
@@ -98,7 +98,8 @@ impl<S: Read + Write> Agent<S> {
     }
 
     fn answer(&mut self) -> Result<()> {
-        let strange = |said| Error::NotOpenPgp(format!("the agent refuses to talk: {said}"));
+        let strange =
+            |error_text| Error::NotOpenPgp(format!("the agent refuses to talk: {error_text}"));
         self.hear()?.map(drop).map_err(strange)
     }
 
@@ -203,13 +204,13 @@ mod tests {
 
     /// An agent that says what it was told to say.
     struct Script {
-        says: &'static [u8],
+        lines: &'static [u8],
         received: Vec<u8>,
     }
 
     impl Read for Script {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            self.says.read(out)
+            self.lines.read(out)
         }
     }
 
@@ -231,8 +232,8 @@ mod tests {
         is_new: false,
     };
 
-    fn asked(says: &'static [u8]) -> (Result<Zeroizing<Vec<u8>>>, String) {
-        let script = Script { says, received: Vec::new() };
+    fn asked(lines: &'static [u8]) -> (Result<Zeroizing<Vec<u8>>>, String) {
+        let script = Script { lines, received: Vec::new() };
         let options = [("ttyname", "/dev/tty".to_owned())];
         let mut agent = Agent::begin(script, &options).unwrap();
         let answer = agent.ask(&QUESTION);
@@ -255,16 +256,16 @@ mod tests {
     #[test]
     fn a_person_who_declines_is_told_as_the_agent_tells_it() {
         let (answer, _) = asked(b"OK\nOK\nERR 83886179 Operation cancelled <Pinentry>\n");
-        let said = answer.unwrap_err().to_string();
-        assert_eq!(said, "the agent gives no passphrase: Operation cancelled <Pinentry>");
+        let error_text = answer.unwrap_err().to_string();
+        assert_eq!(error_text, "the agent gives no passphrase: Operation cancelled <Pinentry>");
     }
 
     #[test]
     fn what_is_no_agent_is_an_error_and_never_waited_for_without_end() {
-        for says in [&b"OK\nOK\nhello\n"[..], b"OK\nOK\n", b"OK\nOK\nD half"] {
-            assert!(asked(says).0.is_err());
+        for lines in [&b"OK\nOK\nhello\n"[..], b"OK\nOK\n", b"OK\nOK\nD half"] {
+            assert!(asked(lines).0.is_err());
         }
-        let script = Script { says: &[b'x'; 5000], received: Vec::new() };
+        let script = Script { lines: &[b'x'; 5000], received: Vec::new() };
         assert!(Agent::begin(script, &[]).is_err());
     }
 }

@@ -405,8 +405,8 @@ mod tests {
                 ..EncryptedSessionKeys::default()
             };
             assert_eq!(encrypted.trials(1).count(), tried, "{s2k:?}");
-            let said = encrypted.explain(&Reading::default()).to_string();
-            assert_eq!(said.contains("were not tried"), tried < given, "{said}");
+            let text = encrypted.explain(&Reading::default()).to_string();
+            assert_eq!(text.contains("were not tried"), tried < given, "{text}");
         }
         // What is dear hides nothing behind it that is not.
         let by_passphrase = vec![esk(&argon(32, 21)), esk(&iterated(96))];

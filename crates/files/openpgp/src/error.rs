@@ -176,7 +176,7 @@ impl Coded for Error {
             Error::Encrypted => Code("HFO115"),
             Error::SpoiltSignature(_) => Code("HFO116"),
             Error::Missing(_) => Code("HFO117"),
-            Error::OfASystem { .. } => Code(seam::spared::REFUSED),
+            Error::OfASystem { .. } => Code(seam::system_files::REFUSED),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -315,9 +315,9 @@ mod tests {
         for line in ["Foo", " ", "Foo : bar", "Comment: x\nFoo"] {
             let broken = armored.replacen('\n', &format!("\n{line}\n"), 1);
             let Err(error) = SecretKey::load(&mut broken.as_bytes()) else { continue };
-            let said = Error::from(error).to_string();
-            assert!(said.contains("armor header") && !said.contains("120, "), "{said}");
-            assert!(said.len() < 120, "{said}");
+            let shown = Error::from(error).to_string();
+            assert!(shown.contains("armor header") && !shown.contains("120, "), "{shown}");
+            assert!(shown.len() < 120, "{shown}");
         }
     }
 }

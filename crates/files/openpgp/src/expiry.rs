@@ -241,8 +241,8 @@ mod tests {
         assert!(part_moves(0, |key| {
             let config = config_for(&key.primary_key, SignatureType::Key).unwrap();
             let public = key.primary_key.public_key();
-            let said = config.sign_key(&key.primary_key, &Password::empty(), public).unwrap();
-            key.details.direct_signatures.push(said);
+            let signature = config.sign_key(&key.primary_key, &Password::empty(), public).unwrap();
+            key.details.direct_signatures.push(signature);
         }));
     }
 }

@@ -65,11 +65,11 @@ impl Judged {
         for certificate in known.iter().filter(|one| has_signer(one, signature)) {
             let case = Case { signature, config, digests, certificate, allow_old };
             let name = certificate.fingerprint().to_string().to_uppercase();
-            let told = |why: String| format!("a signature of key {name} {why}");
+            let described = |why: String| format!("a signature of key {name} {why}");
             match case.judge() {
                 Ok(verified) => return self.verified.push(verified),
-                Err(Flaw::Bad(why)) => drop(bad.get_or_insert_with(|| told(why))),
-                Err(Flaw::Unknown(why)) => drop(unchecked.get_or_insert_with(|| told(why))),
+                Err(Flaw::Bad(why)) => drop(bad.get_or_insert_with(|| described(why))),
+                Err(Flaw::Unknown(why)) => drop(unchecked.get_or_insert_with(|| described(why))),
             }
         }
         match (bad, unchecked) {
@@ -266,9 +266,11 @@ fn riddle(config: &SignatureConfig) -> Option<String> {
 fn weak_signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPub> {
     let inner = certificate.as_signed_public_key();
     let is_revoked = !inner.details.revocation_signatures.is_empty();
-    let says = certificate.says_at(at);
-    let last = says.iter().all(|one| lasts(one, &inner.primary_key, at));
-    let Some(active) = says.first().filter(|_| last && !is_revoked) else { return Vec::new() };
+    let subpackets = certificate.says_at(at);
+    let last = subpackets.iter().all(|one| lasts(one, &inner.primary_key, at));
+    let Some(active) = subpackets.first().filter(|_| last && !is_revoked) else {
+        return Vec::new();
+    };
     let mut keys = Vec::new();
     if may_sign(active) {
         keys.push(ComponentKeyPub::Primary(inner.primary_key.clone()));
@@ -289,6 +291,6 @@ fn weak_signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPu
 
 /// Whether a signature on a key lets that sign data. Old ones often say nothing about it.
 fn may_sign(on_key: &Signature) -> bool {
-    let said = on_key.config().map(|config| &config.hashed_subpackets[..]).unwrap_or_default();
-    on_key.key_flags().sign() || !said.iter().any(|one| one.typ() == SubpacketType::KeyFlags)
+    let hashed = on_key.config().map(|config| &config.hashed_subpackets[..]).unwrap_or_default();
+    on_key.key_flags().sign() || !hashed.iter().any(|one| one.typ() == SubpacketType::KeyFlags)
 }

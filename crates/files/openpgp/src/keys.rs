@@ -152,14 +152,14 @@ const NOBODY: &str = "nobody";
 /// Takes the user ids away; what the first one's signature says, the key says of itself (4).
 fn say_it_directly(key: &mut SignedSecretKey) -> Result<()> {
     let users = std::mem::take(&mut key.details.users);
-    let said = users.first().and_then(|user| user.signatures.first()?.config());
+    let signed = users.first().and_then(|user| user.signatures.first()?.config());
     let mut config = config_for(&key.primary_key, SignatureType::Key)?;
     let known: Vec<_> = config.hashed_subpackets.iter().map(|part| part.typ()).collect();
     let is_new = |part: &&Subpacket| {
         !known.contains(&part.typ()) && !matches!(part.data, SubpacketData::IsPrimary(_))
     };
-    let said = said.into_iter().flat_map(|config| &config.hashed_subpackets);
-    config.hashed_subpackets.extend(said.filter(is_new).cloned());
+    let signed = signed.into_iter().flat_map(|config| &config.hashed_subpackets);
+    config.hashed_subpackets.extend(signed.filter(is_new).cloned());
     let public = key.primary_key.public_key();
     let made = config.sign_key(&key.primary_key, &Password::empty(), &public)?;
     key.details.direct_signatures.push(made);

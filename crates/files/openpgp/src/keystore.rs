@@ -408,16 +408,16 @@ mod tests {
             let [a, b, c, d] = times;
             [SEQUENCE, 9, OCTETS, 1, 7, INTEGER, 4, a, b, c, d]
         };
-        let told =
+        let error_of =
             |bytes: &[u8]| read_pkcs12(bytes, "x", None).err().map(|error| error.to_string());
-        let often = told(&asks([0, 0x0f, 0x42, 0x41])).unwrap_or_default();
+        let often = error_of(&asks([0, 0x0f, 0x42, 0x41])).unwrap_or_default();
         assert!(often.contains("1000001 times; at most 1000000 are done"), "{often}");
-        let endless = told(&asks([0xff, 0, 0, 0])).unwrap_or_default();
+        let endless = error_of(&asks([0xff, 0, 0, 0])).unwrap_or_default();
         assert!(endless.contains("without end"), "{endless}");
         let many = asks([0, 0x0f, 0x42, 0x40]).repeat(21);
-        let many = told(&many).unwrap_or_default();
+        let many = error_of(&many).unwrap_or_default();
         assert!(many.contains("21000000 times; at most 20000000 are done"), "{many}");
-        let few = told(&asks([0, 0, 7, 0xd0])).unwrap_or_default();
+        let few = error_of(&asks([0, 0, 7, 0xd0])).unwrap_or_default();
         assert!(few.contains("a PKCS#12 keystore: "), "{few}");
     }
 }

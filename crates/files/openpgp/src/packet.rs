@@ -19,7 +19,7 @@ use crate::embedded;
 use crate::error::{Error, Result};
 use crate::ledger::{Ledger, Owed};
 use crate::stage::Feed;
-use crate::tap::Tap;
+use crate::tee::Tee;
 
 /// The largest packet that is read whole: keys and signatures are far smaller.
 const SMALL_MAX: u64 = 256 << 10;
@@ -39,7 +39,7 @@ pub(crate) fn next_header_and_bytes(
     source: &mut impl BufRead,
 ) -> Result<Option<(Tag, PacketLength, Vec<u8>)>> {
     let mut bytes = Vec::new();
-    let mut tap = Tap { source, take: |some: &[u8]| bytes.extend_from_slice(some) };
+    let mut tap = Tee { source, take: |some: &[u8]| bytes.extend_from_slice(some) };
     let next = next_header(&mut tap)?;
     Ok(next.map(|(tag, length)| (tag, length, bytes)))
 }
@@ -377,7 +377,7 @@ pub(crate) enum Source<'s> {
     /// What was deciphered or unpacked.
     Layer(FeedReader<'s>),
     /// One of these, while what is read of it is signed as it is.
-    Signed(Box<Tap<Source<'s>, Taker>>),
+    Signed(Box<Tee<Source<'s>, Taker>>),
 }
 
 /// Who is shown what is read.
@@ -386,7 +386,7 @@ pub(crate) type Taker = Box<dyn FnMut(&[u8]) + Send>;
 impl<'s> Source<'s> {
     /// The same, with what is read shown.
     pub(crate) fn shown_to(self, take: Taker) -> Source<'s> {
-        Source::Signed(Box::new(Tap { source: self, take }))
+        Source::Signed(Box::new(Tee { source: self, take }))
     }
 
     /// The same, with nothing shown any more.

@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(is_of_use, !is_revoked(&checked) && !of_part);
             (is_revoked(&checked), of_part, of_user)
         });
-        let told = [
+        let expected = [
             (true, false, false),
             (false, true, true),
             (false, true, true),
@@ -160,7 +160,7 @@ mod tests {
             (true, true, false),
             (false, false, false),
         ];
-        assert_eq!(taken_back.collect::<Vec<_>>(), told);
+        assert_eq!(taken_back.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -55,12 +55,12 @@ const ALIASES: &str = "aliases";
 /// A key ring.
 pub struct Store {
     files: Files,
-    tell: Option<Tell>,
+    tell: Option<OnPassedOver>,
     reported: Mutex<BTreeSet<String>>,
 }
 
 /// Who hears of files that are passed over.
-type Tell = Box<dyn Fn(&Error) + Send + Sync>;
+type OnPassedOver = Box<dyn Fn(&Error) + Send + Sync>;
 
 /// What a look at all of a ring has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -650,11 +650,11 @@ enum Sort {
 /// The sort of a name, if something before it says that, and the name itself (3).
 fn sort_of(name: &str) -> (Option<Sort>, &str) {
     let sorts = [("alias:", Sort::Alias), ("id:", Sort::Number), ("user:", Sort::User)];
-    let mut said = sorts.iter().filter_map(|(prefix, sort)| {
+    let mut prefixes = sorts.iter().filter_map(|(prefix, sort)| {
         let bare = name.strip_prefix(prefix)?;
         Some((Some(*sort), bare))
     });
-    said.next().unwrap_or((None, name))
+    prefixes.next().unwrap_or((None, name))
 }
 
 fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {

@@ -80,10 +80,10 @@ impl Subject {
     pub(crate) fn parse(text: &str) -> Result<Subject> {
         let (mut parts, mut address) = (Vec::new(), None);
         for part in split(text) {
-            let said = part.split_once('=').map(|(short, value)| (short.trim(), value.trim()));
+            let halves = part.split_once('=').map(|(short, value)| (short.trim(), value.trim()));
             let known =
                 |short: &str| ATTRIBUTES.iter().find(|one| one.short.eq_ignore_ascii_case(short));
-            let found = said.and_then(|(short, value)| Some((known(short)?, value)));
+            let found = halves.and_then(|(short, value)| Some((known(short)?, value)));
             let Some((attribute, value)) = found else {
                 let all: Vec<_> = ATTRIBUTES.iter().map(|one| one.short).collect();
                 let what = format!(

@@ -10,7 +10,7 @@
 //! 4. A file that is there already is replaced only if that is allowed; its successor gets its
 //!    permissions. Where a link stands, what it leads to is replaced.
 //! 5. A file of a system is never replaced, nor is its name given away, whatever is allowed
-//!    ([`seam::spared`]).
+//!    ([`seam::system_files`]).
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ impl Target {
     /// # Errors
     /// If it is one, or would get the name of one.
     pub fn spare(path: &Path) -> Result<()> {
-        match seam::spared::of_a_system(path) {
+        match seam::system_files::of_a_system(path) {
             Some(holds) => Err(Error::OfASystem { path: path.display().to_string(), holds }),
             None => Ok(()),
         }
@@ -106,8 +106,8 @@ impl Target {
     /// If signals cannot be watched.
     pub fn leave_nothing_on_signals(seam: &Seam) -> Result<()> {
         let failed = Error::io("watching for signals");
-        let heard = seam::process::not_ignored(&[SIGHUP, SIGINT, SIGTERM]);
-        let mut signals = Signals::new(heard).map_err(failed)?;
+        let received = seam::process::not_ignored(&[SIGHUP, SIGINT, SIGTERM]);
+        let mut signals = Signals::new(received).map_err(failed)?;
         let disk = Arc::clone(&seam.disk);
         let watch = move || {
             if let Some(signal) = signals.forever().next() {

@@ -418,8 +418,13 @@ mod tests {
             assert!(bundle.left_out.is_empty(), "{:?}", bundle.left_out);
             let bundle = Bundle::read(&sprinkled(&saved(&key, false), with)).unwrap();
             assert_eq!(bundle.certificates[0], certificate_of(&key), "{with:?}");
-            let is_told = with.contains(&MALFORMED);
-            assert_eq!(bundle.passed_over.len(), usize::from(is_told), "{:?}", bundle.passed_over);
+            let is_reported = with.contains(&MALFORMED);
+            assert_eq!(
+                bundle.passed_over.len(),
+                usize::from(is_reported),
+                "{:?}",
+                bundle.passed_over
+            );
         }
     }
 
@@ -429,8 +434,11 @@ mod tests {
         let bytes = [&saved(&key, false)[..], FOREIGN].concat();
         let bundle = Bundle::read(&bytes).unwrap();
         assert_eq!(bundle.certificates[0], certificate_of(&key));
-        let [told] = &bundle.left_out[..] else { panic!("{:?}", bundle.left_out) };
-        assert!(told.contains("\"Ada\"") && told.contains("ECDH on the curve secp256k1"), "{told}");
+        let [reported] = &bundle.left_out[..] else { panic!("{:?}", bundle.left_out) };
+        assert!(
+            reported.contains("\"Ada\"") && reported.contains("ECDH on the curve secp256k1"),
+            "{reported}"
+        );
     }
 
     #[test]

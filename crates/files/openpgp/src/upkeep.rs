@@ -68,11 +68,11 @@ pub fn renew(
     let passphrase = fitting(key.key(), &none, passphrases)?;
     let now = Timestamp::now();
     let checked = Checked::new(certificate_of(&key));
-    let mut says = checked.says_at(now);
-    if says.is_empty() {
-        says.extend(newest_self_signature(&key));
+    let mut subpackets = checked.says_at(now);
+    if subpackets.is_empty() {
+        subpackets.extend(newest_self_signature(&key));
     }
-    let lifetimes = says.iter().filter_map(|one| one.key_expiration_time());
+    let lifetimes = subpackets.iter().filter_map(|one| one.key_expiration_time());
     let lifetime = lifetimes.map(|time| time.as_secs()).filter(|lifetime| *lifetime != 0).min();
     let mut inner = key.key().clone();
     let age = now.as_secs().saturating_sub(inner.created_at().as_secs());

@@ -69,7 +69,7 @@ pub(crate) enum Claim {
 
 /// What a key says now of a user id. What it has taken back it may say anew.
 pub(crate) fn claim_of(user: &SignedUser, primary: &PublicKey) -> Claim {
-    let (mut withdrawn, mut said, mut lapsed) = (None, None, false);
+    let (mut withdrawn, mut claimed, mut lapsed) = (None, None, false);
     let now = Timestamp::now();
     for one in user.signatures.iter().filter(|one| is_by(one, primary)) {
         if is_revocation(one) {
@@ -79,11 +79,11 @@ pub(crate) fn claim_of(user: &SignedUser, primary: &PublicKey) -> Claim {
         } else if one.verify_certification(primary, Tag::UserId, &user.id).is_ok() {
             match is_over(one, now) {
                 true => lapsed = true,
-                false => said = said.max(one.created()),
+                false => claimed = claimed.max(one.created()),
             }
         }
     }
-    match (withdrawn >= said, said.is_some()) {
+    match (withdrawn >= claimed, claimed.is_some()) {
         (true, _) if withdrawn.is_some() => Claim::Withdrawn,
         (_, true) => Claim::Good,
         _ if lapsed => Claim::Lapsed,
@@ -159,12 +159,13 @@ mod tests {
         let word = |by: &pgp::packet::SecretKey, typ, ago: u32, lasts: u32| {
             let mut config = SignatureConfig::v4(typ, by.algorithm(), by.hash_alg());
             let made = Timestamp::from_secs(Timestamp::now().as_secs() - ago);
-            let says = [
+            let subpackets = [
                 SubpacketData::SignatureCreationTime(made),
                 SubpacketData::SignatureExpirationTime(Duration::from_secs(lasts)),
                 SubpacketData::IssuerFingerprint(by.fingerprint()),
             ];
-            config.hashed_subpackets = says.map(|one| Subpacket::regular(one).unwrap()).into();
+            config.hashed_subpackets =
+                subpackets.map(|one| Subpacket::regular(one).unwrap()).into();
             let of = key.primary_key.public_key();
             config.sign_certification(by, of, &Password::empty(), Tag::UserId, &user).unwrap()
         };

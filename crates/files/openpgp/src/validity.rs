@@ -98,10 +98,10 @@ impl Checked {
         let parts = inner.public_subkeys.iter();
         let keys = parts.clone().map(|part| part.key.created_at());
         let details = &inner.details;
-        let said = details.direct_signatures.iter().chain(&details.revocation_signatures);
-        let said = said.chain(details.users.iter().flat_map(|user| &user.signatures));
-        let said = said.chain(parts.flat_map(|part| &part.signatures));
-        let all = keys.chain(said.filter_map(Signature::created)).chain([self.made()]);
+        let dated = details.direct_signatures.iter().chain(&details.revocation_signatures);
+        let dated = dated.chain(details.users.iter().flat_map(|user| &user.signatures));
+        let dated = dated.chain(parts.flat_map(|part| &part.signatures));
+        let all = keys.chain(dated.filter_map(Signature::created)).chain([self.made()]);
         let latest = latest();
         all.filter(|made| *made <= latest).fold(Timestamp::now(), Timestamp::max)
     }
@@ -141,8 +141,8 @@ impl Checked {
 
     /// When the certificate ends by the strictest of that, in seconds since 1970.
     pub(crate) fn end_at(&self, at: Timestamp) -> Option<u64> {
-        let says = self.says_at(at).into_iter();
-        says.filter_map(|one| end_by(one, &self.inner.primary_key)).min()
+        let subpackets = self.says_at(at).into_iter();
+        subpackets.filter_map(|one| end_by(one, &self.inner.primary_key)).min()
     }
 
     /// Whether the certificate as a whole counts at that time.
@@ -175,9 +175,9 @@ impl Checked {
         at: Timestamp,
         list: impl Fn(&'a Signature) -> &'a [T],
     ) -> Option<&'a [T]> {
-        let says = self.says_at(at);
-        let said = says.iter().map(|one| list(one)).find(|list| !list.is_empty());
-        said.or_else(|| says.first().map(|one| list(one)))
+        let subpackets = self.says_at(at);
+        let dated = subpackets.iter().map(|one| list(one)).find(|list| !list.is_empty());
+        dated.or_else(|| subpackets.first().map(|one| list(one)))
     }
 
     pub(crate) fn features(&self, at: Timestamp) -> Option<&Features> {
@@ -265,7 +265,7 @@ pub(crate) fn words_of<'a>(
     part: &PublicSubkey,
     primary: &PublicKey,
 ) -> impl Iterator<Item = &'a Signature> {
-    let areas = bound.config().map(|said| [&said.hashed_subpackets, &said.unhashed_subpackets]);
+    let areas = bound.config().map(|dated| [&dated.hashed_subpackets, &dated.unhashed_subpackets]);
     let all = areas.into_iter().flatten().flatten();
     all.filter_map(|one| word_in(one, part, primary))
 }
@@ -298,7 +298,7 @@ fn part_at(part: &SignedPublicSubKey, primary_made: Timestamp, at: Timestamp) ->
 
 /// What of a signature is signed.
 fn hashed(signature: &Signature) -> Option<&[Subpacket]> {
-    signature.config().map(|said| &said.hashed_subpackets[..])
+    signature.config().map(|dated| &dated.hashed_subpackets[..])
 }
 
 /// Of the signatures about a key the one that counts at that time (2, 3).
@@ -457,13 +457,13 @@ mod tests {
         let public = primary.public_key();
         let user = &mut key.details.users[0];
         let config = again(&user.signatures[0], added);
-        let said = config.sign_certification(&primary, public, &none, Tag::UserId, &user.id);
-        user.signatures = vec![said.unwrap()];
+        let dated = config.sign_certification(&primary, public, &none, Tag::UserId, &user.id);
+        user.signatures = vec![dated.unwrap()];
         let part = &mut key.secret_subkeys[0];
         let config = again(&part.signatures[0], added);
         let of = part.key.public_key();
-        let said = config.sign_subkey_binding(&primary, public, &none, of);
-        part.signatures = vec![said.unwrap()];
+        let dated = config.sign_subkey_binding(&primary, public, &none, of);
+        part.signatures = vec![dated.unwrap()];
         Tsk::from(key)
     }
 

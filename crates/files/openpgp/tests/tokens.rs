@@ -145,8 +145,8 @@ fn with_gnupg(bench: &Bench<'_>, key: &TokenKey, label: &str) {
         let mut gpg = Command::new("gpg");
         let gpg = gpg.args(always).args(trust).args(words);
         let done = seam::process::output(gpg, LONG).unwrap();
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{label} {words:?}: {told}");
+        let answer = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{label} {words:?}: {answer}");
         done.stdout
     };
     let mut certificate = Vec::new();
@@ -254,8 +254,8 @@ impl Gnupg {
         let mut gpg = Command::new("gpg");
         let gpg = gpg.args(always).args(trust).args(words);
         let done = seam::process::output(gpg, LONG).unwrap();
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{words:?}: {told}");
+        let answer = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{words:?}: {answer}");
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 

@@ -10,7 +10,7 @@ use std::fmt;
 /// | letter | layer |
 /// |---|---|
 /// | `M` | the seam: disk, clock, entropy, threads |
-/// | `S` | seal and key ring |
+/// | `S` | seal and keyset |
 /// | `L` | log |
 /// | `P` | buffer pools |
 /// | `D` | data sets |

@@ -279,23 +279,23 @@ impl Plan {
         findings: &mut Findings,
     ) {
         let walked = self.walk(direction, source);
-        let mut told = |what, item: &str, offset: usize, bytes: &[u8]| {
+        let mut report = |what, item: &str, offset: usize, bytes: &[u8]| {
             findings.add(subject.trouble(what, item, offset, bytes));
         };
         for counter in &walked.uncounted {
             let end = (counter.at + counter.len).min(source.len());
-            told(What::Count, &self.slots[counter.slot], counter.at, &source[counter.at..end]);
+            report(What::Count, &self.slots[counter.slot], counter.at, &source[counter.at..end]);
         }
         let described = if self.is_variable { self.bytes_max } else { walked.classes.len() };
         if let Some(behind) = source.get(described..).filter(|behind| !behind.is_empty()) {
-            told(What::Undescribed, "", described, behind);
+            report(What::Undescribed, "", described, behind);
         }
         // A segment of fixed length has room for tables that are not there now.
         let unused = source.get(walked.classes.len()..described.min(source.len()));
         let unused = unused.unwrap_or_default();
         let is_filled = |all: &u8| unused.iter().all(|byte| byte == all);
         if walked.uncounted.is_empty() && ![0, 0x40, b' ', 0xff].iter().any(is_filled) {
-            told(What::Unused, "", walked.classes.len(), unused);
+            report(What::Unused, "", walked.classes.len(), unused);
         }
         let mut wrong: Vec<(usize, usize)> = Vec::new();
         for (at, number) in &walked.numbers {
@@ -304,7 +304,7 @@ impl Plan {
                 continue;
             };
             if let Some(what) = trouble_of(direction, number, bytes) {
-                told(what, &self.names[number.name], *at, bytes);
+                report(what, &self.names[number.name], *at, bytes);
                 wrong.push((*at, end));
             }
         }
@@ -314,7 +314,7 @@ impl Plan {
             if page.byte(back, *class, there) != *byte
                 && !wrong.iter().any(|(from, to)| (*from..*to).contains(&at))
             {
-                told(What::NoReturn, "", at, &[*byte]);
+                report(What::NoReturn, "", at, &[*byte]);
             }
         }
     }

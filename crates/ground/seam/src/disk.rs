@@ -349,7 +349,12 @@ pub fn make_dir(disk: &dyn Disk, path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Whatever the disk says.
-pub fn make_marked_dir(disk: &dyn Disk, folder: &Path, mark: &str, says: &[u8]) -> io::Result<()> {
+pub fn make_marked_dir(
+    disk: &dyn Disk,
+    folder: &Path,
+    mark: &str,
+    contents: &[u8],
+) -> io::Result<()> {
     make_dir(disk, folder)?;
     let path = folder.join(mark);
     if disk.exists(&path)? {
@@ -357,7 +362,7 @@ pub fn make_marked_dir(disk: &dyn Disk, folder: &Path, mark: &str, says: &[u8]) 
     }
     let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
     let file = disk.open(&path, how)?;
-    file.write_at(says, 0)?;
+    file.write_at(contents, 0)?;
     file.sync()?;
     disk.sync_dir(folder)
 }

@@ -238,9 +238,10 @@ mod tests {
         let child = unsafe { libc::fork() };
         if child == 0 {
             let is_up = brand().is_ok() && put_up().is_ok();
-            let said = if call() == -1 { io::Error::last_os_error().raw_os_error() } else { None };
+            let outcome =
+                if call() == -1 { io::Error::last_os_error().raw_os_error() } else { None };
             // SAFETY: it ends the child, and nothing else.
-            unsafe { libc::_exit(if is_up { said.unwrap_or(0) } else { 255 }) };
+            unsafe { libc::_exit(if is_up { outcome.unwrap_or(0) } else { 255 }) };
         }
         let mut status = 0;
         // SAFETY: the child is ours.
@@ -320,7 +321,7 @@ mod tests {
     fn no_other_convention_leads_around_the_fence() {
         const PRCTL_OF_32_BITS: i64 = 172;
         let call = || {
-            let said: i64;
+            let outcome: i64;
             // SAFETY: the call takes numbers; the kernel keeps what is not named.
             unsafe {
                 std::arch::asm!(
@@ -329,14 +330,14 @@ mod tests {
                     "int 0x80",
                     "pop rbx",
                     option = in(reg) libc::PR_SET_CHILD_SUBREAPER,
-                    inout("rax") PRCTL_OF_32_BITS => said,
+                    inout("rax") PRCTL_OF_32_BITS => outcome,
                     in("rcx") 0_i64,
                     out("r8") _, out("r9") _, out("r10") _, out("r11") _,
                 );
             }
             // SAFETY: the number of the error is this thread's.
-            unsafe { *libc::__errno_location() = i32::try_from(-said).unwrap_or(0) };
-            if said < 0 { -1 } else { said }
+            unsafe { *libc::__errno_location() = i32::try_from(-outcome).unwrap_or(0) };
+            if outcome < 0 { -1 } else { outcome }
         };
         assert_eq!(behind(call), libc::ENOSYS);
         let x32 = c_long::from(FOREIGN_NUMBERS.cast_signed()) | libc::SYS_prctl;

@@ -9,17 +9,18 @@
 //! Invariants:
 //! 1. No other crate of the kernel names `std::fs`, `std::thread`, `std::time::Instant` or a source
 //!    of randomness; `clippy.toml` disallows them.
-//! 2. Without the features `sim` and `plant` nothing of either is compiled in.
+//! 2. Without the features `sim` and `failpoints` nothing of either is compiled in.
 //! 3. A failed sync is reported once and never retried here; [`stop::StopSwitch`] is how the
 //!    kernel stops for good.
 
 pub mod clock;
 pub mod disk;
 pub mod entropy;
+pub mod failpoint;
 pub mod family;
 pub mod fence;
+mod file_holder;
 pub mod fresh;
-mod held;
 pub mod keyring;
 pub mod link;
 pub mod made;
@@ -27,7 +28,6 @@ pub mod mem;
 pub mod ordered;
 pub mod owner;
 mod panic_text;
-pub mod plant;
 pub mod process;
 mod rare;
 pub mod real;
@@ -35,10 +35,10 @@ pub mod reserve;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod socket;
-pub mod spared;
 pub mod standard;
 pub mod stop;
 pub mod sync;
+pub mod system_files;
 pub mod thread;
 mod uring;
 pub mod user;

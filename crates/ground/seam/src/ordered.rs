@@ -18,14 +18,14 @@ type Work<J, P> = Arc<dyn Fn(J) -> P + Send + Sync>;
 /// Threads that do pieces of work `J`, of which each comes to a `P`.
 pub struct Ordered<J, P> {
     work: Work<J, P>,
-    hands: Vec<Hand<J, P>>,
+    workers: Vec<Worker<J, P>>,
     given: usize,
     taken: usize,
     /// What was done by the caller itself, for want of threads.
     own: VecDeque<P>,
 }
 
-struct Hand<J, P> {
+struct Worker<J, P> {
     lane: Arc<Lane<J, P>>,
     thread: Option<JoinHandle>,
 }
@@ -54,7 +54,7 @@ impl<J: Send + 'static, P: Send + 'static> Ordered<J, P> {
         work: impl Fn(J) -> P + Send + Sync + 'static,
     ) -> Ordered<J, P> {
         let work: Work<J, P> = Arc::new(work);
-        let hands = (0..threads).map_while(|number| {
+        let workers = (0..threads).map_while(|number| {
             let lane = Arc::new(Lane::default());
             let (own, work) = (Arc::clone(&lane), Arc::clone(&work));
             let run = move || {
@@ -62,10 +62,10 @@ impl<J: Send + 'static, P: Send + 'static> Ordered<J, P> {
                 Leaving(&own).run(&*work);
             };
             let thread = Some(spawn(&format!("{name}-{number}"), run).ok()?);
-            Some(Hand { lane, thread })
+            Some(Worker { lane, thread })
         });
-        let hands = hands.collect();
-        Ordered { work, hands, given: 0, taken: 0, own: VecDeque::new() }
+        let workers = workers.collect();
+        Ordered { work, workers, given: 0, taken: 0, own: VecDeque::new() }
     }
 
     /// How many pieces of work were given and not taken back.
@@ -76,10 +76,10 @@ impl<J: Send + 'static, P: Send + 'static> Ordered<J, P> {
 
     /// Gives a piece of work. Never waits.
     pub fn give(&mut self, job: J) {
-        if self.hands.is_empty() {
+        if self.workers.is_empty() {
             self.own.push_back((self.work)(job));
         } else {
-            let lane = &self.hands[self.given % self.hands.len()].lane;
+            let lane = &self.workers[self.given % self.workers.len()].lane;
             lane.state.lock().wanted.push_back(job);
             lane.changed.notify_all();
         }
@@ -93,13 +93,13 @@ impl<J: Send + 'static, P: Send + 'static> Ordered<J, P> {
         }
         let number = self.taken;
         self.taken += 1;
-        if self.hands.is_empty() {
+        if self.workers.is_empty() {
             return self.own.pop_front();
         }
-        let turn = number % self.hands.len();
-        let done = self.hands[turn].lane.wait();
+        let turn = number % self.workers.len();
+        let done = self.workers[turn].lane.wait();
         if done.is_none()
-            && let Some(thread) = self.hands[turn].thread.take()
+            && let Some(thread) = self.workers[turn].thread.take()
         {
             thread.join();
         }
@@ -109,17 +109,20 @@ impl<J: Send + 'static, P: Send + 'static> Ordered<J, P> {
 
 impl<J, P> Drop for Ordered<J, P> {
     fn drop(&mut self) {
-        for hand in &self.hands {
-            let mut state = hand.lane.state.lock();
+        for worker in &self.workers {
+            let mut state = worker.lane.state.lock();
             state.ended = true;
             state.wanted.clear();
             drop(state);
-            hand.lane.changed.notify_all();
+            worker.lane.changed.notify_all();
         }
         if std::thread::panicking() {
             return;
         }
-        self.hands.iter_mut().filter_map(|hand| hand.thread.take()).for_each(JoinHandle::join);
+        self.workers
+            .iter_mut()
+            .filter_map(|worker| worker.thread.take())
+            .for_each(JoinHandle::join);
     }
 }
 

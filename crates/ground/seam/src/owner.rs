@@ -47,13 +47,13 @@ pub fn claim(disk: &Arc<dyn Disk>, folder: &Path, system: SystemId) -> io::Resul
     if let Some(owner) = owner(&**disk, folder)? {
         return Ok(owner);
     }
-    let (path, says) = (folder.join(MARK), says(system));
+    let (path, contents) = (folder.join(MARK), contents(system));
     if disk.exists(&path)? {
-        replace_small(&**disk, &path, says.as_bytes())?;
+        replace_small(&**disk, &path, contents.as_bytes())?;
         return Ok(system);
     }
     let fresh = Fresh::begin(disk, &path)?;
-    fresh.file().write_at(says.as_bytes(), 0)?;
+    fresh.file().write_at(contents.as_bytes(), 0)?;
     fresh.file().sync()?;
     match fresh.keep(false) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -63,7 +63,7 @@ pub fn claim(disk: &Arc<dyn Disk>, folder: &Path, system: SystemId) -> io::Resul
     }
 }
 
-fn says(system: SystemId) -> String {
+fn contents(system: SystemId) -> String {
     format!(
         "{system}\nis the Holdfast system whose files stand in this folder. No other system's may, \
          and none does as long as this file is here.\n"

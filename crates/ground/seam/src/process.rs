@@ -162,8 +162,8 @@ pub fn line(from: &mut (impl Read + AsFd), limit: Duration) -> io::Result<String
         // SAFETY: one entry, which is ours.
         match unsafe { libc::poll(&raw mut wanted, 1, timeout) } {
             0 => {
-                let said = String::from_utf8_lossy(&line);
-                return Err(late("a process", &format!("a line (so far: \"{said}\")"), limit));
+                let so_far = String::from_utf8_lossy(&line);
+                return Err(late("a process", &format!("a line (so far: \"{so_far}\")"), limit));
             }
             failed if failed < 0 => {
                 let error = io::Error::last_os_error();
@@ -272,8 +272,8 @@ mod tests {
     fn lines_come_one_by_one() {
         let mut command = Command::new("printf");
         let mut child = command.arg("one\\ntwo\\nrest").stdout(Stdio::piped()).spawn().unwrap();
-        let mut said = || line(child.stdout.as_mut().unwrap(), LONG).unwrap();
-        assert_eq!([said(), said(), said(), said()], ["one", "two", "rest", ""]);
+        let mut so_far = || line(child.stdout.as_mut().unwrap(), LONG).unwrap();
+        assert_eq!([so_far(), so_far(), so_far(), so_far()], ["one", "two", "rest", ""]);
         assert!(wait(&mut child, LONG).unwrap().success());
     }
 

@@ -17,7 +17,7 @@ use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 
 use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, LockPlace, Open};
-use crate::held;
+use crate::file_holder;
 use crate::uring::{Urings, Write};
 
 /// The files of this machine.
@@ -465,7 +465,7 @@ impl File for RealFile {
         };
         match fs::flock(&self.fd, how) {
             Err(Errno::WOULDBLOCK) => {
-                let who = held::by_whom(stat.st_dev, stat.st_ino);
+                let who = file_holder::by_whom(stat.st_dev, stat.st_ino);
                 Err(io::Error::new(io::ErrorKind::WouldBlock, who))
             }
             Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),

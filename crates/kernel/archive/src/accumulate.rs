@@ -16,7 +16,7 @@ use base::{DataSetId, Lsn, UowId};
 use recon::pieces;
 use seal::{Format, Salt};
 use seam::disk::{BLOCK, Create, File, Open};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use wal::Record;
 use zstd::bulk::Compressor;
 
@@ -142,8 +142,8 @@ impl ArchiveCatalog {
                 return Err(error);
             }
         };
-        let told = registry.accumulated(&accumulation.info, &accumulation.files);
-        told.map_err(|why| ArchiveError::Accumulation { why })?;
+        let recorded = registry.accumulated(&accumulation.info, &accumulation.files);
+        recorded.map_err(|why| ArchiveError::Accumulation { why })?;
         self.look()?;
         Ok(accumulation)
     }
@@ -158,8 +158,8 @@ impl ArchiveCatalog {
         let all = self.accumulations();
         let old: Vec<_> = all.iter().filter(|one| one.info.end <= needed).collect();
         for one in &old {
-            let told = registry.deleting_accumulation(&one.info);
-            told.map_err(|why| ArchiveError::Accumulation { why })?;
+            let recorded = registry.deleting_accumulation(&one.info);
+            recorded.map_err(|why| ArchiveError::Accumulation { why })?;
             self.forget(&one.info);
             for path in &one.files {
                 let folder = path.parent().unwrap_or(Path::new("."));
@@ -211,8 +211,8 @@ impl ArchiveCatalog {
             Err(ArchiveError::Damaged { .. }) => {}
             Err(other) => return Err(other),
         }
-        let told = registry.deleting_damaged(path);
-        told.map_err(|why| ArchiveError::Accumulation { why })?;
+        let recorded = registry.deleting_damaged(path);
+        recorded.map_err(|why| ArchiveError::Accumulation { why })?;
         self.remove(path)?;
         self.look_alone()
     }
@@ -262,7 +262,7 @@ impl<'m> Maker<'m> {
     }
 
     fn add(&mut self, record: &Record<'_>) -> Result<(), ArchiveError> {
-        if planted(Plant::AccumulatedTooLittle) && self.info.records == 3 {
+        if armed(Failpoint::AccumulatedTooLittle) && self.info.records == 3 {
             self.info.records += 1;
             return Ok(());
         }
@@ -394,7 +394,7 @@ impl Way<'_> {
             let begins = self.usable.iter().map(|one| one.info.first);
             let next = begins.filter(|first| *first > self.at).min();
             let until = next.map_or(to, |next| next.min(to));
-            if next.is_none() || !planted(Plant::BetweenAccumulationsSkipped) {
+            if next.is_none() || !armed(Failpoint::BetweenAccumulationsSkipped) {
                 let mut reader = self.source.read(self.at, until)?;
                 while let Some(record) = reader.next().map_err(E::from)? {
                     if self.sieve.keeps(&record) && !each(&record)? {

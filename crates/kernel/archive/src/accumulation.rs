@@ -261,12 +261,12 @@ impl AccumulationFile {
         let mut header = vec![0; HEADER_BYTES];
         file.read_at(&mut header, 0).map_err(io)?;
         let mut book = env.book();
-        let told = |flaw| refused(path, 0, &flaw);
-        let info = AccumulationInfo::decode(&header, env, &mut book).map_err(told)?;
+        let flawed = |flaw| refused(path, 0, &flaw);
+        let info = AccumulationInfo::decode(&header, env, &mut book).map_err(flawed)?;
         if file.len().map_err(io)? != info.file_bytes() {
-            return Err(told(Flaw::Length));
+            return Err(flawed(Flaw::Length));
         }
-        let key = key_of(&mut book, &info).map_err(told)?;
+        let key = key_of(&mut book, &info).map_err(flawed)?;
         Ok(AccumulationFile {
             path: path.to_owned(),
             info,

@@ -184,15 +184,15 @@ impl Archiver {
     ///
     /// # Errors
     /// [`ArchiveError::NoFolder`]; if the registry cannot be told; whatever the disk says.
-    pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
+    pub fn accept_empty(&self, folder: &Path) -> Result<(), ArchiveError> {
         let shared = &self.shared;
         if !shared.catalog.away().iter().any(|away| away == folder) {
-            // It is there, or made by the next archive; `begin_anew` says if it is none of ours.
-            return shared.catalog.begin_anew(folder);
+            // It is there, or made by the next archive; `accept_empty` says if it is none of ours.
+            return shared.catalog.accept_empty(folder);
         }
-        let told = shared.registry.folder_lost(folder);
-        told.map_err(|why| ArchiveError::Unrecorded { group: GroupNumber(0), why })?;
-        shared.catalog.begin_anew(folder)?;
+        let recorded = shared.registry.folder_lost(folder);
+        recorded.map_err(|why| ArchiveError::Unrecorded { group: GroupNumber(0), why })?;
+        shared.catalog.accept_empty(folder)?;
         shared.complete();
         Ok(())
     }
@@ -359,8 +359,8 @@ impl Shared {
         let mut files = copy.files.clone();
         let away = self.catalog.away().into_iter();
         files.extend(away.map(|folder| folder.join(copy.info.file_name())));
-        let told = self.registry.archived(&copy.info, &files);
-        told.map_err(|why| ArchiveError::Unrecorded { group: copy.info.from, why })
+        let recorded = self.registry.archived(&copy.info, &files);
+        recorded.map_err(|why| ArchiveError::Unrecorded { group: copy.info.from, why })
     }
 
     /// Writes a file of these groups from the log.

@@ -124,14 +124,14 @@ impl Audit<'_> {
 
     /// Folders that are not mounted, each once for all that it holds.
     fn folders(&self) -> Vec<Discord> {
-        let told = self.away.iter().map(|folder| Discord {
+        let records = self.away.iter().map(|folder| Discord {
             from: GroupNumber(0),
             path: Some(folder.clone()),
             why: "it holds none of the archives that it held: it is not mounted, or was emptied"
                 .to_owned(),
             cure: Cure::Mount,
         });
-        told.collect()
+        records.collect()
     }
 
     /// Whether RECON knows a file of an archive in a folder that is not mounted.
@@ -145,13 +145,15 @@ impl Audit<'_> {
         let mut found = Vec::new();
         for copy in &self.list {
             let (from, path) = (copy.info.from, copy.files.first().cloned());
-            let mut told = self.state.archives.values().filter(|one| one.first_group == from);
-            let differences: Vec<String> =
-                told.clone().map(|one| difference(&copy.info, one).unwrap_or_default()).collect();
+            let mut records = self.state.archives.values().filter(|one| one.first_group == from);
+            let differences: Vec<String> = records
+                .clone()
+                .map(|one| difference(&copy.info, one).unwrap_or_default())
+                .collect();
             if differences.iter().any(String::is_empty) {
                 continue;
             }
-            let (why, cure) = match (told.next(), differences.first()) {
+            let (why, cure) = match (records.next(), differences.first()) {
                 (Some(one), Some(differs)) => {
                     let why = format!("it is not the archive {} that RECON knows", one.number);
                     let (first, end) = (one.first.min(copy.info.first), one.end.max(copy.info.end));
@@ -174,8 +176,8 @@ impl Audit<'_> {
         let begins = |group| self.list.iter().any(|copy| copy.info.from == group);
         let known = self.state.archives.values().filter(|one| {
             let is_there = holds(one.first_group) && holds(one.last_group);
-            let is_told = self.named.contains(&one.first_group) || self.is_away(one);
-            !is_there && !begins(one.first_group) && !is_told
+            let is_reported = self.named.contains(&one.first_group) || self.is_away(one);
+            !is_there && !begins(one.first_group) && !is_reported
         });
         let lost = known.map(|one| Discord {
             from: one.first_group,

@@ -361,7 +361,7 @@ impl ArchiveCatalog {
     ///
     /// # Errors
     /// [`ArchiveError::NoFolder`] if it is none of the archive's; whatever the disk says.
-    pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
+    pub fn accept_empty(&self, folder: &Path) -> Result<(), ArchiveError> {
         let disk = self.env.seam.disk.as_ref();
         let own = self.config.folders.iter().find(|own| is_same_place(disk, own, folder));
         let folder = own.ok_or_else(|| ArchiveError::NoFolder { path: folder.to_owned() })?;

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use base::{GroupNumber, Lsn};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::config::Keep;
 use crate::error::Kept;
@@ -70,7 +70,7 @@ impl ArchiveCatalog {
     #[must_use]
     pub fn expired(&self, keep: &Keep, needed_from: Lsn) -> Vec<CatalogEntry> {
         let all = self.list();
-        let needed = |end: Lsn| end > needed_from && !planted(Plant::NeededArchiveDeleted);
+        let needed = |end: Lsn| end > needed_from && !armed(Failpoint::NeededArchiveDeleted);
         let may_go = |(at, copy): &(usize, &CatalogEntry)| {
             self.kept_by(keep, all.len() - at, &copy.info).is_none() && !needed(copy.info.end)
         };
@@ -135,14 +135,14 @@ impl ArchiveCatalog {
         let _alone = self.changing.lock();
         let copy = self.get(from)?;
         self.may_go(from, registry)?;
-        let told = || registry.deleting(&copy.info);
+        let record = || registry.deleting(&copy.info);
         let unrecorded = |why| ArchiveError::Unrecorded { group: from, why };
-        if !planted(Plant::DeletedUnrecorded) {
-            told().map_err(unrecorded)?;
+        if !armed(Failpoint::DeletedUnrecorded) {
+            record().map_err(unrecorded)?;
         }
         self.forget_archive(from);
         copy.files.iter().try_for_each(|path| self.remove(path))?;
-        if planted(Plant::DeletedUnrecorded) { told().map_err(unrecorded) } else { Ok(()) }
+        if armed(Failpoint::DeletedUnrecorded) { record().map_err(unrecorded) } else { Ok(()) }
     }
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn refuse_needed(
     registry: &dyn Registry,
 ) -> Result<(), ArchiveError> {
     let kept = match Needs::of(registry) {
-        Ok(needs) => needs.kept(end).filter(|_| !planted(Plant::NeededArchiveDeleted)),
+        Ok(needs) => needs.kept(end).filter(|_| !armed(Failpoint::NeededArchiveDeleted)),
         Err(why) => Some(Kept {
             why: format!("it cannot be told by what: {why}"),
             advice: "Repair that, then give the command again.",

@@ -39,7 +39,7 @@ mod header;
 mod place;
 mod registry;
 mod source;
-mod unread;
+mod unreadable;
 mod writer;
 
 pub use accumulate::Concern;
@@ -55,4 +55,4 @@ pub use header::ArchiveInfo;
 pub use recon::Span;
 pub use registry::{NoRegistry, ReconRegistry, Registry, end_of, unrecorded};
 pub use source::{ArchivedGroups, LogSource, SourceReader};
-pub use unread::UnreadArchive;
+pub use unreadable::UnreadArchive;

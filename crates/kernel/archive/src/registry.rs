@@ -206,35 +206,35 @@ fn known<'a>(state: &'a State, info: &ArchiveInfo) -> Option<&'a Archive> {
 
 impl Registry for ReconRegistry {
     fn archived(&self, info: &ArchiveInfo, files: &[PathBuf]) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let known = known(state, info);
             let number = known.map_or(state.next_number(), |known| known.number);
             let entry = info.entry(number, files, &self.label);
             let news = known != Some(&entry);
             (news.then_some(Record::Archive(entry)).into_iter().collect(), ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn accumulated(&self, info: &AccumulationInfo, files: &[PathBuf]) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let one = info.entry(state.next_number(), files, &self.label);
             (vec![Record::Accumulation(one)], ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn deleting_accumulation(&self, info: &AccumulationInfo) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let mut all = state.accumulations.values();
             let number = all.find(|known| known.tag == info.salt.0).map(|known| known.number);
             (number.map(Record::AccumulationGone).into_iter().collect(), ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn deleting_damaged(&self, accumulation: &Path) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let is_it = |file: &ArchiveFile| file.path == accumulation;
             let known = state.accumulations.values().filter(|one| one.files.iter().any(is_it));
             let news = known.map(|one| {
@@ -247,23 +247,23 @@ impl Registry for ReconRegistry {
             });
             (news.collect(), ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let number = known(state, info).map(|known| known.number);
             (number.map(Record::ArchiveGone).into_iter().collect(), ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn deleting_unread(&self, from: GroupNumber) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let gone = begun_with(state, from).map(|known| Record::ArchiveGone(known.number));
             (gone.collect(), ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn end_of(&self, from: GroupNumber) -> Option<Lsn> {
@@ -271,7 +271,7 @@ impl Registry for ReconRegistry {
     }
 
     fn folder_lost(&self, folder: &Path) -> Result<(), String> {
-        let told = self.recon.change(|state| {
+        let recorded = self.recon.change(|state| {
             let mut news = Vec::new();
             for archive in state.archives.values() {
                 let is_here = |file: &ArchiveFile| file.path.parent() == Some(folder) && !file.lost;
@@ -285,7 +285,7 @@ impl Registry for ReconRegistry {
             }
             (news, ())
         });
-        told.map_err(|error| error.to_string())
+        recorded.map_err(|error| error.to_string())
     }
 
     fn needed_from(&self) -> Result<Lsn, String> {

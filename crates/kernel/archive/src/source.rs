@@ -252,7 +252,7 @@ impl SourceReader {
         let Some(head) = self.groups.next()? else { return Ok(false) };
         self.view = Some(head);
         self.skip = 0;
-        if head.begins_anew() {
+        if head.is_first_of_salt() {
             // What was put together is the piece that a crash has left; a record begins here.
             self.whole.clear();
             self.aligned = true;

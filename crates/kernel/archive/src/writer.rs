@@ -20,8 +20,8 @@ use std::sync::Arc;
 use base::{GroupNumber, KeyGeneration, Lsn};
 use seal::{Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, File, Open};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use wal::{GROUP_HEADER, GroupHead, KeyBook, Log, RecentGroup, SealedGroups};
 
 use crate::block::{PAYLOAD_MAX, Packer};
@@ -401,7 +401,7 @@ impl Writer {
         let write = |copy: &Copy| copy.file.write_at(&header, 0);
         self.give_up(|copy| write(copy).map_err(|error| copy.failed("write", error)))?;
         let env = self.env.clone();
-        let is_synced = !planted(Plant::ArchiveUnsynced);
+        let is_synced = !armed(Failpoint::ArchiveUnsynced);
         if is_synced {
             self.give_up(|copy| copy.file.sync().map_err(|error| copy.failed("sync", error)))?;
         }

@@ -6,7 +6,7 @@
 
 use base::CiNumber;
 use pool::{ExclusiveCi, SharedCi};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::{Purpose, ROOT};
 
 use crate::TreeError;
@@ -128,7 +128,7 @@ impl Tree<'_> {
         NodeView::new(&built).write_image(&mut image);
         let separator = &split.separator;
         let fields = Fields::new().ci(ci).ci(number).u16(split.left_count).u16(separator.len());
-        if planted(Plant::HalfSplit) {
+        if armed(Failpoint::HalfSplit) {
             let body: [&[u8]; 2] = [fields.bytes(), separator];
             self.kernel.change_structure(self.set, kind::SPLIT, &body, &mut [&mut left])?;
             right.begin_change(left.lsn());

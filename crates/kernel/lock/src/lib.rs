@@ -6,7 +6,7 @@
 //!
 //! * [`Mode`], [`LockName`]: what is asked for;
 //! * `table`: heads, requests and queues of one shard, as plain data;
-//! * `held`, `owner`: what one owner holds, and where it sleeps;
+//! * `held_locks`, `owner`: what one owner holds, and where it sleeps;
 //! * `manager`: the path without waits; `wait`: the one with; `deadlock`: the search for cycles;
 //! * `report`: counters, and who waits for whom.
 //!
@@ -45,7 +45,7 @@
 mod deadlock;
 mod error;
 mod graph;
-mod held;
+mod held_locks;
 mod manager;
 mod mode;
 mod name;

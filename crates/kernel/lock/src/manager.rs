@@ -363,7 +363,7 @@ impl LockManager {
     }
 
     /// Releases many, keeping a shard latched over neighbours of one shard.
-    fn release_entries(&self, held: &crate::held::HeldLocks) {
+    fn release_entries(&self, held: &crate::held_locks::HeldLocks) {
         let mut grants = Vec::new();
         let mut entries = held.entries().iter().peekable();
         while let Some(first) = entries.next() {

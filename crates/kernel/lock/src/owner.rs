@@ -19,7 +19,7 @@ use seam::clock::Clock;
 use seam::stop::Stopped;
 use seam::sync::{Condvar, Mutex, MutexGuard};
 
-use crate::held::HeldLocks;
+use crate::held_locks::HeldLocks;
 use crate::{LockName, Mode};
 
 /// The lock owner that stands for one unit of work.

@@ -77,7 +77,7 @@ pub enum DoubleWriteError {
     Key {
         /// The file.
         path: PathBuf,
-        /// What the key ring said.
+        /// What the keyset said.
         why: String,
     },
 }

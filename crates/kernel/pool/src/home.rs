@@ -24,7 +24,7 @@ use std::sync::atomic::{
 };
 
 use base::{CiNumber, DataSetId, Lsn};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::{Mutex, MutexGuard};
 
 use crate::PoolError;
@@ -192,7 +192,7 @@ impl Home {
             return Entry::Elsewhere(self.pool());
         }
         match self.leaving() {
-            Some(old) if seen != Some(changes) && !planted(Plant::OldPoolNotAsked) => {
+            Some(old) if seen != Some(changes) && !armed(Failpoint::OldPoolNotAsked) => {
                 Entry::After(old, changes)
             }
             _ => Entry::Open,
@@ -213,7 +213,7 @@ impl Home {
             let (mut mine, mut theirs) = pool.lock_both(old);
             // It may have moved on since it was asked, even back to `old`: what is there is at home
             // then, and nobody would look for it in the new pool.
-            if !self.goes(old, pool) && !planted(Plant::CarriedTooLate) {
+            if !self.goes(old, pool) && !armed(Failpoint::CarriedTooLate) {
                 return Ok(None);
             }
             let Some(frame) = old.table.probe(&old.frames, key) else { return Ok(None) };

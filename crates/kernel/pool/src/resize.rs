@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
 
 use base::Lsn;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::frame::Frame;
 use crate::frame_id::FrameId;
@@ -256,7 +256,7 @@ impl Pool {
         unsafe { to.take_over(from) };
         if changed != Lsn::NONE {
             to.mark_dirty(changed);
-            if !planted(Plant::CarriedUnannounced) {
+            if !armed(Failpoint::CarriedUnannounced) {
                 self.dirty.push_carried(pool.index, to.id(), changed);
             }
             from.mark_clean();

@@ -16,8 +16,8 @@ use std::time::Duration;
 use base::stats::{Counter, Histogram, Quantiles};
 use base::{CiNumber, DataSetId, Lsn};
 use seam::Seam;
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
@@ -262,7 +262,7 @@ impl PageWriter {
             let [mut copy, mut clear] = [(); 2].map(|()| AlignedBuf::zeroed(unit.len()));
             copy.copy_from_slice(unit);
             clear.copy_from_slice(unit);
-            if set.open(ci, &mut clear).is_err() && !planted(Plant::OlderVersionPutBack) {
+            if set.open(ci, &mut clear).is_err() && !armed(Failpoint::OlderVersionPutBack) {
                 continue;
             }
             let written = set.write_raw(&[(ci, &copy)]).and_then(|()| set.sync());
@@ -503,13 +503,13 @@ impl PageWriter {
         let bytes = batch.items.iter().map(|item| item.unit_bytes).sum();
         let entries: Vec<_> = batch.items.iter().map(|i| (i.entry, i.unit_bytes)).collect();
         let provisional = batch.items.iter().all(|item| item.set.is_provisional());
-        if !provisional && !planted(Plant::NoDoubleWrite) {
+        if !provisional && !armed(Failpoint::NoDoubleWrite) {
             batch
                 .area
                 .write(batch.number, &entries, &mut batch.buffer, bytes)
                 .map_err(|error| stopped(error.to_string()))?;
         }
-        if !provisional && !planted(Plant::PageBeforeLog) {
+        if !provisional && !armed(Failpoint::PageBeforeLog) {
             // Page LSNs are where records begin; the tags' records stand behind all of them.
             self.journal.wait_durable(logged)?;
         }

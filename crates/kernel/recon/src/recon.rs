@@ -20,8 +20,8 @@ use base::{Lsn, SystemId};
 use seal::{KeyProvider, Salt, Tag};
 use seam::Seam;
 use seam::disk::{BLOCK, Create, File, Open, is_full, is_misplaced};
+use seam::failpoint::{Failpoint, armed};
 use seam::fresh::replace_small;
-use seam::plant::{Plant, planted};
 use seam::sync::{Mutex, MutexGuard};
 
 use crate::copies::{Reading, choose};
@@ -149,7 +149,7 @@ impl Recon {
     /// Makes RECON for a new system, with these records.
     ///
     /// # Errors
-    /// [`ReconError::Exists`]; whatever disk and key ring say.
+    /// [`ReconError::Exists`]; whatever disk and keyset say.
     pub fn create(setup: &Setup, records: &[Record]) -> Result<(), ReconError> {
         for path in setup.paths() {
             let there = setup.seam.disk.exists(&path);
@@ -158,16 +158,16 @@ impl Recon {
                 return Err(ReconError::Exists { path });
             }
         }
-        write_anew(setup, 1, &State::of(records)).map(drop)
+        rewrite(setup, 1, &State::of(records)).map(drop)
     }
 
     /// Makes RECON anew from what its maker has found elsewhere; what is there is replaced. The
     /// first entry has a number beyond any that an older copy could have.
     ///
     /// # Errors
-    /// Whatever disk and key ring say.
+    /// Whatever disk and keyset say.
     pub fn rebuild(setup: &Setup, records: &[Record]) -> Result<(), ReconError> {
-        write_anew(setup, setup.seam.clock.utc_us(), &State::of(records)).map(drop)
+        rewrite(setup, setup.seam.clock.utc_us(), &State::of(records)).map(drop)
     }
 
     /// Opens RECON for changes. A copy that is missing, damaged or behind is made anew.
@@ -210,7 +210,7 @@ impl Recon {
         let recon = Recon { setup, writer, state, placing, held };
         // What is stale by now: the copy that was just lost; or none, where both are alike again.
         let stale = lost.map_or(0, |copy| copy as u8 + 1);
-        if recon.state().stale != stale && !planted(Plant::LostReconCopyUnrecorded) {
+        if recon.state().stale != stale && !armed(Failpoint::LostReconCopyUnrecorded) {
             recon.add(vec![Record::Stale(stale)])?;
         }
         Ok((recon, Opened { reading: chosen.reading, repaired }))
@@ -325,7 +325,7 @@ impl Recon {
         }
         let mut stale = writer.write(records)?;
         while let Some(copy) = stale {
-            if planted(Plant::LostReconCopyUnrecorded) {
+            if armed(Failpoint::LostReconCopyUnrecorded) {
                 break;
             }
             let mark = Record::Stale(copy as u8 + 1);
@@ -488,7 +488,7 @@ type OpenCopy = (PathBuf, Arc<dyn File>);
 fn write_to((path, file): &OpenCopy, bytes: &[u8], end: u64) -> Result<(), Refusal> {
     let refused = |is_full, error| Refusal { is_full, path: path.clone(), error };
     file.write_at(bytes, end).map_err(|error| refused(is_full(&error), error))?;
-    if planted(Plant::ReconUnsynced) {
+    if armed(Failpoint::ReconUnsynced) {
         return Ok(());
     }
     // A failed sync is final, whatever it says.
@@ -496,7 +496,7 @@ fn write_to((path, file): &OpenCopy, bytes: &[u8], end: u64) -> Result<(), Refus
 }
 
 /// Makes both files with all that is known.
-fn write_anew(setup: &Setup, number: u64, state: &State) -> Result<Tag, ReconError> {
+fn rewrite(setup: &Setup, number: u64, state: &State) -> Result<Tag, ReconError> {
     let (bytes, tag) = setup.sealer()?.seal(Kind::All, number, Tag([0; 16]), &state.records());
     for path in setup.paths() {
         put(setup, &path, &bytes)?;

@@ -306,7 +306,7 @@ records! {
     20 Built(Built);
     /// RECON was lost and begun anew where the log reached so far: of image copies and recoveries
     /// of before it knows nothing. 0 says that it was rebuilt since.
-    21 BegunAnew(Lsn);
+    21 Recreated(Lsn);
     /// The control file has bound this edition of what the system's bytes must prove.
     22 Protected(u32);
 }

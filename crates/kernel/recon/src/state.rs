@@ -45,7 +45,7 @@ pub struct State {
     /// The newest number that was given away.
     pub last_number: u32,
     /// Where the log was when RECON was lost and begun anew, if it was not rebuilt since.
-    pub begun_anew: Lsn,
+    pub recreated_at: Lsn,
     /// The newest edition that the control file has bound of what the system's bytes must prove.
     pub protected: u32,
 }
@@ -80,7 +80,7 @@ impl Default for State {
             authorised: Vec::new(),
             stale: 0,
             last_number: 0,
-            begun_anew: Lsn::NONE,
+            recreated_at: Lsn::NONE,
             protected: 0,
         }
     }
@@ -144,7 +144,7 @@ impl State {
             }
             Record::Ended(process) => self.authorised.retain(|one| one.process != *process),
             Record::Stale(copy) => self.stale = *copy,
-            Record::BegunAnew(lsn) => self.begun_anew = *lsn,
+            Record::Recreated(lsn) => self.recreated_at = *lsn,
             Record::Protected(edition) => self.protected = self.protected.max(*edition),
             Record::Numbers(last) => self.number(*last),
             Record::Restored(restored) => {
@@ -177,8 +177,8 @@ impl State {
             Record::ArchivedThrough(self.archived),
             Record::Stale(self.stale),
         ];
-        if self.begun_anew > Lsn::NONE {
-            all.push(Record::BegunAnew(self.begun_anew));
+        if self.recreated_at > Lsn::NONE {
+            all.push(Record::Recreated(self.recreated_at));
         }
         if self.protected > 0 {
             all.push(Record::Protected(self.protected));
@@ -199,8 +199,8 @@ impl State {
     /// What there is to say as long as RECON was begun anew and not rebuilt.
     #[must_use]
     pub fn forgotten(&self) -> Option<String> {
-        (self.begun_anew > Lsn::NONE).then(|| {
-            let lsn = self.begun_anew;
+        (self.recreated_at > Lsn::NONE).then(|| {
+            let lsn = self.recreated_at;
             format!(
                 "RECON was lost, begun anew at {lsn}, and knows of no image copy and no recovery of \
                  before: stop the system, and `holdfast recon rebuild --from FOLDER` with each \

@@ -36,8 +36,8 @@ pub enum PageFault {
         /// What the catalog says.
         expected: KeyGeneration,
     },
-    /// The key ring has no such generation (any more).
-    #[error("it is sealed with key {generation}, which the key ring does not have")]
+    /// The key file has no such generation (any more).
+    #[error("it is sealed with key {generation}, which the key file does not have")]
     UnknownGeneration {
         /// What the page says.
         generation: KeyGeneration,
@@ -65,13 +65,13 @@ pub enum SealError {
         fault: PageFault,
     },
     /// No key has that label.
-    #[error("the key ring has no label {label}")]
+    #[error("the key file has no label {label}")]
     UnknownLabel {
         /// The label.
         label: String,
     },
     /// The label exists, the generation does not.
-    #[error("the key ring has no {generation} of label {label}")]
+    #[error("the key file has no {generation} of label {label}")]
     UnknownGeneration {
         /// The label.
         label: String,
@@ -189,7 +189,7 @@ pub enum SealError {
         label: String,
     },
     /// The label exists already.
-    #[error("the key ring has label {label} already")]
+    #[error("the key file has label {label} already")]
     LabelExists {
         /// The label.
         label: String,
@@ -296,7 +296,7 @@ impl Coded for SealError {
     fn remedy(&self) -> String {
         let text = match self {
             SealError::Page { fault, .. } => return fault.remedy(),
-            SealError::UnknownLabel { .. } => "Add the label to the key ring, or correct the name.",
+            SealError::UnknownLabel { .. } => "Add the label to the key file, or correct the name.",
             SealError::UnknownGeneration { .. } => {
                 "Put back the key file that has this generation."
             }

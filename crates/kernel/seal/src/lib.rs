@@ -1,4 +1,4 @@
-//! Sealing: authenticated encryption of blocks, working keys, page trailers, the key ring.
+//! Sealing: authenticated encryption of blocks, working keys, page trailers, the keyset.
 //!
 //! A block is sealed the moment it leaves memory and stays sealed in every copy. This crate owns
 //! how: which key, which nonce, what is bound to the block, and where the keys come from.
@@ -7,7 +7,7 @@
 //!   checksum (XXH3-128) in the same place. The log uses it directly.
 //! * [`PageSealer`] seals and opens the control intervals of one data set; [`Trailer`] is the
 //!   layout of their last 48 bytes.
-//! * [`KeyProvider`] says where data keys come from: [`KeyRing`] is the real one (a key file under
+//! * [`KeyProvider`] says where data keys come from: [`Keyset`] is the real one (a key file under
 //!   a passphrase or a [`Token`]), [`TestKeys`] the one for tests and the simulator.
 //!
 //! Invariants, which comments here and elsewhere cite:
@@ -32,7 +32,7 @@ mod gcm;
 mod hardware;
 mod kdf;
 mod key_file;
-mod key_ring;
+mod keyset;
 mod page;
 mod passphrase;
 mod permit;
@@ -56,8 +56,8 @@ pub use gcm::{Gcm, NONCE_BYTES};
 pub use hardware::CipherCheck;
 pub use kdf::KdfCost;
 #[doc(hidden)]
-pub use key_ring::fuzz_key_file;
-pub use key_ring::{KeyFileInfo, KeyInfo, KeyRing};
+pub use keyset::fuzz_key_file;
+pub use keyset::{KeyFileInfo, KeyInfo, Keyset};
 pub use page::{Accept, Converting, PageSealer, SealStats};
 pub use passphrase::Passphrase;
 pub use permit::{PermitFor, PlainPermit};

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use base::stats::Counter;
 use base::{CiNumber, DataSetId, KeyGeneration, SystemId};
 use seam::entropy::Entropy;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::Mutex;
 
 use crate::cache::{KeyCache, OldKey};
@@ -397,7 +397,7 @@ impl PageSealer {
         if found == state.form || state.may_still_be(ci, found) {
             return Ok(());
         }
-        if found.format == Format::Plain && planted(Plant::PlainAccepted) {
+        if found.format == Format::Plain && armed(Failpoint::PlainAccepted) {
             return Ok(());
         }
         let expected = state.form;
@@ -478,7 +478,7 @@ impl Epoch {
     /// A counter that nobody else has under this epoch's salt.
     #[inline]
     fn next_counter(&self) -> u64 {
-        if planted(Plant::NonceReused) {
+        if armed(Failpoint::NonceReused) {
             return self.counter.load(Ordering::Relaxed).max(1);
         }
         self.counter.fetch_add(1, Ordering::Relaxed) + 1
@@ -489,7 +489,7 @@ impl AcceptState {
     #[inline]
     fn may_still_be(&self, ci: CiNumber, found: Form) -> bool {
         let left = unpack(self.left.load(Ordering::Acquire));
-        self.from == Some(found) && (left.contains(&ci) || planted(Plant::OldFormAccepted))
+        self.from == Some(found) && (left.contains(&ci) || armed(Failpoint::OldFormAccepted))
     }
 }
 

@@ -12,7 +12,7 @@ use aws_lc_rs::hmac;
 use base::SystemId;
 
 use crate::working_key::derive_key;
-use crate::{DataKey, KeyRing, Salt};
+use crate::{DataKey, Keyset, Salt};
 
 /// A proof: HMAC-SHA256 under a key of its own.
 pub type Proof = [u8; 32];
@@ -20,7 +20,7 @@ pub type Proof = [u8; 32];
 /// What the key of proofs is for; nothing else is derived under this name.
 const PURPOSE: &[u8] = b"holdfast operator proof 1";
 
-impl KeyRing {
+impl Keyset {
     /// Proves that these keys are known, to whoever has chosen these bytes.
     #[must_use]
     pub fn prove(&self, bytes: &[u8]) -> Proof {

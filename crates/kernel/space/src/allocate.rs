@@ -231,9 +231,9 @@ impl DataSet {
         }
         let have = self.intervals.load(Acquire);
         let step = (GROW_BYTES_MIN / self.unit_bytes() as u32).max(have / 8);
-        let wish = need.max(have.saturating_add(step));
-        let grown = match self.files.grow(have, wish) {
-            Ok(()) => wish,
+        let goal = need.max(have.saturating_add(step));
+        let grown = match self.files.grow(have, goal) {
+            Ok(()) => goal,
             Err(_) => {
                 self.files.grow(have, need).map_err(|error| self.no_space(&error.to_string()))?;
                 need

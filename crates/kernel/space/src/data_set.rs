@@ -15,7 +15,7 @@ use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
 use pool::{Backing, ExclusiveCi, FrameHint, Home, Pinned, Pool, PoolError, SharedCi};
 use seal::{Format, KeyProvider, PageSealer, SealError};
 use seam::Seam;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 
@@ -196,7 +196,7 @@ impl DataSet {
     /// Whatever the disk says; final, the kernel stops.
     pub fn end_building(&self) -> Result<(), PoolError> {
         self.provisional.store(false, Release);
-        if planted(Plant::SuccessorNotSynced) {
+        if armed(Failpoint::SuccessorNotSynced) {
             return Ok(());
         }
         self.files.sync().map_err(|error| {
@@ -637,7 +637,7 @@ impl Backing for DataSet {
         }
         let prefix =
             self.sealer.open(ci, unit).map_err(|error| self.damaged(ci, error.to_string()))?;
-        if prefix.0 == expected || planted(Plant::FreshnessNotChecked) {
+        if prefix.0 == expected || armed(Failpoint::FreshnessNotChecked) {
             return self.prove_contents(ci, unit);
         }
         let why = match expected {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use base::{KeyGeneration, SystemId};
 use holdfast_token::Pkcs11;
-use seal::{KdfCost, KeyProvider, KeyRing, Passphrase, Protection, SealError, TokenPlace};
+use seal::{KdfCost, KeyProvider, Keyset, Passphrase, Protection, SealError, TokenPlace};
 use seam::Seam;
 use softhsm::{PIN, SoftHsm};
 
@@ -25,8 +25,8 @@ impl Bench<'_> {
         TokenPlace { token: "BANK".into(), key: "holdfast".into() }
     }
 
-    fn open(&self, path: &Path, secret: &Passphrase) -> Result<KeyRing, SealError> {
-        KeyRing::open(&Seam::real(), path, SYSTEM, secret)
+    fn open(&self, path: &Path, secret: &Passphrase) -> Result<Keyset, SealError> {
+        Keyset::open(&Seam::real(), path, SYSTEM, secret)
     }
 }
 
@@ -47,27 +47,27 @@ fn keys_go_to_a_token_and_back(bench: &Bench<'_>) {
     let seam = Seam::real();
     let path = bench.0.folder.join("keys");
     let passphrase = Passphrase::from("first");
-    let ring = KeyRing::create(&seam, &path, SYSTEM, &passphrase, KdfCost::TEST).unwrap();
-    ring.add_label("data").unwrap();
+    let keyset = Keyset::create(&seam, &path, SYSTEM, &passphrase, KdfCost::TEST).unwrap();
+    keyset.add_label("data").unwrap();
     let pin = bench.secret(PIN);
-    ring.move_to_token(&pin, &Bench::place()).unwrap();
-    assert_eq!(ring.protection(), Protection::Token(Bench::place()));
-    drop(ring);
+    keyset.move_to_token(&pin, &Bench::place()).unwrap();
+    assert_eq!(keyset.protection(), Protection::Token(Bench::place()));
+    drop(keyset);
     // The passphrase opens it no longer; the PIN alone does nothing without the token.
     assert_eq!(code(bench.open(&path, &passphrase)), "HFS050");
     assert_eq!(code(bench.open(&path, &Passphrase::from(PIN))), "HFS050");
-    let ring = bench.open(&path, &pin).unwrap();
-    assert!(ring.key("data", KeyGeneration(1)).is_ok());
-    ring.new_generation("data").unwrap();
-    ring.change_master(&pin).unwrap();
-    let ring = bench.open(&path, &pin).unwrap();
-    assert_eq!(ring.current("data").unwrap(), KeyGeneration(2));
-    ring.change_passphrase(&Passphrase::from("second"), KdfCost::TEST).unwrap();
-    let ring = bench.open(&path, &Passphrase::from("second")).unwrap();
-    assert!(ring.key("data", KeyGeneration(1)).is_ok());
+    let keyset = bench.open(&path, &pin).unwrap();
+    assert!(keyset.key("data", KeyGeneration(1)).is_ok());
+    keyset.new_generation("data").unwrap();
+    keyset.change_master(&pin).unwrap();
+    let keyset = bench.open(&path, &pin).unwrap();
+    assert_eq!(keyset.current("data").unwrap(), KeyGeneration(2));
+    keyset.change_passphrase(&Passphrase::from("second"), KdfCost::TEST).unwrap();
+    let keyset = bench.open(&path, &Passphrase::from("second")).unwrap();
+    assert!(keyset.key("data", KeyGeneration(1)).is_ok());
     let other = bench.0.folder.join("other");
     let place = Bench::place();
-    drop(KeyRing::create_in_token(&seam, &other, SYSTEM, &pin, &place).unwrap());
+    drop(Keyset::create_in_token(&seam, &other, SYSTEM, &pin, &place).unwrap());
     assert!(bench.open(&other, &pin).is_ok());
 }
 
@@ -82,11 +82,11 @@ fn what_can_be_wrong_with_a_token_is_named(bench: &Bench<'_>) {
     // A ring whose file a token cannot wrap stays under its passphrase.
     let held = bench.0.folder.join("held");
     let passphrase = Passphrase::from("held");
-    let ring = KeyRing::create(&seam, &held, SYSTEM, &passphrase, KdfCost::TEST).unwrap();
+    let keyset = Keyset::create(&seam, &held, SYSTEM, &passphrase, KdfCost::TEST).unwrap();
     let absent = TokenPlace { token: "GONE".into(), ..Bench::place() };
-    assert_eq!(code(ring.move_to_token(&pin, &absent)), "HFS052");
+    assert_eq!(code(keyset.move_to_token(&pin, &absent)), "HFS052");
     let unnamed = TokenPlace { token: String::new(), ..Bench::place() };
-    assert_eq!(code(ring.move_to_token(&pin, &unnamed)), "HFS058");
+    assert_eq!(code(keyset.move_to_token(&pin, &unnamed)), "HFS058");
     assert!(bench.open(&held, &passphrase).is_ok());
     // Who changes the wrapped key, or what stands before it, is found out by the token.
     let bytes = std::fs::read(&path).unwrap();
@@ -101,14 +101,14 @@ fn what_can_be_wrong_with_a_token_is_named(bench: &Bench<'_>) {
     std::fs::write(&path, &bytes).unwrap();
     assert!(bench.open(&path, &pin).is_ok());
     // A token that loses its key, or goes while the system runs: what is open stays open.
-    let ring = bench.open(&path, &pin).unwrap();
-    ring.add_label("data").unwrap();
+    let keyset = bench.open(&path, &pin).unwrap();
+    keyset.add_label("data").unwrap();
     let tokens = bench.0.tokens();
     let away = bench.0.folder.join("away");
     std::fs::rename(&tokens, &away).unwrap();
-    assert!(ring.key("data", KeyGeneration(1)).is_ok());
-    ring.new_generation("data").unwrap();
-    assert!(ring.change_master(&pin).is_err());
+    assert!(keyset.key("data", KeyGeneration(1)).is_ok());
+    keyset.new_generation("data").unwrap();
+    assert!(keyset.change_master(&pin).is_err());
     std::fs::rename(&away, &tokens).unwrap();
     let again = bench.open(&path, &pin).unwrap();
     assert_eq!(again.current("data").unwrap(), KeyGeneration(2));

@@ -17,9 +17,9 @@ use std::path::PathBuf;
 
 use seam::Seam;
 use seam::disk::{BLOCK, Open};
+use seam::failpoint::{Failpoint, armed};
 use seam::fresh::replace_small;
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::UowError;
@@ -32,7 +32,7 @@ pub struct AnchorPlan {
     pub path: PathBuf,
     /// Begin with the system as it is, whatever the anchor says or whether there is one: what was
     /// put back before is not noticed.
-    pub begins_anew: bool,
+    pub replaces: bool,
 }
 
 /// The anchor of an open system.
@@ -56,10 +56,10 @@ impl Anchor {
     ) -> Result<Anchor, UowError> {
         let path = plan.path.clone();
         let anchor = Anchor { seam: seam.clone(), path, trouble: Mutex::new(None) };
-        if plan.begins_anew {
+        if plan.replaces {
             anchor.refuse_other_files(keys)?;
         }
-        if !plan.begins_anew && !planted(Plant::AnchorNotCompared) {
+        if !plan.replaces && !armed(Failpoint::AnchorNotCompared) {
             anchor.compare(keys, blocks)?;
         }
         Ok(anchor)

@@ -7,7 +7,7 @@
 //! 2. What a checkpoint says of units of work and data sets is as of its `begin`: their tables are
 //!    read behind it, and a record that changes them is appended while they are held.
 
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::checkpoint::Checkpoint;
 use crate::{Kernel, UowError};
@@ -46,7 +46,7 @@ impl Kernel {
         checkpoint.frees = self.work.frees.list();
         checkpoint.next_uow = self.work.units.next_number();
         checkpoint.last_batch = self.buffers.writer.last_batch();
-        let oldest = self.buffers.dirty.oldest().filter(|_| !planted(Plant::CheckpointTooNew));
+        let oldest = self.buffers.dirty.oldest().filter(|_| !armed(Failpoint::CheckpointTooNew));
         checkpoint.redo = oldest.map_or(checkpoint.begin, |oldest| oldest.min(checkpoint.begin));
         checkpoint
     }

@@ -13,8 +13,8 @@ use base::{GroupNumber, Lsn};
 use seal::{Format, Salt};
 use seam::Seam;
 use seam::disk::{BLOCK, Create, File, Open, is_misplaced};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 use wal::{Beginning, LogEvents, PlainSpan};
 
@@ -49,7 +49,7 @@ impl ControlFile {
     /// Makes the control file of a new system, whose bytes must prove what `protection` says.
     ///
     /// # Errors
-    /// If there is one already, or the disk or the key ring refuses.
+    /// If there is one already, or the disk or the keyset refuses.
     pub fn create(
         seam: &Seam,
         path: &Path,
@@ -295,7 +295,7 @@ pub fn refused_by_log(path: &Path, error: wal::LogError) -> UowError {
 
 impl LogEvents for ControlFile {
     fn copy_lost(&self, copy: u8, from: GroupNumber, _why: &str) -> Result<(), String> {
-        if planted(Plant::LostCopyUnrecorded) {
+        if armed(Failpoint::LostCopyUnrecorded) {
             return Ok(());
         }
         self.update(|block| block.stale = Some((copy, from))).map_err(|error| error.to_string())

@@ -22,7 +22,7 @@ use base::{CiNumber, DataSetId, Lsn};
 use pool::double_write::{BATCH_BYTES_MAX, BATCH_INTERVALS_MAX};
 use pool::{Pinned, PoolError};
 use seal::{Form, Format};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::MutexGuard;
 use space::header::{fits_header_interval, write_header_interval};
 use space::{Conversion, DataSet, Definition, Header};
@@ -101,7 +101,7 @@ impl Kernel {
         let mut definition = (*set.definition()).clone();
         change(&mut definition)?;
         let record = CatalogRecord::Changed(Box::new(definition.clone()));
-        let end = if planted(Plant::ConversionUnlogged) {
+        let end = if armed(Failpoint::ConversionUnlogged) {
             self.log.next_lsn()
         } else {
             KernelRecord::from(record).append_reserved(&self.log)?.end
@@ -282,7 +282,7 @@ impl Kernel {
         let share = set.pool().frames() / SHARE_OF_POOL;
         let count_max = (BATCH_BYTES_MAX / set.unit_bytes()).min(BATCH_INTERVALS_MAX).min(share);
         let count = (count_max.max(1) as u32).min(end - first.0);
-        if planted(Plant::CursorTooEarly) {
+        if armed(Failpoint::CursorTooEarly) {
             self.move_cursor(set, CiNumber(first.0 + count))?;
         }
         let mut wiped = Vec::new();
@@ -368,7 +368,7 @@ impl Kernel {
             return Ok(Interval::Blank);
         }
         if !set.is_used(ci)? {
-            if planted(Plant::FreeNotConverted) {
+            if armed(Failpoint::FreeNotConverted) {
                 return Ok(Interval::Blank);
             }
             return match self.wipe(set, ci, wiped)? {
@@ -419,7 +419,7 @@ impl Kernel {
         let mut done = Definition { conversion: None, ..(*set.definition()).clone() };
         done.drop_permit();
         self.renew_header(set, &done)?;
-        if !planted(Plant::SlotsNotCleared) {
+        if !armed(Failpoint::SlotsNotCleared) {
             self.buffers.writer.clear_area()?;
         }
         let end = self.redefine_set(set, |definition| {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use pool::ExclusiveCi;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::{DataSet, Definition, ROOT, map};
 use wal::Record;
 
@@ -230,7 +230,7 @@ impl Kernel {
         to: Lsn,
     ) -> Result<(), UowError> {
         // What was built is not in the log, so it has to be on disk.
-        if !planted(Plant::SuccessorNotWritten) {
+        if !armed(Failpoint::SuccessorNotWritten) {
             self.write_out()?;
         }
         built.iter().try_for_each(|(_, new)| new.end_building())?;
@@ -582,7 +582,7 @@ impl Rebuild {
         });
         self.counts.backed_out = in_flight.collect();
         let mut changes = units.newest_first().peekable();
-        if changes.peek().is_none() || planted(Plant::RecoveryUndoSkipped) {
+        if changes.peek().is_none() || armed(Failpoint::RecoveryUndoSkipped) {
             return Ok(());
         }
         let kernel = Arc::clone(&self.kernel);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use base::hash::FixedMap;
 use base::{CiNumber, DataSetId, Lsn};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::Mutex;
 use seam::thread::JoinHandle;
 
@@ -195,7 +195,7 @@ impl Stretch {
     }
 
     fn repeat(&mut self, set: DataSetId, work: &dyn Repeat) -> Result<(), UowError> {
-        if planted(Plant::SweepBackwards) {
+        if armed(Failpoint::SweepBackwards) {
             self.changes.reverse();
         }
         // Changes of one interval stay in their order.

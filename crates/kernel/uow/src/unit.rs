@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{Acquired, LockName, Mode, Owner, Wait};
 use pool::ExclusiveCi;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::DataSet;
 use wal::DurableSink;
 
@@ -306,7 +306,7 @@ impl Uow {
     /// The interval is given back once this unit of work is durably committed; if it is backed out,
     /// not at all.
     pub fn free_at_commit(&mut self, set: &DataSet, ci: CiNumber) {
-        if planted(Plant::SpaceReusedEarly) {
+        if armed(Failpoint::SpaceReusedEarly) {
             let _ = self.kernel.take_back(set, ci, UowId::NONE);
             return;
         }
@@ -391,7 +391,7 @@ impl Uow {
             kernel.work.units.read_only.one();
             return Ok(gate);
         };
-        if planted(Plant::LocksDroppedEarly) {
+        if armed(Failpoint::LocksDroppedEarly) {
             kernel.locks.release_all(&mut self.owner);
             seam::thread::yield_now();
         }

@@ -23,8 +23,8 @@ use base::{GroupNumber, KeyGeneration, Lsn};
 use log_ring::Taker;
 use seal::{Salt, Tag, WorkingKey};
 use seam::disk::BLOCK;
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::beginning::Beginning;
 use crate::disk_len;
@@ -149,7 +149,7 @@ impl Ahead {
             return None;
         }
         let mut state = flush.flush_state.lock();
-        let early = planted(Plant::WadsReusedEarly).then_some(GroupNumber(u64::MAX));
+        let early = armed(Failpoint::WadsReusedEarly).then_some(GroupNumber(u64::MAX));
         self.room.free(early.unwrap_or(state.undurable()));
         let offset = self.room.place((disk_len(len) / BLOCK) as u64, group)?;
         let mut buffer = state.take_buffer();

@@ -112,7 +112,7 @@ impl Log {
         );
         match read {
             Err(error) => return Some(error.to_string()),
-            Ok(said) if !said.begun => {
+            Ok(file) if !file.begun => {
                 return Some("it has not even its first entry: it was overwritten".into());
             }
             Ok(_) => {}

@@ -14,8 +14,8 @@ use seam::sync::Mutex;
 
 use crate::LogError;
 use crate::beginning::Beginning;
-use crate::elsewhere::Elsewhere;
 use crate::group::GROUP_HEADER;
+use crate::group_source::Elsewhere;
 use crate::record::RECORD_BYTES_MAX;
 
 /// Most copies of a log.

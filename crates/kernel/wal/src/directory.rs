@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
 use seam::disk::BLOCK;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::config::SEGMENT_HEADER;
 use crate::segment::{SegmentId, SlotFiles};
@@ -161,7 +161,7 @@ impl Directory {
             let archived = behind.first_group <= self.archived;
             let walked = self.segments.get(1 + self.walked_before);
             let is_walked = walked.is_none_or(|segment| segment.id.first > self.needed);
-            if is_walked || !(archived || planted(Plant::ReusedUnarchived)) {
+            if is_walked || !(archived || armed(Failpoint::ReusedUnarchived)) {
                 break;
             }
             if self.segments.front().is_some_and(|oldest| self.held == Some(oldest.id.sequence)) {

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use base::Lsn;
 use log_ring::Ring;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::commit_delay::Landing;
@@ -323,7 +323,7 @@ impl Flush {
                 waiting.sink.durable(waiting.token, stopped.as_ref().map_or(Ok(()), Err));
                 let same = |later: &Waiting| Arc::ptr_eq(&later.sink, &waiting.sink);
                 if !ready[at + 1..].iter().take(SINKS_LOOKED_AT).any(same) {
-                    waiting.sink.told();
+                    waiting.sink.batch_settled();
                 }
             }
             ready.clear();
@@ -333,23 +333,24 @@ impl Flush {
         }
     }
 
-    /// Has `sink` told when `up_to` is durable. With `wish` a writer is called if none is at it.
+    /// Has `sink` called when `up_to` is durable. With `wake_writer` a writer is called if none is
+    /// at it.
     pub(crate) fn when_durable(
         &self,
         up_to: Lsn,
         sink: &Arc<dyn DurableSink>,
         token: u64,
-        wish: bool,
+        wake_writer: bool,
     ) {
         if let Err(error) = self.check_wanted(up_to) {
             sink.durable(token, Err(&error));
-            sink.told();
+            sink.batch_settled();
             return;
         }
-        if wish {
+        if wake_writer {
             self.wanted.fetch_max(up_to.0, SeqCst);
         }
-        self.enlist(Waiting { up_to, sink: Arc::clone(sink), token }, wish);
+        self.enlist(Waiting { up_to, sink: Arc::clone(sink), token }, wake_writer);
     }
 
     pub(crate) fn check_wanted(&self, up_to: Lsn) -> Result<(), LogError> {
@@ -358,10 +359,10 @@ impl Flush {
         if up_to > end { Err(LogError::Beyond { lsn: up_to, end }) } else { Ok(()) }
     }
 
-    pub(crate) fn enlist(&self, waiting: Waiting, wish: bool) {
+    pub(crate) fn enlist(&self, waiting: Waiting, wake_writer: bool) {
         let mut state = self.flush_state.lock();
         state.enlist(waiting);
-        if wish && self.demand(&state) {
+        if wake_writer && self.demand(&state) {
             self.nudge(&state);
         }
         // Durable meanwhile, or stopped: then nobody else may come by to say so.
@@ -398,13 +399,13 @@ impl Flush {
             Losing::Last => return Err(self.stop(error)),
             Losing::From(from) => from,
         };
-        if !planted(Plant::LostCopyUnrecorded) {
+        if !armed(Failpoint::LostCopyUnrecorded) {
             let recorded = self.env.events.copy_lost(copy, from, &error.to_string());
             if let Err(why) = recorded {
                 return Err(self.stop(&LogError::Unrecorded { copy: copy + 1, why }));
             }
         }
-        self.say(copy, Some(error.to_string()));
+        self.set_trouble(copy, Some(error.to_string()));
         let mut state = self.flush_state.lock();
         let durable = self.grown(state.lost(copy));
         // It may have been this copy's thread that looked at the clock.
@@ -428,7 +429,7 @@ impl Flush {
     }
 
     /// What is wrong with a copy from now on, or nothing.
-    pub(crate) fn say(&self, copy: u8, trouble: Option<String>) {
+    pub(crate) fn set_trouble(&self, copy: u8, trouble: Option<String>) {
         if let Some(known) = self.troubles.lock().get_mut(usize::from(copy)) {
             *known = trouble;
         }

@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::{AlignedBuf, HUGE_BYTES};
-use seam::plant::{Plant, planted};
 
 use crate::commit_delay::CommitDelay;
 use crate::config::{LANE_DEPTH, window_of};
@@ -269,7 +269,7 @@ impl FlushState {
         assert!(self.next < self.first + self.window, "no more than W groups in flight (K7)");
         let pending = self.mask();
         let buffer = Arc::clone(&job.buffer);
-        if planted(Plant::ArchivedUndurable) {
+        if armed(Failpoint::ArchivedUndurable) {
             self.recent.push(job.number.0, job.len, Arc::clone(&buffer), &mut Vec::new());
         }
         self.flight.push_back(Flight { end, pending, len: job.len, buffer });
@@ -330,7 +330,7 @@ impl FlushState {
         let mut durable = None;
         while self.flight.front().is_some_and(|flight| flight.pending == 0) {
             let Some(flight) = self.flight.pop_front() else { break };
-            if planted(Plant::ArchivedUndurable) {
+            if armed(Failpoint::ArchivedUndurable) {
                 self.free.push(flight.buffer);
             } else {
                 self.recent.push(self.first, flight.len, flight.buffer, &mut self.free);

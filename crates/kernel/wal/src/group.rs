@@ -166,7 +166,7 @@ impl GroupHead {
     /// Whether a record begins with it whatever stood before: the first group of a salt, unless it
     /// goes on within a record that a restart has found ahead of the log.
     #[must_use]
-    pub fn begins_anew(&self) -> bool {
+    pub fn is_first_of_salt(&self) -> bool {
         self.first_of_salt && self.first_record == Some(0)
     }
 
@@ -231,7 +231,7 @@ impl KeyBook {
     /// The generation to seal with; plain logs have none.
     ///
     /// # Errors
-    /// If the key ring has none.
+    /// If the keyset has none.
     pub fn current(&self, format: Format) -> Result<KeyGeneration, SealError> {
         match format {
             Format::Plain => Ok(KeyGeneration(0)),
@@ -242,7 +242,7 @@ impl KeyBook {
     /// The working key for a purpose.
     ///
     /// # Errors
-    /// If the key ring has no such generation.
+    /// If the keyset has no such generation.
     pub fn working(
         &mut self,
         purpose: Purpose,

@@ -147,7 +147,7 @@ impl LogReader {
             }
             skip = 0;
             if let Some(View { head, .. }) = self.view
-                && head.begins_anew()
+                && head.is_first_of_salt()
             {
                 // What was gathered is the piece that a crash has left; a record begins here.
                 self.whole.clear();

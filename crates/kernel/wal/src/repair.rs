@@ -21,13 +21,13 @@ use std::path::PathBuf;
 
 use base::{GroupNumber, Lsn};
 use seam::disk::{BLOCK, is_misplaced};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::config::SEGMENT_HEADER;
 use crate::directory::Located;
+use crate::group_lost::Lost;
 use crate::log::Log;
-use crate::lost::Lost;
 use crate::prove::{ProofStep, Prover};
 use crate::read::{Groups, Reading};
 use crate::segment::{FileAt, SegmentId};
@@ -201,7 +201,7 @@ impl Repairer<'_> {
             file.write_at(&sealed, place.offset).map_err(failed)?;
         }
         if let Some(copy) = lacking.into_iter().find(lacks)
-            && !planted(Plant::RepairedUnproven)
+            && !armed(Failpoint::RepairedUnproven)
         {
             let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
             return Err(LogError::Damaged {
@@ -225,7 +225,7 @@ impl Repairer<'_> {
             sealed.extend_from_slice(bytes);
         });
         if let Err(error) = read
-            && (sealed.is_empty() || !planted(Plant::RepairedUnproven))
+            && (sealed.is_empty() || !armed(Failpoint::RepairedUnproven))
         {
             let elsewhere = self.core.config.elsewhere.sealed(&mut self.core.book(), number);
             let given = elsewhere.map(|sealed| (sealed, true));

@@ -22,14 +22,14 @@ use std::sync::Arc;
 use base::{GroupNumber, Lsn};
 use seal::Tag;
 use seam::disk::{BLOCK, File, missing_file};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::config::window_of;
 use crate::directory::{GroupAt, Segment, cut_back};
 use crate::flush_state::CopyState;
 use crate::group::{GroupHead, KeyBook};
-use crate::lost;
+use crate::group_lost;
 use crate::sealer::Current;
 use crate::segment::{
     FileAt, HeadSealer, SegmentId, SlotFiles, group_chunks, make_file, sync_folders, write_zeros,
@@ -82,7 +82,7 @@ pub(crate) fn restore(
             // What no copy has, an archive may have.
             Err(error) => {
                 let (copies, last) = (&trust.sources, put_back.last().copied());
-                match lost::put_back(config, book, &survey, copies, last, error) {
+                match group_lost::put_back(config, book, &survey, copies, last, error) {
                     Ok(group) => put_back.push(group),
                     Err(LogError::Damaged { group, .. })
                         if lost_to < Some(group) && !survey.has_illegible(copies) =>
@@ -177,7 +177,7 @@ impl Trust {
         }
         let Some((copy, from)) = start.stale else { return Ok(trust) };
         let others: Vec<u8> = trust.sources.iter().copied().filter(|c| *c != copy).collect();
-        if planted(Plant::StaleCopyPreferred) && trust.sources.contains(&copy) {
+        if armed(Failpoint::StaleCopyPreferred) && trust.sources.contains(&copy) {
             trust.sources = vec![copy];
         } else if !others.is_empty() {
             trust.sources = others;

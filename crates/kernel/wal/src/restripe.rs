@@ -23,8 +23,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use base::Lsn;
 use seam::disk::File;
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::config::SEGMENT_HEADER;
 use crate::directory::Directory;
@@ -106,7 +106,7 @@ impl Log {
         let stays = sealer.current.as_ref().is_some_and(|current| current.id.stripes == stripes);
         let room = if stays { core.directory.lock().current_room } else { 0 };
         change.check_room(room)?;
-        if !planted(Plant::StripesUnrecorded) {
+        if !armed(Failpoint::StripesUnrecorded) {
             keep().map_err(|why| LogError::Stripes { why })?;
         }
         let mut directory = core.directory.lock();
@@ -172,7 +172,7 @@ impl Change<'_> {
     }
 
     /// Makes the files that slots lack on living copies, durably and with their names.
-    fn make_files(&mut self, tells: bool) -> Result<(), LogError> {
+    fn make_files(&mut self, announces: bool) -> Result<(), LogError> {
         let core = self.core;
         let living: Vec<u8> = core.flush_state.lock().living().collect();
         let mut lacking = Vec::new();
@@ -191,14 +191,14 @@ impl Change<'_> {
         let total = lacking.len() as u64 * self.layout.segment_bytes;
         for (done, at) in (0..).zip(&lacking) {
             core.env.stop.check()?;
-            if tells && !(self.watch)(done * self.layout.segment_bytes, total) {
+            if announces && !(self.watch)(done * self.layout.segment_bytes, total) {
                 return Err(LogError::Stripes { why: "it was interrupted".into() });
             }
             self.begun.push(*at);
             let made = make_file(&core.env, &self.layout, &core.heads, *at)?;
             self.made.insert(*at, made);
         }
-        if lacking.is_empty() || planted(Plant::StripesUnsynced) {
+        if lacking.is_empty() || armed(Failpoint::StripesUnsynced) {
             return Ok(());
         }
         let disk = core.env.seam.disk.as_ref();

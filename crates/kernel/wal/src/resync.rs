@@ -23,8 +23,8 @@ use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
 use seam::disk::{Disk, File, make_dir, missing_file};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::directory::Directory;
 use crate::group::GROUP_HEADER;
@@ -117,8 +117,8 @@ impl Log {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
         core.flush_state.lock().may_return(copy)?;
-        if planted(Plant::CopyBackTooEarly) {
-            self.told(copy)?;
+        if armed(Failpoint::CopyBackTooEarly) {
+            self.record_copy_back(copy)?;
         }
         let mut returning = Returning {
             core,
@@ -168,7 +168,7 @@ impl Log {
             return Err(LogError::Exists { path: folder.join(name) });
         }
         sync_folder(disk, folder)?;
-        if !planted(Plant::CopyMovedUnrecorded) {
+        if !armed(Failpoint::CopyMovedUnrecorded) {
             keep().map_err(|why| LogError::Unrecorded { copy: copy + 1, why })?;
         }
         core.config.move_copy(copy, folder);
@@ -184,7 +184,7 @@ impl Log {
         // Nothing is in flight then, and nothing comes while the sealer is held.
         core.land(Lsn(core.taken.load(SeqCst)))?;
         returning.make_files()?;
-        if !planted(Plant::CopyBackWithGap) {
+        if !armed(Failpoint::CopyBackWithGap) {
             returning.copy_rest()?;
         }
         if let Some(current) = &sealer.current {
@@ -196,7 +196,7 @@ impl Log {
         let stripes = returning.layout.stripes;
         let known = *core.laned.lock();
         start_lanes(&self.core, stripes, &[copy], known, &mut self.threads.lock())?;
-        self.told(copy)?;
+        self.record_copy_back(copy)?;
         let mut directory = core.directory.lock();
         returning.hand_over(&mut directory);
         let files_of = |slot: u32| directory.files_of(slot);
@@ -206,7 +206,7 @@ impl Log {
             current.files = files;
         }
         drop(directory);
-        core.say(copy, None);
+        core.set_trouble(copy, None);
         let mut state = core.flush_state.lock();
         state.returned(copy);
         core.writers_changed(&mut state);
@@ -214,9 +214,9 @@ impl Log {
     }
 
     /// Has it recorded that the copy is whole.
-    fn told(&self, copy: u8) -> Result<(), LogError> {
-        let told = self.core.env.events.copy_back(copy);
-        told.map_err(|why| LogError::Unrecorded { copy: copy + 1, why })
+    fn record_copy_back(&self, copy: u8) -> Result<(), LogError> {
+        let recorded = self.core.env.events.copy_back(copy);
+        recorded.map_err(|why| LogError::Unrecorded { copy: copy + 1, why })
     }
 }
 

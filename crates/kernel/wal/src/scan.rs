@@ -154,7 +154,7 @@ pub fn scan(
             keep_piece(&mut piece, head, walk.payload(&step), walk.whole(start.from));
         }
         visit(Scanned::Group(&shown(config, &walk, &step)));
-        if head.begins_anew() {
+        if head.is_first_of_salt() {
             cutter = Cutter::default();
         }
         cutter.feed(head.first, head.first_record, walk.payload(&step), visit)?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use base::GroupNumber;
 use seal::Tag;
 use seam::disk::BLOCK;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::directory::ToArchive;
 use crate::group::{Flaw, GROUP_HEADER};
@@ -80,7 +80,7 @@ impl SealedGroups {
         let mut tries = 0;
         let view = self.groups.load_keeping(&self.core, self.next, &mut |bytes| {
             tries += 1;
-            if tries == 1 || !planted(Plant::ArchivedUnproven) {
+            if tries == 1 || !armed(Failpoint::ArchivedUnproven) {
                 keep(bytes);
             }
         })?;

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use base::{GroupNumber, KeyGeneration, Lsn};
 use seal::{Format, Salt, Tag, WorkingKey};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::LogError;
@@ -143,7 +143,7 @@ impl Sealing {
         let len = (gathered.to - gathered.from) as usize;
         let full = len == self.payload_max;
         let forced = self.wads.wanted.load(SeqCst) > gathered.from;
-        let wished = forced || self.wishes(why, gathered.to);
+        let wished = forced || self.is_due(why, gathered.to);
         if len == 0 || !(full || wished) {
             return None;
         }
@@ -202,7 +202,7 @@ impl Sealing {
     }
 
     /// Whether what has gathered up to `to` shall be sealed.
-    fn wishes(&self, why: Why, to: u64) -> bool {
+    fn is_due(&self, why: Why, to: u64) -> bool {
         match why {
             Why::Wanted => self.wanted.load(SeqCst) > self.covered(),
             Why::Driven => to > self.covered(),
@@ -288,7 +288,7 @@ impl Sealing {
         let mut state = self.flush_state.lock();
         let mine = state.launch(end, &job, self.together.load(SeqCst));
         self.end_wait(&mut state);
-        if planted(Plant::ReplyBeforeDurable) {
+        if armed(Failpoint::ReplyBeforeDurable) {
             self.durable.fetch_max(end.0, SeqCst);
         }
         for copy in 0..self.config.copies.len() as u8 {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use base::{GroupNumber, Lsn};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::{Condvar, Mutex};
 
 use crate::directory::{Directory, ToArchive};
@@ -170,7 +170,7 @@ impl Slots {
     pub(crate) fn to_archive(&self, partial: bool) -> Option<ToArchive> {
         let undurable = {
             let state = self.flush_state.lock();
-            let all = planted(Plant::ArchivedUndurable);
+            let all = armed(Failpoint::ArchivedUndurable);
             if all { GroupNumber(state.next) } else { state.undurable() }
         };
         self.directory.lock().unarchived(undurable, partial)
@@ -184,7 +184,7 @@ impl Slots {
             let segment = directory.holding(number)?;
             (segment.id.sequence, Arc::clone(&segment.files))
         };
-        if !planted(Plant::RepairedUnheld) {
+        if !armed(Failpoint::RepairedUnheld) {
             directory.held = Some(sequence);
         }
         Some(files)

@@ -173,10 +173,10 @@ impl Survey {
 
     /// Whether there is a file whose header none of `copies` can tell.
     pub(crate) fn has_illegible(&self, copies: &[u8]) -> bool {
-        let told = |at: &FileAt| {
+        let is_legible = |at: &FileAt| {
             copies.iter().any(|copy| self.id(FileAt { copy: *copy, ..*at }).is_some())
         };
-        self.files.keys().any(|at| copies.contains(&at.copy) && !told(at))
+        self.files.keys().any(|at| copies.contains(&at.copy) && !is_legible(at))
     }
 
     fn has_legible(&self, copy: u8) -> bool {

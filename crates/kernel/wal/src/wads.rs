@@ -48,8 +48,8 @@ use base::bytes::{Reader, put_u16, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use seal::{Format, Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, Disk, File, Open};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::beginning::{BEGINNING_BYTES, Beginning};
 use crate::config::{WADS_BYTES_MAX, WadsConfig};
@@ -202,26 +202,26 @@ pub(crate) fn find(
     };
     let mut entries = Entries::new();
     let (mut unread, mut damage) = (None, None);
-    let (mut said, mut begun) = (Vec::new(), false);
+    let (mut findings, mut begun) = (Vec::new(), false);
     for path in wads.paths() {
         match read(env, config, book, edge, beginning, &path, &mut entries) {
             Ok(found) => {
                 damage = damage.or(found.damage);
                 begun |= found.begun;
-                said.push(found.future);
+                findings.push(found.future);
             }
             Err(error) => unread = Some(LogError::io("read", path, error)),
         }
     }
-    if let Some(error) = unread.filter(|_| said.is_empty()) {
+    if let Some(error) = unread.filter(|_| findings.is_empty()) {
         return Err(LogError::NoWads { why: error.to_string() });
     }
     if let Some(damage) = damage {
         return Err(damage);
     }
     // A newer version that only one file says is damage there.
-    if said.iter().all(Option::is_some)
-        && let Some(future) = said.into_iter().flatten().next()
+    if findings.iter().all(Option::is_some)
+        && let Some(future) = findings.into_iter().flatten().next()
     {
         return Err(future);
     }
@@ -323,7 +323,7 @@ const NONE: &str = "none is configured";
 
 /// What one file says beside its entries.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct FileFindings {
     /// Damage of the log that an entry proves.
     damage: Option<LogError>,
     /// An entry of a newer version.
@@ -385,7 +385,7 @@ fn is_of(
     beginning: Beginning,
     len: u64,
 ) -> std::io::Result<bool> {
-    if beginning == Beginning::UNNAMED || planted(Plant::WadsOverwritten) {
+    if beginning == Beginning::UNNAMED || armed(Failpoint::WadsOverwritten) {
         return Ok(true);
     }
     for offset in (0..len).step_by(BLOCK) {
@@ -410,21 +410,21 @@ pub(crate) fn read(
     beginning: Beginning,
     path: &Path,
     entries: &mut Entries,
-) -> std::io::Result<Said> {
+) -> std::io::Result<FileFindings> {
     let (file, len) = opened(env, config, path)?;
-    let mut said = Said::default();
-    if planted(Plant::WadsNotRead) {
-        return Ok(Said { begun: true, ..said });
+    let mut findings = FileFindings::default();
+    if armed(Failpoint::WadsNotRead) {
+        return Ok(FileFindings { begun: true, ..findings });
     }
     let mut lens = Lens::new(file, len, LENS_BYTES);
-    said.begun = is_of(&mut lens, config, book, beginning, len)?;
+    findings.begun = is_of(&mut lens, config, book, beginning, len)?;
     let mut offset = 0;
     while offset < len {
         lens.bring(offset, BLOCK)?;
         let decoded = EntryHead::decode(lens.view(offset, BLOCK));
         if let Err(Flaw::Version(found)) = decoded {
             let (path, known) = (path.to_owned(), VERSION);
-            said.future = Some(LogError::FutureVersion { path, offset, found, known });
+            findings.future = Some(LogError::FutureVersion { path, offset, found, known });
         }
         let head = decoded
             .ok()
@@ -441,7 +441,7 @@ pub(crate) fn read(
         };
         if head.group > edge.next {
             let proof = "that it was durable is proven by an entry of the write-ahead data set";
-            said.damage = Some(LogError::Damaged {
+            findings.damage = Some(LogError::Damaged {
                 group: edge.next,
                 path: path.to_owned(),
                 offset,
@@ -453,7 +453,7 @@ pub(crate) fn read(
             entries.insert(head.index, (head, payload));
         }
     }
-    Ok(said)
+    Ok(findings)
 }
 
 /// Opens an entry; `None` if it is not what was sealed, or may not be so (K4).

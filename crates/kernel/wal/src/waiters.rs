@@ -21,7 +21,7 @@ pub trait DurableSink: Send + Sync {
     /// No more are known to be durable for now: called by the same thread after the last of the
     /// calls that came together, sometimes also before it. The moment to wake whoever waits, once
     /// for many.
-    fn told(&self) {}
+    fn batch_settled(&self) {}
 }
 
 /// Somebody who waits for a position.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use base::{GroupNumber, Lsn};
 use seal::{Salt, Tag};
 use seam::disk::{BLOCK, File};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::config::{SEGMENT_HEADER, window_of};
 use crate::directory::GroupAt;
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
     /// the others of its stripe.
     fn place(&mut self) -> Option<(u32, GroupAt)> {
         let stripe = self.chain.get(self.segment).map_or(0, |(_, id)| id.stripe_of(self.next));
-        let of_now = planted(Plant::StripesOfNow);
+        let of_now = armed(Failpoint::StripesOfNow);
         let stripe =
             if of_now { (self.next.0 % u64::from(self.config.stripes)) as u8 } else { stripe };
         self.candidate = (self.segment, stripe, self.offsets[usize::from(stripe)]);
@@ -302,7 +302,7 @@ impl<'a> Walk<'a> {
         let (at, lens) = &self.lenses[&(source, stripe)];
         assert_eq!(*at, slot, "the lens still looks at the group");
         let payload = lens.payload(place.offset(), head);
-        if head.begins_anew() {
+        if head.is_first_of_salt() {
             self.framer = Some(Framer::at(head.first));
         }
         match (&mut self.framer, head.first_record) {
@@ -328,7 +328,7 @@ impl<'a> Walk<'a> {
         copies: &[u8],
         missing: &Missing,
     ) -> Result<(), LogError> {
-        if planted(Plant::EndTooEarly) {
+        if armed(Failpoint::EndTooEarly) {
             return Ok(());
         }
         let current = self.chain.get(self.segment).map_or(0, |(_, id)| id.sequence);
@@ -498,7 +498,7 @@ impl Expected {
         if head.first != self.end && !back && !first_of_walk {
             return Err(Flaw::Position(head.first));
         }
-        if planted(Plant::ChainNotChecked) {
+        if armed(Failpoint::ChainNotChecked) {
             return Ok(());
         }
         if head.previous != self.previous {

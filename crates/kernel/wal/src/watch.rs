@@ -41,12 +41,12 @@ impl Log {
             let missing = found.iter().find(|(of, _)| *of == copy);
             let error = missing.map(|(_, path)| LogError::Misplaced { path: path.clone() });
             let Some(error) = error else {
-                self.core.say(copy, None);
+                self.core.set_trouble(copy, None);
                 continue;
             };
             // An error has stopped the kernel, and whoever waits is told so.
             if let Ok(false) = self.core.lose_spare(copy, &error) {
-                self.core.say(copy, Some(error.to_string()));
+                self.core.set_trouble(copy, Some(error.to_string()));
             }
         }
     }

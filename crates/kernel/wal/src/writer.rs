@@ -14,8 +14,8 @@ use std::time::Duration;
 use base::{GroupNumber, Lsn};
 use seal::{Salt, Tag};
 use seam::disk::{File, missing_file};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::LogError;
@@ -302,9 +302,9 @@ impl Writing {
     /// `ahead.rs`).
     fn record_ahead(&self, beginning: Beginning) -> Result<(), LogError> {
         let mut recorded = self.wads.recorded.lock();
-        if !*recorded && !planted(Plant::WadsUnrecorded) {
-            let told = self.env.events.ahead(Some(beginning));
-            told.map_err(|why| LogError::NoWads { why })?;
+        if !*recorded && !armed(Failpoint::WadsUnrecorded) {
+            let noted = self.env.events.ahead(Some(beginning));
+            noted.map_err(|why| LogError::NoWads { why })?;
             *recorded = true;
         }
         Ok(())
@@ -330,7 +330,7 @@ impl Writing {
         self.land(Lsn(self.ring.next()))?;
         // Not before what it held has landed; from here on it may be missing, so not after the
         // files are made anew.
-        let late = planted(Plant::WadsOverLate);
+        let late = armed(Failpoint::WadsOverLate);
         if held && !late {
             self.ahead_is_over()?;
         }
@@ -393,8 +393,8 @@ impl Writing {
     fn ahead_is_over(&self) -> Result<(), LogError> {
         let mut recorded = self.wads.recorded.lock();
         *recorded = false;
-        let told = self.env.events.ahead(None);
-        told.map_err(|why| LogError::NoWads { why })
+        let noted = self.env.events.ahead(None);
+        noted.map_err(|why| LogError::NoWads { why })
     }
 
     /// Has the log alone go on, and waits for the entry that is under way: after that there is
@@ -407,7 +407,7 @@ impl Writing {
             self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
         }
         let mut state = self.flush_state.lock();
-        while state.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
+        while state.writes_ahead() && !armed(Failpoint::WadsRenewedEarly) {
             self.env.stop.check()?;
             self.wads.wake.wait_for(&mut state, ENTRY_LOOK);
         }

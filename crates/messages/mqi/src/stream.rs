@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
-use crate::wire::carried::{Ask, PIECE_BYTES, Said};
+use crate::wire::carried::{AnswerKind, PIECE_BYTES, RequestKind};
 
 /// Carries requests to the server of the region that this process is a program of.
 pub trait Carrier: Send {
@@ -67,8 +67,8 @@ impl Stream {
         match self {
             Stream::Socket(_) | Stream::Network(_) => true,
             Stream::Carried(carried) => {
-                let there = carried.borrow_mut().ask(Ask::IsThere, &[]);
-                matches!(there, Ok((Said::GoOn, ..)))
+                let there = carried.borrow_mut().ask(RequestKind::IsThere, &[]);
+                matches!(there, Ok((AnswerKind::GoOn, ..)))
             }
         }
     }
@@ -81,31 +81,31 @@ impl Stream {
 
 impl Carried {
     /// Asks, and takes in what the answer brings.
-    fn ask(&mut self, ask: Ask, bytes: &[u8]) -> io::Result<(Said, u64)> {
+    fn ask(&mut self, ask: RequestKind, bytes: &[u8]) -> io::Result<(AnswerKind, u64)> {
         let (mut request, mut answer) = (Vec::with_capacity(bytes.len() + 16), Vec::new());
         ask.write(self.connection, bytes, &mut request);
         if !self.carrier.carry(&request, &mut answer) {
             return Err(io::ErrorKind::AddrNotAvailable.into());
         }
-        let said = Said::read(&answer).ok_or(io::ErrorKind::InvalidData)?;
-        let (said, connection, left, piece) = said;
-        match said {
-            Said::Gone => return Err(io::ErrorKind::NotConnected.into()),
-            Said::Nowhere => return Err(io::ErrorKind::AddrNotAvailable.into()),
-            Said::Answer => {
+        let answered = AnswerKind::read(&answer).ok_or(io::ErrorKind::InvalidData)?;
+        let (answered, connection, left, piece) = answered;
+        match answered {
+            AnswerKind::Gone => return Err(io::ErrorKind::NotConnected.into()),
+            AnswerKind::Nowhere => return Err(io::ErrorKind::AddrNotAvailable.into()),
+            AnswerKind::Answer => {
                 self.connection = connection;
                 self.coming = (piece.to_vec(), 0);
                 self.left = left;
             }
-            Said::GoOn | Said::Waits => {}
+            AnswerKind::GoOn | AnswerKind::Waits => {}
         }
-        Ok((said, left))
+        Ok((answered, left))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.out.len() >= PIECE_BYTES {
             let piece = std::mem::take(&mut self.out);
-            self.ask(Ask::Part, &piece)?;
+            self.ask(RequestKind::Part, &piece)?;
         }
         let room = PIECE_BYTES - self.out.len();
         let taken = bytes.get(..room).unwrap_or(bytes);
@@ -117,12 +117,12 @@ impl Carried {
         if self.coming.1 == self.coming.0.len() {
             if !self.out.is_empty() {
                 let last = std::mem::take(&mut self.out);
-                let mut said = self.ask(Ask::Call, &last)?;
-                while said.0 == Said::Waits {
-                    said = self.ask(Ask::Again, &[])?;
+                let mut answered = self.ask(RequestKind::Call, &last)?;
+                while answered.0 == AnswerKind::Waits {
+                    answered = self.ask(RequestKind::Again, &[])?;
                 }
             } else if self.left > 0 {
-                self.ask(Ask::More, &[])?;
+                self.ask(RequestKind::More, &[])?;
             }
         }
         let (bytes, at) = &mut self.coming;

@@ -62,7 +62,7 @@ mod call_type {
 }
 
 /// Which calls beside those with messages a program wants; the bits of its options.
-mod wish {
+mod register_option {
     pub(super) const START: i32 = 1;
     pub(super) const STOP: i32 = 4;
     pub(super) const REGISTER: i32 = 0x100;
@@ -148,7 +148,7 @@ unsafe fn register(
     consumers.list.push(consumer.clone());
     drop(consumers);
     connection.changed.notify_all();
-    if consumer.program.options & wish::REGISTER != 0 {
+    if consumer.program.options & register_option::REGISTER != 0 {
         call_plain(connection, &consumer, call_type::REGISTER);
     }
     Ok(Outcome::OK)
@@ -172,7 +172,7 @@ fn change(
         operation::DEREGISTER => {
             let gone = consumers.list.remove(place);
             drop(consumers);
-            if gone.program.options & wish::DEREGISTER != 0 {
+            if gone.program.options & register_option::DEREGISTER != 0 {
                 call_plain(connection, &gone, call_type::DEREGISTER);
             }
         }
@@ -331,12 +331,12 @@ fn run(connection: &Arc<Connection>) {
     connection.consuming.store(this_thread(), Ordering::SeqCst);
     connection.changed.notify_all();
     await_start(connection);
-    call_all(connection, wish::START, call_type::START);
+    call_all(connection, register_option::START, call_type::START);
     let mut data = Vec::new();
     while let Some(active) = next_round(connection) {
         look(connection, &active, &mut data);
     }
-    call_all(connection, wish::STOP, call_type::STOP);
+    call_all(connection, register_option::STOP, call_type::STOP);
     let mut consumers = connection.consumers.lock();
     connection.consuming.store(0, Ordering::SeqCst);
     consumers.rests = false;
@@ -464,9 +464,9 @@ fn deliver(
 }
 
 /// Calls every consumer that wants to know of it.
-fn call_all(connection: &Arc<Connection>, wish: i32, kind: i32) {
+fn call_all(connection: &Arc<Connection>, option: i32, kind: i32) {
     let all = connection.consumers.lock().list.clone();
-    for one in all.iter().filter(|one| one.program.options & wish != 0) {
+    for one in all.iter().filter(|one| one.program.options & option != 0) {
         call_plain(connection, one, kind);
     }
 }

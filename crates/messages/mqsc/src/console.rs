@@ -21,18 +21,18 @@ use crate::{branches, channels, control, define, display, records, status, stora
 pub struct Console<S: Store> {
     manager: QueueManager<S>,
     /// Whether commands are told from here.
-    tells: bool,
+    reports: bool,
 }
 
 impl<S: Store> Console<S> {
     /// A console of this queue manager.
     pub fn new(manager: &QueueManager<S>) -> Console<S> {
-        Console { manager: manager.clone(), tells: true }
+        Console { manager: manager.clone(), reports: true }
     }
 
     /// One for commands of which something else tells.
     pub(crate) fn silent(manager: &QueueManager<S>) -> Console<S> {
-        Console { manager: manager.clone(), tells: false }
+        Console { manager: manager.clone(), reports: false }
     }
 
     /// The queue manager.
@@ -60,7 +60,7 @@ impl<S: Store> Console<S> {
         let command = Command::parse(text)?;
         let (number, displays) = (command.number(), command.verb == Verb::Display);
         let replies = self.run(command)?;
-        if self.tells {
+        if self.reports {
             let (text, parameters) = (Some(text), (&[] as &[u8], 0));
             self.manager.carried_out(&Commanded { number, displays, text, parameters });
         }

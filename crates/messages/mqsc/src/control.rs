@@ -72,8 +72,8 @@ fn clear_topic<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Don
         name: topic,
         reason: failed.0,
     })?;
-    let told = if cleared { "Retained publication cleared." } else { "There was none." };
-    done(8022, told)
+    let outcome = if cleared { "Retained publication cleared." } else { "There was none." };
+    done(8022, outcome)
 }
 
 fn move_messages<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
@@ -112,7 +112,7 @@ fn refresh<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
 }
 
 /// Kinds of objects whose configuration can be told anew.
-const TOLD: [(&str, Option<Kind>); 14] = [
+const REFRESHED: [(&str, Option<Kind>); 14] = [
     ("ALL", None),
     ("QMGR", Some(Kind::QueueManager)),
     ("QLOCAL", Some(Kind::QueueLocal)),
@@ -130,10 +130,10 @@ const TOLD: [(&str, Option<Kind>); 14] = [
 ];
 
 fn refresh_configuration<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
-    let kind = command.keywords.word("OBJECT", &TOLD.map(|(word, _)| word))?;
+    let kind = command.keywords.word("OBJECT", &REFRESHED.map(|(word, _)| word))?;
     let pattern = command.keywords.one("NAME")?;
     command.keywords.end()?;
-    let known = TOLD.iter().find(|(word, _)| Some(*word) == kind);
+    let known = REFRESHED.iter().find(|(word, _)| Some(*word) == kind);
     let manager_object = manager.object(Kind::QueueManager, manager.name());
     if !manager_object.is_some_and(|object| object.is("CONFIGEV", "ENABLED")) {
         return refused(&command, "CONFIGEV of the queue manager is DISABLED");

@@ -172,7 +172,7 @@ fn settable(kind: Kind, title: &str, words: &[Word]) -> Result<(), SyntaxError> 
 
 /// What some definitions must say.
 fn needed(definition: &Definition, keywords: &Keywords) -> Result<(), SyntaxError> {
-    let says = |name: &str| {
+    let gives = |name: &str| {
         definition.given.iter().any(|(given, value)| *given == name && !value.text().is_empty())
     };
     let missing = |keyword| {
@@ -186,15 +186,15 @@ fn needed(definition: &Definition, keywords: &Keywords) -> Result<(), SyntaxErro
         // What others begin with leads nowhere itself.
         Kind::Channel if definition.name.starts_with("SYSTEM.DEF.") => Ok(()),
         Kind::Channel | Kind::ClientChannel
-            if of_type(&["SDR", "RQSTR", "CLNTCONN", "CLUSSDR"]) && !says("CONNAME") =>
+            if of_type(&["SDR", "RQSTR", "CLNTCONN", "CLUSSDR"]) && !gives("CONNAME") =>
         {
             missing("CONNAME")
         }
-        Kind::Channel if of_type(&["SDR", "SVR"]) && !says("XMITQ") => missing("XMITQ"),
-        Kind::Topic if !says("TOPICSTR") && !definition.name.starts_with("SYSTEM.") => {
+        Kind::Channel if of_type(&["SDR", "SVR"]) && !gives("XMITQ") => missing("XMITQ"),
+        Kind::Topic if !gives("TOPICSTR") && !definition.name.starts_with("SYSTEM.") => {
             missing("TOPICSTR")
         }
-        Kind::AuthenticationInformation if !says("AUTHTYPE") => missing("AUTHTYPE"),
+        Kind::AuthenticationInformation if !gives("AUTHTYPE") => missing("AUTHTYPE"),
         _ => Ok(()),
     }
 }
@@ -271,8 +271,8 @@ fn own_defaults(definition: &mut Definition) {
 fn renewed(here: &Object, base: &Object, definition: &Definition) -> Result<Given, CommandError> {
     let mut all = Given::new();
     for (attribute, _) in here.attributes().filter(|(attribute, _)| has(here, attribute)) {
-        let said = definition.given.iter().find(|(name, _)| *name == attribute.name);
-        match (attribute.access, said) {
+        let given_value = definition.given.iter().find(|(name, _)| *name == attribute.name);
+        match (attribute.access, given_value) {
             (Access::Settable, Some((_, value))) => all.push((attribute.name, value.clone())),
             (Access::Settable, None) => {
                 let value = base.get(attribute.name).cloned();

@@ -41,7 +41,7 @@ mod topic;
 
 pub use connection::Connection;
 pub use core::event;
-pub use core::{Authority, MEMORY_BYTES_MAX, Options, Point, Users, Wish};
+pub use core::{Authority, MEMORY_BYTES_MAX, Options, Permission, Point, Users};
 pub use descriptor::MessageDescriptor;
 pub use error::AdminError;
 pub use manager::QueueManager;

@@ -65,7 +65,7 @@ impl<S: Store> PageSets<S> {
             .collect();
         for queue in queues {
             let depth = queue.state.lock().index.depth();
-            let at = queue.shelf().page_set.0;
+            let at = queue.location().page_set.0;
             if depth > 0
                 && let Some(one) = all.iter_mut().find(|one| one.number == at)
             {
@@ -131,7 +131,7 @@ impl<S: Store> PageSets<S> {
         let filled = registry
             .queues()
             .find(|queue| {
-                queue.shelf().page_set == page_set && !queue.state.lock().index.is_empty()
+                queue.location().page_set == page_set && !queue.state.lock().index.is_empty()
             })
             .map(|queue| queue.name);
         (class, filled)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use otma::{Event, Name, Outcome, Output, Reason, Refusal, Ticket};
 use queues::Kind;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::Store;
 
 use crate::conversation::Conversation;
@@ -36,10 +36,10 @@ impl<S: Store> Inner<S> {
     pub(crate) fn finish(self: &Arc<Inner<S>>, aftermath: Aftermath) {
         let Aftermath { mut coming, inherits, inputs, mut replies, ends, conversations } =
             aftermath;
-        if planted(Plant::ReplyForgotten) {
+        if armed(Failpoint::ReplyForgotten) {
             replies.clear();
         }
-        if planted(Plant::OutputForgotten) {
+        if armed(Failpoint::OutputForgotten) {
             coming.retain(|one| one.pending.queue().kind != Kind::Output);
         }
         let mut state = self.state.lock();

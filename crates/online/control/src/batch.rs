@@ -22,7 +22,7 @@ use seam::sync::Mutex;
 use store::Store;
 
 use crate::dispatch::{RegionId, Takes};
-use crate::fate::Ending;
+use crate::failed_input::Ending;
 use crate::inner::Inner;
 use crate::program::{AlternatePcb, Inputs, ProgramMessages};
 use crate::run::{Run, give_all_back};

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use otma::Name;
 use queues::Kind;
 use resources::{Kind as ResourceKind, Stop};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::{Store, Unit, UnitOptions};
 
 use crate::commits::Then;
@@ -278,7 +278,7 @@ impl<S: Store> Inner<S> {
 
     /// What was stopped before the start stays so.
     pub(crate) fn stop_again(&self) {
-        if planted(Plant::StopForgotten) {
+        if armed(Failpoint::StopForgotten) {
             return;
         }
         let mut state = self.state.lock();

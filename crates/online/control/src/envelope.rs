@@ -188,9 +188,9 @@ impl Envelope {
 
     /// What the system itself says to whoever sent this input: in ASCII, whatever its programs
     /// have.
-    pub(crate) fn told(&self, answers: u64, lines: &[String]) -> Envelope {
-        let said = self.reply(answers, Name::BLANK, crate::text::message(lines));
-        Envelope { encoding: Encoding::Ascii, ..said }
+    pub(crate) fn system_reply(&self, answers: u64, lines: &[String]) -> Envelope {
+        let usual = self.reply(answers, Name::BLANK, crate::text::message(lines));
+        Envelope { encoding: Encoding::Ascii, ..usual }
     }
 }
 

@@ -122,7 +122,7 @@ impl<S: Store> Inner<S> {
 
     /// Messages are committed, durably: they appear, and those who wait for them are told.
     pub(crate) fn arrived(&self, coming: Vec<Coming>) {
-        let mut told: Vec<(Arc<dyn Partner>, Name)> = Vec::new();
+        let mut notified: Vec<(Arc<dyn Partner>, Name)> = Vec::new();
         let mut pending = Vec::with_capacity(coming.len());
         let mut state = self.state.lock();
         let mut inputs = Vec::new();
@@ -140,7 +140,7 @@ impl<S: Store> Inner<S> {
                     }
                     let watch = state.watches.get(&name).map(Weak::upgrade);
                     match watch {
-                        Some(Some(partner)) => told.push((partner, name)),
+                        Some(Some(partner)) => notified.push((partner, name)),
                         Some(None) => drop(state.watches.remove(&name)),
                         None => {}
                     }
@@ -161,7 +161,7 @@ impl<S: Store> Inner<S> {
         if !inputs.is_empty() || is_expedited {
             self.work.notify_all();
         }
-        for (partner, name) in told {
+        for (partner, name) in notified {
             partner.arrived(name);
         }
     }
@@ -266,7 +266,7 @@ impl<S: Store> Inner<S> {
             let pending = self.queues.put(&mut unit, letter, None, &envelope.encode())?;
             coming.push(Coming { pending, answers: 0 });
             if tell_terminal && !envelope.tpipe.is_blank() {
-                let output = envelope.told(0, &[reason.to_owned()]);
+                let output = envelope.system_reply(0, &[reason.to_owned()]);
                 let to = QueueName::output(envelope.tpipe);
                 let pending = self.queues.put(&mut unit, to, None, &output.encode())?;
                 coming.push(Coming { pending, answers: 0 });

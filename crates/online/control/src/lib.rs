@@ -16,7 +16,7 @@
 //! | which inputs are expedited | `expedite` |
 //! | what programs call | [`ProgramMessages`], `intake`, `run` |
 //! | sync points; what follows them | `sync`, `aftermath`, `commits` |
-//! | failures, deadlocks, expiry | `fate` |
+//! | failures, deadlocks, expiry | `failed_input` |
 //! | conversations | `conversation` |
 //! | inputs and outputs in units of work of others | `outside` |
 //! | operators' commands | `commands`, `operate`, `display` |
@@ -42,7 +42,7 @@ mod display;
 mod envelope;
 mod error;
 mod expedite;
-mod fate;
+mod failed_input;
 mod fuzz;
 mod inner;
 mod intake;
@@ -64,7 +64,7 @@ pub use commands::Answered;
 pub use control::{Control, DeadLetter};
 pub use dispatch::RegionId;
 pub use error::ControlError;
-pub use fate::Ending;
+pub use failed_input::Ending;
 pub use fuzz::{examples, exercise};
 pub use options::{
     Anonymous, Checkpoint, DatabaseState, DatabaseUse, NoSystem, OnFailure, Options, PoolState,

@@ -142,12 +142,12 @@ impl<S: Store> Manager for Control<S> {
 
 /// The text of a message, for a command.
 fn text_of(envelope: &Envelope) -> String {
-    let said = |data: &[u8]| match envelope.encoding {
+    let decoded = |data: &[u8]| match envelope.encoding {
         Encoding::Ascii => String::from_utf8_lossy(data).into_owned(),
         // The characters of commands have the same places in every EBCDIC page.
         Encoding::Ebcdic => data.iter().map(|byte| CodePage::Cp037.character(*byte)).collect(),
     };
-    let data: Vec<String> = envelope.segments.data().map(said).collect();
+    let data: Vec<String> = envelope.segments.data().map(decoded).collect();
     let text = data.join(" ");
     let begins = text.trim_start().starts_with('/');
     // The transaction's code may stand in front of the data, or in their place.
@@ -330,7 +330,7 @@ impl<S: Store> Inner<S> {
         self.tell(ticket, Event::Accepted);
         let (inner, model) = (Arc::clone(self), envelope.clone());
         let then = move |answered: Answered| {
-            let mut reply = model.told(ticket.0, &answered.lines);
+            let mut reply = model.system_reply(ticket.0, &answered.lines);
             reply.in_conversation = false;
             let output = inner.direct_output(&reply, false);
             inner.tell(ticket, Event::Output(output));

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use otma::{Encoding, Identity, Name, Segments};
 use queues::QueueName;
-use region::shape::Name as PcbName;
+use region::layout::Name as PcbName;
 use region::{Abend, IoFeedback};
 use resources::Transaction;
 use schedule::messages::{Messages, Segment, TerminalPcb};
@@ -445,7 +445,7 @@ impl<S: Store> Messages<S> for ProgramMessages<S> {
     ) -> [u8; 2] {
         let number = ProgramMessages::<S>::number_of(pcb);
         let to = self.destination(pcb);
-        if number > 0 && to == region::shape::NO_NAME {
+        if number > 0 && to == region::layout::NO_NAME {
             return *b"A3";
         }
         let merged = number == 0 && self.ignore_purge;

@@ -12,7 +12,7 @@ use seam::sync::Mutex;
 use store::Store;
 
 use crate::dispatch::{RegionId, Takes};
-use crate::fate::Ending;
+use crate::failed_input::Ending;
 use crate::inner::{Inner, State};
 use crate::program::{AlternatePcb, Inputs, ProgramMessages};
 use crate::run::{Run, give_all_back, take_all};

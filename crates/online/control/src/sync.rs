@@ -15,7 +15,7 @@ use std::time::Duration;
 use otma::{Answer, Event, Name, Ticket};
 use queues::{Kind, QueueName};
 use region::Abend;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::Store;
 
 use crate::aftermath::Aftermath;
@@ -156,7 +156,7 @@ impl<S: Store> ProgramMessages<S> {
                 return Ok(());
             }
         } else if own.is_empty() && envelope.options.tell_if_no_reply {
-            own.push(envelope.told(ticket.0, &[text::NO_REPLY.to_owned()]));
+            own.push(envelope.system_reply(ticket.0, &[text::NO_REPLY.to_owned()]));
         }
         for output in &mut own {
             output.in_conversation = goes_on;
@@ -258,7 +258,7 @@ impl<S: Store> ProgramMessages<S> {
     }
 
     fn keep(&self, unit: &mut S::Unit, terminal: Name, one: &Conversation) -> Result<(), Abend> {
-        if planted(Plant::ScratchPadUnwritten) {
+        if armed(Failpoint::ScratchPadUnwritten) {
             return Ok(());
         }
         let kept = self.inner.queues.keep(unit, Kind::Conversation, terminal, &one.encode());

@@ -27,7 +27,7 @@ use store::Store;
 
 use crate::common::{Common, Options, Served, TPIPE};
 use crate::intake::Intake;
-use crate::outgo::{Arrivals, Outgo, watch};
+use crate::outbound::{Arrivals, Outbound, watch};
 
 /// How often bridge queues are looked for.
 const LOOK: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ impl<S: Store> Bridge<S> {
         let arrivals = Arc::new(Arrivals::default());
         let mut bridge = Bridge { common, arrivals, threads: Vec::new() };
         bridge.watch_what_waits();
-        let outgo = Outgo::new(&bridge.common, &bridge.arrivals);
+        let outgo = Outbound::new(&bridge.common, &bridge.arrivals);
         bridge.threads.push(spawn("ims-bridge-out", move || outgo.run())?);
         let own = Supervisor {
             common: Arc::clone(&bridge.common),

@@ -30,7 +30,7 @@ use crate::common::{Common, Served};
 use crate::feedback::{IMS_ERROR, NOT_AUTHORIZED_FOR_IMS, Refused};
 use crate::iih::{Iih, flags};
 use crate::origin::Origin;
-use crate::outgo;
+use crate::outbound;
 use crate::pause::Pause;
 use crate::request::Request;
 
@@ -166,7 +166,7 @@ impl<S: Store> Intake<S> {
                 }
                 Ok(Fate::Answered(origin, lines)) => {
                     connection.take_claimed(claim, true, false)?;
-                    outgo::say(&self.common, connection, &origin, &lines)?;
+                    outbound::say(&self.common, connection, &origin, &lines)?;
                 }
                 Err(Refused::Never(reason)) => self.bury(connection, claim, reason)?,
                 // Dropped, the claim gives the message back, as if nobody had seen it.

@@ -18,7 +18,7 @@
 //! | what a message asks for, and what is wrong with it | [`request`], [`feedback`] |
 //! | what makes a bridge queue; what its threads share | `common` |
 //! | messages become inputs | `intake` |
-//! | outputs become replies | `outgo` |
+//! | outputs become replies | `outbound` |
 //! | what an answer has to know of its question | `origin` |
 //!
 //! Invariants:
@@ -36,7 +36,7 @@ pub mod feedback;
 pub mod iih;
 mod intake;
 mod origin;
-mod outgo;
+mod outbound;
 mod pause;
 pub mod request;
 

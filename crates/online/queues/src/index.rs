@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::layout::{Kind, QueueName, arrival_of};
 
@@ -82,7 +82,7 @@ impl Held {
 impl Waiting {
     pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
         let until_ms = u64::from(self.expires_s) * 1_000;
-        self.expires_s != 0 && until_ms <= now_ms && !planted(Plant::ExpiryIgnored)
+        self.expires_s != 0 && until_ms <= now_ms && !armed(Failpoint::ExpiryIgnored)
     }
 }
 
@@ -205,7 +205,7 @@ impl Index {
     pub(crate) fn take(&mut self, queue: QueueName) -> Option<Held> {
         let of = self.queues.get_mut(&queue)?;
         let at =
-            if planted(Plant::QueueBackwards) { of.waiting.len().saturating_sub(1) } else { 0 };
+            if armed(Failpoint::QueueBackwards) { of.waiting.len().saturating_sub(1) } else { 0 };
         let waiting = of.remove(at)?;
         Some(Held { queue, waiting })
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use otma::Name;
 use seam::clock::Clock;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::sync::Mutex;
 use store::{
     Cursor, KeyRange, Locking, Outcome, Position, Read, SetAttributes, SetId, Store, Unit,
@@ -193,7 +193,7 @@ impl<S: Store> Queues<S> {
         message: &[u8],
     ) -> Result<Pending, QueueError> {
         let pending = self.admit(queue, message.len(), lives)?;
-        if planted(Plant::MessageUnwritten) {
+        if armed(Failpoint::MessageUnwritten) {
             self.state.lock().volatile.insert(pending.waiting.place, message.into());
             return Ok(pending);
         }
@@ -364,7 +364,7 @@ impl<S: Store> Queues<S> {
     /// # Errors
     /// If the store fails.
     pub fn remove(&self, unit: &mut S::Unit, held: &Held) -> Result<(), QueueError> {
-        if self.is_volatile(held) || planted(Plant::MessageKept) {
+        if self.is_volatile(held) || armed(Failpoint::MessageKept) {
             return Ok(());
         }
         let pieces = (held.waiting.bytes as usize).div_ceil(CHUNK_BYTES).max(1);

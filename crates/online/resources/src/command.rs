@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
         if first.text == ";" {
             return;
         }
-        let said = self.parsed.diagnostics.len();
+        let known = self.parsed.diagnostics.len();
         let Some(verb) = verb(&first.text.to_ascii_uppercase()) else {
             let help = "Write CREATE, UPDATE or DELETE.";
             self.error(codes::VERB, first, format!("{} defines nothing", first.text), help);
@@ -222,7 +222,7 @@ impl<'t> Reader<'t> {
             self.error(codes::SYNTAX, stray, "nothing is open here".into(), "Remove it.");
         }
         let changes = self.changes(verb, kind, of, &items);
-        if self.parsed.diagnostics.len() == said {
+        if self.parsed.diagnostics.len() == known {
             self.parsed.changes.extend(changes);
         }
     }

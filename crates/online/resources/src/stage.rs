@@ -38,8 +38,8 @@ struct Compiler<'s> {
 pub(crate) fn compile(sources: &Sources, source: &Source) -> Parsed {
     let mut compiler =
         Compiler { sources, parsed: Parsed::default(), program: None, failed: false };
-    for said in &source.diagnostics {
-        compiler.push(said);
+    for of_macros in &source.diagnostics {
+        compiler.push(of_macros);
     }
     for statement in &source.statements {
         compiler.statement(statement);
@@ -57,16 +57,16 @@ fn words(value: &Value) -> Vec<(String, Place)> {
 }
 
 impl Compiler<'_> {
-    fn push(&mut self, said: &macros::Diagnostic) {
-        self.failed |= said.severity == Severity::Error;
+    fn push(&mut self, of_macros: &macros::Diagnostic) {
+        self.failed |= of_macros.severity == Severity::Error;
         self.parsed.diagnostics.push(Diagnostic {
-            severity: said.severity,
-            code: said.code,
-            card: said.place.card,
-            column: said.place.column,
-            message: said.message.clone(),
-            help: said.help.clone().unwrap_or_default(),
-            shown: self.sources.show(said),
+            severity: of_macros.severity,
+            code: of_macros.code,
+            card: of_macros.place.card,
+            column: of_macros.place.column,
+            message: of_macros.message.clone(),
+            help: of_macros.help.clone().unwrap_or_default(),
+            shown: self.sources.show(of_macros),
         });
     }
 

@@ -38,9 +38,9 @@ fn neighbours_of_good_files_are_read_to_their_end() {
             }
         }
         let parsed = read(Path::new("any"), &bytes, &folders);
-        for said in &parsed.diagnostics {
-            assert!(said.to_string().contains(said.code), "{said:?}");
-            assert!(said.card > 0 && said.column > 0, "{said:?}");
+        for printed in &parsed.diagnostics {
+            assert!(printed.to_string().contains(printed.code), "{printed:?}");
+            assert!(printed.card > 0 && printed.column > 0, "{printed:?}");
         }
     }
 }
@@ -59,6 +59,6 @@ fn a_mask_is_no_name_in_a_macro_either() {
     for code in ["*A", "A*", "B%"] {
         let text = format!("         APPLCTN PSB=P\n         TRANSACT CODE={code}\n");
         let parsed = read(Path::new("any"), text.as_bytes(), &Folders::default());
-        assert!(parsed.diagnostics.iter().any(|said| said.code == "HFG804"), "{code}");
+        assert!(parsed.diagnostics.iter().any(|printed| printed.code == "HFG804"), "{code}");
     }
 }

@@ -9,7 +9,7 @@ use base::Coded as _;
 use operations::Databases;
 use operations::messages::Messages;
 use operations::selection::register;
-use region::shape::PcbShape;
+use region::layout::PcbLayout;
 use region::{Abend, Ending, Reply, Request, Server};
 use schedule::{Catalogs, NoPools};
 use seal::Passphrase;
@@ -24,11 +24,11 @@ use crate::terms::{Notices, Terms};
 
 /// Who hears of a program, and how much.
 #[derive(Clone, Copy)]
-pub struct Telling {
+pub struct Reporting {
     /// Who is told what the program is not.
     pub notices: Notices,
     /// Whether it is said at the end what was called.
-    pub tells: bool,
+    pub counts_calls: bool,
 }
 
 /// A PSB that is scheduled for the only program that uses the system.
@@ -38,7 +38,7 @@ pub struct Alone {
     system: Option<AnySystem>,
     notices: Notices,
     /// Say what was called.
-    tells: bool,
+    counts_calls: bool,
 }
 
 impl Alone {
@@ -51,9 +51,9 @@ impl Alone {
         job: &Job,
         passphrase: &Passphrase,
         options: AnyOptions,
-        telling: Telling,
+        reporting: Reporting,
     ) -> Result<Alone> {
-        let Telling { notices, tells } = telling;
+        let Reporting { notices, counts_calls } = reporting;
         let system = AnySystem::open(seam, &job.system, passphrase, options)?;
         notices.warn_all(system.notes());
         let compat = system.config().placement_settings().compat;
@@ -81,7 +81,9 @@ impl Alone {
             Ok(scheduled.by_right_of(alone))
         });
         match scheduled {
-            Ok(schedule) => Ok(Alone { schedule, catalogs, system: Some(system), notices, tells }),
+            Ok(schedule) => {
+                Ok(Alone { schedule, catalogs, system: Some(system), notices, counts_calls })
+            }
             Err(failure) => {
                 if let Err(error) = system.close() {
                     (notices.warn)(&format!("{error} ({})", error.code()));
@@ -103,7 +105,7 @@ impl Alone {
 }
 
 impl Server for Alone {
-    fn pcbs(&self) -> &[PcbShape] {
+    fn pcbs(&self) -> &[PcbLayout] {
         self.schedule.pcbs()
     }
 
@@ -122,7 +124,7 @@ impl Server for Alone {
     fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
         let ended = self.schedule.end(ending);
         self.send_on();
-        if self.tells && self.schedule.tally().all() > 0 {
+        if self.counts_calls && self.schedule.tally().all() > 0 {
             (self.notices.say)(&format!("calls: {}", self.schedule.tally()));
         }
         if let Some(system) = self.system.take()

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use system::Places;
 
 use crate::error::{JobsError, Result};
-use crate::special::is_special;
+use crate::special_files::is_special;
 
 /// The socket in a system's folder at which programs call a started system.
 pub const SOCKET: &str = "regions.sock";
@@ -173,13 +173,13 @@ impl Job {
         };
         let unused = self.files.iter().filter(|file| !is_used(file));
         let psb = &self.psb;
-        let told = unused.map(|JobFile { dd, .. }| {
+        let warnings = unused.map(|JobFile { dd, .. }| {
             format!(
                 "--dd {dd} is not used: neither the program nor a GSAM database of PSB {psb} has a \
                  file of that name"
             )
         });
-        told.collect()
+        warnings.collect()
     }
 
     /// The program's name, as JCL would have it.

@@ -11,18 +11,18 @@ use crate::job::PROGRAMS;
 
 /// What is to be known of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Tells {
+pub enum Detail {
     /// What was removed.
-    OfRemoved,
+    Removed,
     /// And what is still there, in clear, for its owner.
-    OfAll,
+    All,
 }
 
 /// Removes records of programs that were killed, and answers what is to be known of that. That it
 /// cannot is no reason not to go on: whoever only reads a system may do that where nothing can be
 /// written.
 #[must_use]
-pub fn clear(disk: &dyn Disk, system: &Path, tells: Tells) -> Vec<String> {
+pub fn clear(disk: &dyn Disk, system: &Path, detail: Detail) -> Vec<String> {
     let Cleared { records, kept } = match clear_programs(disk, &system.join(PROGRAMS)) {
         Ok(cleared) => cleared,
         Err(error) => {
@@ -35,7 +35,7 @@ pub fn clear(disk: &dyn Disk, system: &Path, tells: Tells) -> Vec<String> {
         let path = path.display();
         notes.push(format!("{path} is removed: a killed program had left it in clear"));
     }
-    for path in kept.iter().filter(|_| tells == Tells::OfAll) {
+    for path in kept.iter().filter(|_| detail == Detail::All) {
         let path = path.display();
         notes.push(format!(
             "{path} lies there in clear: it could not become lines, and is kept; remove it when \

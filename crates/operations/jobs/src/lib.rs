@@ -28,7 +28,7 @@ mod message_regions;
 pub mod online;
 pub mod programs;
 pub mod scheduling;
-pub mod special;
+pub mod special_files;
 pub mod terms;
 pub mod ticker;
 

@@ -16,7 +16,7 @@ use operations::Databases;
 use operations::transactions::TransactionManager;
 use otma::Name;
 use region::host::{Ended, Report};
-use region::program::Shelf;
+use region::program::ProgramCache;
 use region::{
     Abend, Files, Limit, MakeCommand, MessageRegion, Preprocessor, ProgramToRun, Reserve, Server,
     Stopper,
@@ -54,7 +54,7 @@ pub(crate) struct RegionContext {
     databases: Arc<Databases<AnyStore>>,
     terms: Terms,
     manager: TransactionManager,
-    programs: Shelf,
+    programs: ProgramCache,
     guests: Arc<Guests>,
     last_owner: AtomicU64,
     /// What RECON was told of PSBs that were scheduled; it stays told until the system stops.
@@ -63,11 +63,11 @@ pub(crate) struct RegionContext {
 
 /// The programs of a system's transactions: compiled when they are first scheduled, and again when
 /// their source has changed.
-fn programs_of(seam: &Seam, system: &System) -> Shelf {
+fn programs_of(seam: &Seam, system: &System) -> ProgramCache {
     let (dir, settings) = (system.dir(), &system.config().online);
     let folders = |names| OnlineSettings::folders(dir, names);
     let cache = dir.join(PROGRAMS);
-    Shelf::new(&seam.disk, folders(&settings.programs), folders(&settings.include), cache)
+    ProgramCache::new(&seam.disk, folders(&settings.programs), folders(&settings.include), cache)
 }
 
 impl RegionContext {

@@ -16,7 +16,7 @@ use operations::{Databases, OperationsError};
 use otma::Name;
 use placement::{Compat, Encoding, FileUnit, ProgramUser, WithoutMap};
 use region::encoding::{Converted, PcbMap};
-use region::shape::PcbShape;
+use region::layout::PcbLayout;
 use region::{Abend, Ending, Reply, Request, Server};
 use resources::Mode as CommitMode;
 use schedule::encoding::Kept;
@@ -88,7 +88,7 @@ impl Scheduled {
 }
 
 impl Server for Scheduled {
-    fn pcbs(&self) -> &[PcbShape] {
+    fn pcbs(&self) -> &[PcbLayout] {
         self.schedule.pcbs()
     }
 

@@ -139,10 +139,10 @@ impl<S: Store> Databases<S> {
     /// Says what a person should do about the settings of a database. What they make of its
     /// definition is said once, when that is compiled.
     fn warn_of_settings(&self, database: &Database) -> std::result::Result<(), HierarchyError> {
-        for Unlike { set, says, has, wanted } in database.unlike(&self.store)? {
+        for Unlike { set, set_by, has, wanted } in database.unlike(&self.store)? {
             let name = database.name();
             self.notice(&format!(
-                "[database.{says}] of holdfast.toml says blocks of {wanted} bytes (block_bytes or \
+                "[database.{set_by}] of holdfast.toml says blocks of {wanted} bytes (block_bytes or \
                  interval_bytes), and the data set {set} was made with {has}: it keeps them until \
                  `holdfast unload {name} FILE`, `holdfast db empty {name} --yes`, and `holdfast \
                  load {name} FILE`"

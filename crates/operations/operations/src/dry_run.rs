@@ -92,7 +92,7 @@ pub fn recover_stopped(
 /// What cannot be read; a passphrase that does not fit.
 pub fn recon_of(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<recon::Reading> {
     let config = SystemConfig::read(&*seam.disk, dir)?;
-    let keys = Arc::new(system::look_at_key_ring(seam, dir, passphrase)?);
+    let keys = Arc::new(system::read_keyset(seam, dir, passphrase)?);
     Ok(recon::read(&system::recon_setup(seam, dir, &config, keys))?)
 }
 

@@ -140,7 +140,7 @@ impl Conversion {
 
     /// The same without what was found.
     #[must_use]
-    pub fn anew(&self) -> Conversion {
+    pub fn fresh(&self) -> Conversion {
         Conversion {
             page: self.page.clone(),
             direction: self.direction,

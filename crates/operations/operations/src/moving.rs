@@ -194,11 +194,11 @@ impl Sink<'_, '_> {
         database.unload(&databases.store, &mut others, |of, deleted, data| {
             sum.add(of, deleted, data);
             let given = self.give(&[&head(of, deleted, data.len())[..], data]);
-            let told = given.and_then(|()| {
-                let told = self.talk.progress(name.text(), sum.all(), 0, "segments");
-                told.map_err(|refusal| self.stop(refusal))
+            let reported = given.and_then(|()| {
+                let reported = self.talk.progress(name.text(), sum.all(), 0, "segments");
+                reported.map_err(|refusal| self.stop(refusal))
             });
-            told.map_err(|error| HierarchyError::Input(coded(error)))
+            reported.map_err(|error| HierarchyError::Input(coded(error)))
         })?;
         let counted = sum.counted(database);
         self.give(&[&[END], &sum.all().to_le_bytes(), counted.digest.as_bytes()])?;
@@ -348,10 +348,10 @@ impl<R: Read> Stream<R> {
         let kind = self.take(1)?;
         if self.frame.get(kind.start) == Some(&END) {
             let rest = self.take(8 + DIGITS)?;
-            let said = self.frame.get(rest).unwrap_or_default();
+            let received = self.frame.get(rest).unwrap_or_default();
             let mine = self.sum.counted(&self.database).digest;
             let count = self.sum.all().to_le_bytes();
-            if said != [&count[..], mine.as_bytes()].concat() {
+            if received != [&count[..], mine.as_bytes()].concat() {
                 return Err(MoveError::Broken("it is not all that was sent".into()));
             }
             self.ended = true;

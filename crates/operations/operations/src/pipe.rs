@@ -135,8 +135,8 @@ mod tests {
         std::fs::create_dir_all(&dir).unwrap();
         let clock = seam::Seam::real().clock;
         let refused = |name: &str, why: &str| {
-            let said = Pipe::open(&dir.join(name), &dir, &clock).map(drop).unwrap_err().to_string();
-            assert!(said.contains(why), "{name}: {said}");
+            let text = Pipe::open(&dir.join(name), &dir, &clock).map(drop).unwrap_err().to_string();
+            assert!(text.contains(why), "{name}: {text}");
         };
         std::fs::write(dir.join("file"), "keys").unwrap();
         refused("file", "no pipe");
@@ -170,8 +170,8 @@ mod tests {
         assert_eq!(read, bytes);
         let mut pipe = Pipe::open(&path, &dir, &clock).unwrap();
         let stopped = &mut || Err(io::Error::other("it is being stopped"));
-        let said = pipe.write(&bytes, stopped).unwrap_err().to_string();
-        assert_eq!(said, "it is being stopped");
+        let text = pipe.write(&bytes, stopped).unwrap_err().to_string();
+        assert_eq!(text, "it is being stopped");
         drop(reader);
         assert_eq!(pipe.write(&bytes, stopped).unwrap_err().kind(), ErrorKind::BrokenPipe);
         std::fs::remove_dir_all(dir).unwrap();

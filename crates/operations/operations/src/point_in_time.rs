@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName};
-use hierarchy::{HierarchyError, form, is_kept, replaced, state};
+use hierarchy::{HierarchyError, form, is_kept, replacements, state};
 use store::Store;
 use store_any::AnyStore;
 use system::System;
@@ -107,6 +107,6 @@ impl PointInTime {
         let mut all = self.whole.iter();
         all.try_for_each(|(name, form)| state::record_recovered(store, *name, form))?;
         let mut all = self.replaced.iter();
-        all.try_for_each(|name| replaced::note(store, *name, self.position))
+        all.try_for_each(|name| replacements::note(store, *name, self.position))
     }
 }

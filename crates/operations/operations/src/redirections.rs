@@ -5,7 +5,7 @@
 //!    needs, such as a table.
 //! 2. Where records are said to be, they are looked for: a status asks the handler itself.
 
-use redirector::{anew, send};
+use redirector::{resending, send};
 use serde::{Deserialize, Serialize};
 use store_any::AnyStore;
 use system::System;
@@ -212,15 +212,15 @@ fn resend(
 ) -> Result<u64> {
     let mut stopped = Ok(());
     let mut tell = |done: u64| {
-        let told = talk.progress(entry.name.as_str(), done, 0, "changes");
-        let goes_on = told.is_ok();
-        if let Err(refusal) = told {
+        let reported = talk.progress(entry.name.as_str(), done, 0, "changes");
+        let goes_on = reported.is_ok();
+        if let Err(refusal) = reported {
             stopped = Err(OperationsError::Refused(refusal));
         }
         goes_on
     };
     let sent = match all {
-        true => anew::send_all(catalog, entry, &mut tell)?,
+        true => resending::send_all(catalog, entry, &mut tell)?,
         false => send(catalog, entry, &mut |sent| tell(sent.changes))?.changes,
     };
     stopped?;

@@ -21,7 +21,7 @@ use base::{DataSetId, Lsn, UowId};
 use btree::records::Record as TreeRecord;
 use btree::{Effect, StoredValue, Tree};
 use recon::Recon;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::{
     Cursor as _, Grant, KeyRange, LockMode, LockName, Locking, Outcome, Position, Read, SetId,
     SetInfo, Store, StoreError, Unit, UnitOptions, Wait,
@@ -232,12 +232,12 @@ fn read(
     (from, to): (Lsn, Lsn),
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(), RecoveryError> {
-    let mut told = from;
+    let mut reported = from;
     history.each(from, to, &mut |record| {
         trace.see(record)?;
-        if record.lsn.0 > told.0 + TELL_EACH {
-            told = record.lsn;
-            let (done, total) = (told.0 - from.0, to.0 - from.0);
+        if record.lsn.0 > reported.0 + TELL_EACH {
+            reported = record.lsn;
+            let (done, total) = (reported.0 - from.0, to.0 - from.0);
             progress(Progress { what: "the log", done, total });
         }
         Ok(true)
@@ -483,7 +483,7 @@ impl Work<'_> {
         let kernel = self.store.kernel();
         let mut ways: BTreeMap<(DataSetId, Vec<u8>), Way> = BTreeMap::new();
         let mut changes = self.changes();
-        if planted(Plant::BackoutForwards) {
+        if armed(Failpoint::BackoutForwards) {
             changes.reverse();
         }
         for (uow, change) in changes {
@@ -523,7 +523,7 @@ impl Work<'_> {
                     Outcome::Done | Outcome::Absent | Outcome::Exists => {}
                 },
             }
-            if planted(Plant::BackoutInPieces) {
+            if armed(Failpoint::BackoutInPieces) {
                 unit.commit()?;
                 unit = self.store.begin(UnitOptions::default())?;
             }

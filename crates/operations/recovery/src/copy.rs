@@ -19,7 +19,7 @@ use base::bytes::push_string16;
 use base::{CiNumber, KeyGeneration, Lsn};
 use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, SetExtent, State};
 use seal::{Form, Format, Salt, Tag};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::{DataSet, map};
 use uow::Kernel;
 use uow::checkpoint::Checkpoint;
@@ -123,7 +123,7 @@ pub fn copy_sets(
     // have been durable yet (2).
     let end = kernel.log().next_lsn();
     kernel.log().wait_durable(end)?;
-    let end = if planted(Plant::CopyEndTooEarly) { moment.begin } else { end };
+    let end = if armed(Failpoint::CopyEndTooEarly) { moment.begin } else { end };
     let (to_us, tag) = copy.end(end)?;
     let files = copy.sink.finish()?;
     let (generation, bytes) = (copy.sealer.generation, copy.written);
@@ -160,7 +160,7 @@ fn still_of_use(
     base: Option<u32>,
     sets: &[Arc<DataSet>],
 ) -> Result<(), RecoveryError> {
-    if !planted(Plant::CopyOfReplaced) {
+    if !armed(Failpoint::CopyOfReplaced) {
         sets.iter().try_for_each(|set| still_there(kernel, set))?;
     }
     rests_on_something(&recon.state(), base, sets)
@@ -217,7 +217,7 @@ fn since(recon: &Recon, base: Option<u32>, sets: &[Arc<DataSet>]) -> Result<Lsn,
 fn moment_of(kernel: &Kernel, sets: &[Arc<DataSet>]) -> Result<Checkpoint, RecoveryError> {
     let mut moment = kernel.moment()?;
     let ours = |id: base::DataSetId| sets.iter().any(|set| set.id() == id);
-    if planted(Plant::CopyRedoTooNew) {
+    if armed(Failpoint::CopyRedoTooNew) {
         moment.redo = moment.begin;
     }
     moment.sets.clear();

@@ -13,7 +13,7 @@
 //! `recover` looks for that in the log.
 
 use archive::Concern;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use uow::record::{CatalogRecord, KernelRecord};
 use wal::Record;
 
@@ -24,7 +24,7 @@ pub fn log_filter(record: &Record<'_>) -> Concern {
     let Ok(decoded) = KernelRecord::of(record) else { return Concern::Everybody };
     match decoded {
         KernelRecord::Commit { .. } | KernelRecord::BackedOut { .. } => Concern::End,
-        KernelRecord::FreesAtCommit(_) if planted(Plant::FreesNotAccumulated) => Concern::Nobody,
+        KernelRecord::FreesAtCommit(_) if armed(Failpoint::FreesNotAccumulated) => Concern::Nobody,
         KernelRecord::FreesAtCommit(_)
         | KernelRecord::UndoEnd(_)
         | KernelRecord::UndoSkipped(_) => Concern::Unit,

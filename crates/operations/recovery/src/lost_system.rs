@@ -19,7 +19,7 @@ use archive::{ArchiveCatalog, CatalogEntry, LogSource, unrecorded};
 use base::{DataSetId, Lsn};
 use recon::{Reached, Recon, Record, Restored, Setup, State};
 use seam::Seam;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::Definition;
 use uow::checkpoint::Checkpoint;
 use uow::record::KernelRecord;
@@ -54,7 +54,7 @@ pub struct LeftSet {
 }
 
 type Sets = BTreeMap<DataSetId, Definition>;
-type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
+type ProgressSink<'t> = &'t mut dyn FnMut(Progress<'_>);
 
 /// Positions are given out only so far behind all that are known of. What the lost machine has
 /// given out beyond cannot be known; its log had no room for so much.
@@ -70,7 +70,7 @@ impl LostSystem {
         catalog: &Arc<ArchiveCatalog>,
         keys: &CopyKeys,
         copies: &[PathBuf],
-        tell: Tell<'_>,
+        tell: ProgressSink<'_>,
     ) -> Result<LostSystem, RecoveryError> {
         // The system would not start with them.
         catalog.refuse_strangers()?;
@@ -102,7 +102,7 @@ impl LostSystem {
         }
         let ends = found.copies.values().map(|copy| copy.end.0);
         let known = ends.chain([past.end.0, newest.info.end.0]).max().unwrap_or(0);
-        let leap = if planted(Plant::RestoredWithoutLeap) { 0 } else { LEAP };
+        let leap = if armed(Failpoint::RestoredWithoutLeap) { 0 } else { LEAP };
         let began = if leap == 0 { past.end } else { Lsn((known + leap).next_multiple_of(leap)) };
         Ok(LostSystem { catalog: Arc::clone(catalog), newest, found, past, sets, left, began })
     }
@@ -215,7 +215,7 @@ fn read_past(
     catalog: &ArchiveCatalog,
     source: &LogSource,
     found: &FoundCopies,
-    tell: Tell<'_>,
+    tell: ProgressSink<'_>,
 ) -> Result<ArchiveHistory, RecoveryError> {
     let (oldest, end) = (source.oldest(), source.end());
     let copied = found.copies.values().map(|copy| copy.start).min();

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use seam::Seam;
 use seam::disk::{BLOCK, Create, File, Open, is_misplaced, make_dir};
+use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 
 use crate::{RecoveryError, prepare_folder};
 
@@ -110,7 +110,7 @@ impl CopySink for CopyFiles {
         for (path, file) in &self.files {
             let io = |verb| move |error| RecoveryError::Io { path: path.clone(), verb, error };
             file.set_len(self.at).map_err(io("cut"))?;
-            if !planted(Plant::CopyUnsynced) {
+            if !armed(Failpoint::CopyUnsynced) {
                 file.sync().map_err(io("synced"))?;
             }
             prepare_folder(disk.as_ref(), folder_of(path)).map_err(io("marked"))?;

@@ -18,7 +18,7 @@ use archive::{LogSource, Span};
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{LockError, LockName, Mode, Wait};
 use recon::{Built, ImageCopy, Recon, Record as Note};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::{DataSet, Definition};
 use store_kernel::KernelStore;
 use uow::checkpoint::Checkpoint;
@@ -204,7 +204,7 @@ impl Work<'_> {
         };
         self.redo(self.plan.log_from, seen)?;
         // What is on disk already need not be written while programs wait.
-        if !planted(Plant::SuccessorNotWritten) {
+        if !armed(Failpoint::SuccessorNotWritten) {
             self.kernel.write_out()?;
         }
         let uow = self.lock_all(options.wait)?;
@@ -334,7 +334,7 @@ impl Work<'_> {
         let spans = self.plan.spans();
         let Work { rebuilds, plan, progress, records, .. } = self;
         let mut repeating = Repeating::start(self.kernel, rebuilds);
-        let mut told = 0;
+        let mut reported = 0;
         let read = self.history.each_of(&spans, from, to, &mut |record| {
             for (rebuild, set) in rebuilds.iter_mut().zip(&plan.sets) {
                 if record.lsn >= set.from {
@@ -342,8 +342,8 @@ impl Work<'_> {
                 }
             }
             *records += 1;
-            if told + 1024 < *records {
-                told = *records;
+            if reported + 1024 < *records {
+                reported = *records;
                 let (done, total) = (record.lsn.0 - plan.log_from.0, to.0 - plan.log_from.0);
                 progress(Progress { what: "the log", done, total });
             }
@@ -362,7 +362,7 @@ impl Work<'_> {
         for set in &self.plan.sets {
             let id = set.definition.id;
             let is_there = self.kernel.set(id).is_some() || offline.iter().any(|one| one.id == id);
-            if !is_there && !planted(Plant::RecoveredTwice) {
+            if !is_there && !armed(Failpoint::RecoveredTwice) {
                 return Err(RecoveryError::Replaced { name: set.definition.name.clone() });
             }
         }
@@ -393,7 +393,7 @@ impl Work<'_> {
         built: &[(DataSetId, Arc<DataSet>)],
         (begun, to): (Lsn, Lsn),
     ) -> Result<(), RecoveryError> {
-        if planted(Plant::RecoveryUnrecorded) {
+        if armed(Failpoint::RecoveryUnrecorded) {
             return Ok(());
         }
         let copies = self.plan.sets.iter();

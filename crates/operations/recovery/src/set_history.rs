@@ -134,11 +134,11 @@ impl SetHistory {
         (from, to): (Lsn, Lsn),
         tell: &mut dyn FnMut(Lsn),
     ) -> Result<(), RecoveryError> {
-        let mut told = from;
+        let mut reported = from;
         history.each(from, to, &mut |record| {
             self.see(record)?;
-            if record.lsn.0 > told.0 + TELL_EACH {
-                told = record.lsn;
+            if record.lsn.0 > reported.0 + TELL_EACH {
+                reported = record.lsn;
                 tell(record.lsn);
             }
             Ok(true)

@@ -19,7 +19,7 @@ use std::ops::Bound;
 use base::{DataSetId, Lsn, UowId};
 use btree::records::Record as TreeRecord;
 use btree::{Effect, records};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use uow::record::{CatalogRecord, Change as Body, KernelRecord, Recovered};
 use wal::Record;
 
@@ -215,7 +215,7 @@ impl Trace {
 
     /// Whether a change of somebody else is of something that counts.
     fn meets(&self, set: DataSetId, kind: u8, body: &[u8]) -> Option<bool> {
-        if planted(Plant::LaterChangesUnseen) {
+        if armed(Failpoint::LaterChangesUnseen) {
             return Some(false);
         }
         let record = TreeRecord::decode(kind, body).ok()?;

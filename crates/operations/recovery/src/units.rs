@@ -35,12 +35,12 @@ pub fn committed(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Committed>, RecoveryError> {
     let mut list = List { wanted, most, open: BTreeMap::new(), done: VecDeque::new() };
-    let mut told = from;
+    let mut reported = from;
     history.each(from, to, &mut |record| {
         list.see(record);
-        if record.lsn.0 > told.0 + TELL_EACH {
-            told = record.lsn;
-            let (done, total) = (told.0 - from.0, to.0.saturating_sub(from.0));
+        if record.lsn.0 > reported.0 + TELL_EACH {
+            reported = record.lsn;
+            let (done, total) = (reported.0 - from.0, to.0.saturating_sub(from.0));
             progress(Progress { what: "the log", done, total });
         }
         Ok(true)

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::CiNumber;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 
 use crate::RecoveryError;
 
@@ -34,7 +34,7 @@ impl Unproven {
 
     /// The copy has lost an interval.
     pub(crate) fn lose(&mut self, ci: CiNumber, copy: u32, error: RecoveryError) {
-        if !planted(Plant::LostIntervalForgiven) {
+        if !armed(Failpoint::LostIntervalForgiven) {
             self.lost.insert(ci, (copy, error));
         }
     }

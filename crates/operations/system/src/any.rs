@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seal::{KeyRing, Passphrase};
+use seal::{Keyset, Passphrase};
 use seam::Seam;
 use serde_json::Value;
 use store_any::AnyStore;
@@ -25,8 +25,8 @@ pub trait Home {
     fn dir(&self) -> &Path;
     /// Who hears what is to be known of work in it.
     fn notices(&self) -> fn(&str);
-    /// The key ring.
-    fn keys(&self) -> &Arc<KeyRing>;
+    /// The keyset.
+    fn keys(&self) -> &Arc<Keyset>;
 }
 
 impl Home for System {
@@ -50,7 +50,7 @@ impl Home for System {
         System::notices(self)
     }
 
-    fn keys(&self) -> &Arc<KeyRing> {
+    fn keys(&self) -> &Arc<Keyset> {
         System::keys(self)
     }
 }
@@ -76,7 +76,7 @@ impl Home for EngineSystem {
         EngineSystem::notices(self)
     }
 
-    fn keys(&self) -> &Arc<KeyRing> {
+    fn keys(&self) -> &Arc<Keyset> {
         EngineSystem::keys(self)
     }
 }
@@ -174,7 +174,7 @@ impl AnySystem {
     /// # Errors
     /// If the key file cannot be written, or not be read.
     pub fn keep_key_file(&self) -> Result<Option<String>, SystemError> {
-        crate::keeping::keep(self.home().keys(), self.home().seam().disk.as_ref())
+        crate::key_file_care::keep(self.home().keys(), self.home().seam().disk.as_ref())
     }
 
     /// Stops in order.
@@ -210,7 +210,7 @@ impl Home for AnySystem {
         self.home().notices()
     }
 
-    fn keys(&self) -> &Arc<KeyRing> {
+    fn keys(&self) -> &Arc<Keyset> {
         self.home().keys()
     }
 }

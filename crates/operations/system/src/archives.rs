@@ -192,22 +192,22 @@ pub(crate) fn start(
     recon: &Arc<Recon>,
 ) -> Result<Option<Archiver>, SystemError> {
     let Some(catalog) = catalog else { return Ok(None) };
-    let told = Told {
+    let asking = AskingRegistry {
         registry: ReconRegistry::new(Arc::clone(recon), kernel.log().key_label()),
         recon: Arc::clone(recon),
         kernel: Arc::downgrade(kernel),
     };
-    Ok(Some(Archiver::start(catalog, Arc::clone(kernel.log()), Arc::new(told))?))
+    Ok(Some(Archiver::start(catalog, Arc::clone(kernel.log()), Arc::new(asking))?))
 }
 
 /// RECON as the archive's registry. It is asked what is needed only when it knows all data sets.
-struct Told {
+struct AskingRegistry {
     registry: ReconRegistry,
     recon: Arc<Recon>,
     kernel: Weak<Kernel>,
 }
 
-impl Registry for Told {
+impl Registry for AskingRegistry {
     fn archived(&self, info: &ArchiveInfo, files: &[PathBuf]) -> Result<(), String> {
         self.registry.archived(info, files)
     }

@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use base::Lsn;
 use recon::State;
-use seal::{KeyProvider, KeyRing};
+use seal::{KeyProvider, Keyset};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::control::{self, ControlKeys};
 use uow::{Lowered, Protection, UowError};
 
-use crate::key_ring::LABELS;
+use crate::keyset::LABELS;
 use crate::{SystemConfig, SystemError, openings};
 
 /// What the bytes of a system must prove, as people and programs read it.
@@ -108,7 +108,7 @@ pub(crate) fn compared(
     seam: &Seam,
     dir: &Path,
     config: &SystemConfig,
-    keys: &Arc<KeyRing>,
+    keys: &Arc<Keyset>,
 ) -> Result<Compared, SystemError> {
     let bound = control::bound(seam, dir, &control_keys(config, keys))?;
     let asked = asked(config, dir);
@@ -138,7 +138,7 @@ pub(crate) fn prove(
     seam: &Seam,
     dir: &Path,
     config: &SystemConfig,
-    keys: &Arc<KeyRing>,
+    keys: &Arc<Keyset>,
     known: &State,
 ) -> Result<Protection, SystemError> {
     let Compared { bound, lowered, .. } = compared(seam, dir, config, keys)?;
@@ -156,7 +156,7 @@ pub(crate) fn look(
     seam: &Seam,
     dir: &Path,
     config: &mut SystemConfig,
-    keys: &Arc<KeyRing>,
+    keys: &Arc<Keyset>,
 ) -> (Option<Protection>, Vec<Lowered>) {
     let Ok(Compared { bound, lowered, .. }) = compared(seam, dir, config, keys) else {
         config.believe(&Protection::SEALED);
@@ -178,14 +178,14 @@ pub(crate) fn seal_log_from(
     seam: &Seam,
     dir: &Path,
     config: &SystemConfig,
-    keys: &Arc<KeyRing>,
+    keys: &Arc<Keyset>,
     end: Lsn,
 ) -> Result<(), SystemError> {
     Ok(control::seal_log_from(seam, dir, &control_keys(config, keys), end)?)
 }
 
 /// What the control file is sealed with.
-pub(crate) fn control_keys(config: &SystemConfig, keys: &Arc<KeyRing>) -> ControlKeys {
+pub(crate) fn control_keys(config: &SystemConfig, keys: &Arc<Keyset>) -> ControlKeys {
     ControlKeys {
         keys: Arc::clone(keys) as Arc<dyn KeyProvider>,
         label: LABELS[0].into(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use base::SystemId;
 use btree::TreeResource;
 use recon::Recon;
-use seal::{KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
+use seal::{KdfCost, KeyProvider, Keyset, Passphrase, TokenPlace};
 use seam::Seam;
 use seam::disk::{Disk, make_dir};
 use seam::fresh::replace_small;
@@ -19,7 +19,7 @@ use seam::made::MadeHere;
 use uow::{Kernel, Parts};
 
 use crate::config::CONFIG_FILE;
-use crate::key_ring::LABELS;
+use crate::keyset::LABELS;
 use crate::lock::lock;
 use crate::places::Places;
 use crate::{SystemConfig, SystemError, registry};
@@ -102,8 +102,8 @@ pub(crate) fn make(
     let disk = seam.disk.as_ref();
     let (path, id) = (config.key_file(dir), config.system);
     let keys = match &options.token {
-        None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,
-        Some(place) => KeyRing::create_in_token(seam, &path, id, passphrase, place)?,
+        None => Keyset::create(seam, &path, id, passphrase, options.cost)?,
+        Some(place) => Keyset::create_in_token(seam, &path, id, passphrase, place)?,
     };
     for label in LABELS {
         keys.add_label(label)?;

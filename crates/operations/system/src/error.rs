@@ -374,7 +374,7 @@ impl Coded for SystemError {
             SystemError::OnEngine { .. } => Code("HFY034"),
             SystemError::NotOnEngine { .. } => Code("HFY035"),
             SystemError::Sharing { .. } => Code("HFY038"),
-            SystemError::OwnFile { .. } => Code(seam::spared::REFUSED),
+            SystemError::OwnFile { .. } => Code(seam::system_files::REFUSED),
             SystemError::OthersFolder { .. } => Code("HFY037"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use archive::Archiver;
 use recon::Recon;
-use seal::{CipherCheck, Format, KeyRing};
+use seal::{CipherCheck, Format, Keyset};
 use seam::disk::HeldLock;
 use seam::sync::Mutex;
 use uow::Kernel;
@@ -19,20 +19,20 @@ use crate::archives::{self, ArchivesStatus};
 use crate::{Doors, Guests, SystemConfig};
 
 /// What a layer above says of itself, for people: sentences without an end.
-pub type Teller = Box<dyn Fn() -> Vec<String> + Send + Sync>;
+pub type StatusLines = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 
 /// What layers above keep with an open system.
 #[derive(Default)]
 pub(crate) struct Attached {
     pub(crate) kept: Vec<Arc<dyn Any + Send + Sync>>,
     /// What they have to say when somebody asks how the system is.
-    pub(crate) tellers: Vec<Teller>,
+    pub(crate) status_lines: Vec<StatusLines>,
 }
 
 impl Inner {
     /// What the layers above say.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.attached.lock().tellers.iter().flat_map(|teller| teller()).collect()
+    pub(crate) fn attached_notes(&self) -> Vec<String> {
+        self.attached.lock().status_lines.iter().flat_map(|lines| lines()).collect()
     }
 }
 
@@ -40,7 +40,7 @@ impl Inner {
 pub(crate) struct Inner {
     pub(crate) dir: PathBuf,
     pub(crate) config: SystemConfig,
-    pub(crate) keys: Arc<KeyRing>,
+    pub(crate) keys: Arc<Keyset>,
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) archiver: Option<Archiver>,
     pub(crate) recon: Arc<Recon>,

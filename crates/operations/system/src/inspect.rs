@@ -18,7 +18,7 @@ use crate::status::{
     CipherStatus, DataSetStatus, LockStatus, LogStatus, PoolStatus, ProcessStatus, RestartStatus,
     RunningStatus, SerialStatus, SystemStatus, UnitStatus, WriterStatus, paused_note,
 };
-use crate::{Stopped, SystemConfig, SystemError, archives, hygiene, keeping, protocol, room};
+use crate::{Stopped, SystemConfig, SystemError, archives, hygiene, key_file_care, protocol, room};
 
 /// How the system in `dir` is: asks the process that has it open, or looks at its files.
 ///
@@ -124,12 +124,12 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
         .chain(
             limits::capped_note(&inner.kernel, &inner.config)
                 .into_iter()
-                .chain(keeping::note(&inner.keys)),
+                .chain(key_file_care::note(&inner.keys)),
         )
         .chain(cramped)
         .chain(misplaced)
         .chain(misplaced_sets(inner));
-    let now = now.chain(inner.recon.state().forgotten()).chain(inner.told());
+    let now = now.chain(inner.recon.state().forgotten()).chain(inner.attached_notes());
     let sets = inner.kernel.all_sets();
     let paused = sets.iter().filter_map(|set| paused_note(&set.definition()));
     let always = inner.notes.iter().cloned().chain(hygiene::lock_note(&*inner.lock));

@@ -16,7 +16,7 @@
 //! 1. A folder is a system once it has its `holdfast.toml`, which `init` writes last.
 //! 2. Looking at a system, `verify` included, changes no byte of it: everything goes through a
 //!    disk that keeps writes in memory (`shadow`).
-//! 3. A process that has opened a key ring leaves no core dumps (K22).
+//! 3. A process that has opened a keyset leaves no core dumps (K22).
 //! 4. The key file is changed only under the system's lock, by whoever has it.
 //! 5. Paths that are recorded, or told to others, are absolute, however the folder was named.
 //!
@@ -39,8 +39,8 @@ mod guests;
 pub mod hygiene;
 mod inner;
 mod inspect;
-mod keeping;
-mod key_ring;
+mod key_file_care;
+mod keyset;
 mod limits;
 mod lock;
 mod openings;
@@ -75,10 +75,10 @@ pub use engine::status::{EngineFigures, EngineStatus, LivingStatus, ask_engine};
 pub use engine::{EngineRun, EngineSystem, EngineVerb, EngineVerified, InUse, VerifiedSet};
 pub use error::{SystemError, explain};
 pub use guests::{Guest, Guests};
-pub use inner::{ArchiveHandle, Teller};
+pub use inner::{ArchiveHandle, StatusLines};
 pub use inspect::status;
-pub use key_ring::{LABELS, look_at_key_ring, session_name, stretch_passphrase};
-pub use lock::open_key_ring;
+pub use keyset::{LABELS, read_keyset, session_name, stretch_passphrase};
+pub use lock::open_keyset;
 pub use places::Places;
 pub use protocol::ask;
 pub use registry::recon_setup;

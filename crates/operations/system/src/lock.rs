@@ -8,11 +8,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seal::{KeyRing, Passphrase};
+use seal::{Keyset, Passphrase};
 use seam::Seam;
 use seam::disk::HeldLock;
 
-use crate::key_ring::open_keys;
+use crate::keyset::open_keys;
 use crate::places::LOCK;
 use crate::protocol;
 use crate::{SystemConfig, SystemError};
@@ -54,16 +54,16 @@ pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemE
     }
 }
 
-/// Opens the key ring to change it. The lock keeps the system from being opened meanwhile, for a
+/// Opens the keyset to change it. The lock keeps the system from being opened meanwhile, for a
 /// running system keeps its own view of the file.
 ///
 /// # Errors
 /// As [`crate::System::open`], for the files that are looked at.
-pub fn open_key_ring(
+pub fn open_keyset(
     seam: &Seam,
     dir: &Path,
     passphrase: &Passphrase,
-) -> Result<(KeyRing, Box<dyn HeldLock>), SystemError> {
+) -> Result<(Keyset, Box<dyn HeldLock>), SystemError> {
     SystemConfig::read_any(seam.disk.as_ref(), dir)?;
     let lock = lock(seam, dir)?;
     // Again: whoever held the lock before may have changed it.

@@ -359,7 +359,7 @@ impl Places {
 
 /// Refuses a file of another system, whichever.
 fn refuse_others_file(what: &str, path: &Path) -> Result<(), SystemError> {
-    let Some(holds) = seam::spared::of_a_system(path) else { return Ok(()) };
+    let Some(holds) = seam::system_files::of_a_system(path) else { return Ok(()) };
     let (what, path, owner) = (what.to_owned(), path.to_owned(), "another system".to_owned());
     Err(SystemError::OwnFile { what, path, holds, owner })
 }

@@ -14,7 +14,7 @@ use uow::{UowError, control};
 
 pub use crate::bound::{Compared, ProtectionStatus};
 use crate::bound::{asked, compared, control_keys};
-use crate::lock::{absolute, open_key_ring};
+use crate::lock::{absolute, open_keyset};
 use crate::shadow::without_writes;
 use crate::{Stopped, SystemConfig, SystemError};
 
@@ -24,8 +24,8 @@ use crate::{Stopped, SystemConfig, SystemError};
 /// [`SystemError::InUse`]; whatever is wrong with configuration, key file or control file.
 pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
     let dir = &absolute(seam, dir)?;
-    let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
-    compared(seam, dir, &SystemConfig::read(seam.disk.as_ref(), dir)?, &Arc::new(ring))
+    let (keyset, _lock) = open_keyset(seam, dir, passphrase)?;
+    compared(seam, dir, &SystemConfig::read(seam.disk.as_ref(), dir)?, &Arc::new(keyset))
 }
 
 /// Binds what the configuration of a stopped system asks for, where that is less than what is
@@ -35,16 +35,17 @@ pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compa
 /// As for [`compare`], and if the control file cannot be written.
 pub fn accept(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
     let dir = &absolute(seam, dir)?;
-    let (ring, lock) = open_key_ring(seam, dir, passphrase)?;
-    let (config, ring) = (SystemConfig::read(seam.disk.as_ref(), dir)?, Arc::new(ring));
-    let Compared { bound, asked, lowered } = compared(seam, dir, &config, &ring)?;
+    let (keyset, lock) = open_keyset(seam, dir, passphrase)?;
+    let (config, keyset) = (SystemConfig::read(seam.disk.as_ref(), dir)?, Arc::new(keyset));
+    let Compared { bound, asked, lowered } = compared(seam, dir, &config, &keyset)?;
     let becomes_plain = bound.log == Format::Sealed && asked.log == Format::Plain;
     let shadow = without_writes(seam);
-    let stopped = Stopped::around(dir.to_owned(), config.clone(), Arc::clone(&ring), shadow, lock);
+    let stopped =
+        Stopped::around(dir.to_owned(), config.clone(), Arc::clone(&keyset), shadow, lock);
     if becomes_plain {
         refuse_sealed(&stopped)?;
     }
-    let (_, bound) = control::accept(seam, dir, &control_keys(&config, &ring), &asked)?;
+    let (_, bound) = control::accept(seam, dir, &control_keys(&config, &keyset), &asked)?;
     drop(stopped); // It has held the system's lock.
     Ok(Compared { bound, asked, lowered })
 }

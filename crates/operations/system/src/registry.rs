@@ -80,12 +80,12 @@ pub(crate) fn open(
     }
     let mut news = news(&recon.state(), kernel);
     let utc_us = kernel.seam().clock.utc_us();
-    let (taken_over, said) = authorise::take_over(&recon.state(), utc_us);
+    let (taken_over, taken_notes) = authorise::take_over(&recon.state(), utc_us);
     news.extend(taken_over);
     // The restart has written a checkpoint: a control file and a log that end before it, put back
     // together, would look like an orderly stop.
     news.push(Record::Reached(Reached { lsn: kernel.log().durable(), utc_us }));
-    notes.extend(said);
+    notes.extend(taken_notes);
     match recon.add(news) {
         Err(error @ ReconError::Full { .. }) => {
             notes.push(format!("{error} ({}). {}", error.code(), error.remedy()));
@@ -99,14 +99,14 @@ pub(crate) fn open(
 pub(crate) fn forgotten(setup: &Setup, reached: Lsn) -> [Record; 2] {
     // Nobody knows which numbers were given away. Minutes go faster than copies and archives.
     let minutes = setup.seam.clock.utc_us() / 60_000_000;
-    [Record::BegunAnew(reached), Record::Numbers(u32::try_from(minutes).unwrap_or_default())]
+    [Record::Recreated(reached), Record::Numbers(u32::try_from(minutes).unwrap_or_default())]
 }
 
 /// What a stop tells RECON, which goes without saying where there is no room for it (3).
-fn unless_full(told: Result<(), ReconError>) -> Result<(), SystemError> {
-    match told {
+fn unless_full(recorded: Result<(), ReconError>) -> Result<(), SystemError> {
+    match recorded {
         Err(ReconError::Full { .. }) => Ok(()),
-        told => Ok(told?),
+        recorded => Ok(recorded?),
     }
 }
 

@@ -12,7 +12,7 @@ use archive::{ArchiveCatalog, LogSource};
 use base::{Lsn, SystemId};
 use recon::{Recon, Record, State};
 use recovery::{CopyKeys, LeftSet, LostSystem, Progress, RecoveryError, SetHistory, find_copies};
-use seal::{Format, KeyProvider, KeyRing, Passphrase};
+use seal::{Format, KeyProvider, Keyset, Passphrase};
 use seam::Seam;
 use seam::disk::{Disk, read_small};
 use seam::fresh::replace_small;
@@ -23,7 +23,7 @@ use wal::Scanned;
 use crate::bound::ProtectionStatus;
 use crate::config::CONFIG_FILE;
 use crate::create::{make_alone, parts};
-use crate::lock::{absolute, open_key_ring};
+use crate::lock::{absolute, open_keyset};
 use crate::places::{Places, RESTORING};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
@@ -86,7 +86,7 @@ const KEY_FILE_BYTES_MAX: usize = 64 << 20;
 const NO_COPIES: &str = "no folder of image copies was named, so RECON knows none: say \
                          `holdfast recon rebuild --from FOLDER` with each FOLDER that holds some";
 
-type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
+type ProgressSink<'t> = &'t mut dyn FnMut(Progress<'_>);
 
 impl System {
     /// Makes a system anew in a folder that is empty or does not exist, as far as its archives
@@ -99,13 +99,13 @@ impl System {
         dir: &Path,
         passphrase: &Passphrase,
         options: &RestoreOptions,
-        tell: Tell<'_>,
+        tell: ProgressSink<'_>,
     ) -> Result<RestoredSystem, SystemError> {
         let disk = seam.disk.as_ref();
         let dir = &absolute(seam, dir)?;
         // What root makes in the folder of another user is that user's.
         dir.ancestors().find(|above| disk.work_for_owner_of(above).is_ok());
-        let system = KeyRing::inspect(disk, &options.key_file)?.system;
+        let system = Keyset::inspect(disk, &options.key_file)?.system;
         let (mut config, text) = configuration(seam, options, system)?;
         if options.accept_plain {
             // Where plain archives end nobody knows before they are read.
@@ -117,8 +117,8 @@ impl System {
         places.free(disk)?;
         let key_file = read_small(disk, &options.key_file, KEY_FILE_BYTES_MAX)
             .map_err(|error| SystemError::io("read", &options.key_file, error))?;
-        let ring = KeyRing::open(seam, &options.key_file, system, passphrase)?;
-        let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
+        let keyset = Keyset::open(seam, &options.key_file, system, passphrase)?;
+        let keys = Arc::new(keyset) as Arc<dyn KeyProvider>;
         let parts = parts(seam, dir, &config, Arc::clone(&keys));
         let catalog = catalog(&parts, &config, dir)?;
         let copies = copy_keys(Arc::clone(&keys), system);
@@ -275,7 +275,7 @@ pub fn rebuild_recon(
     dir: &Path,
     passphrase: &Passphrase,
     folders: &[PathBuf],
-    (notes, tell): (&mut Vec<String>, Tell<'_>),
+    (notes, tell): (&mut Vec<String>, ProgressSink<'_>),
 ) -> Result<RebuiltRecon, SystemError> {
     let dir = &absolute(seam, dir)?;
     let stopped = Stopped::look(seam, dir, passphrase)?;
@@ -284,9 +284,9 @@ pub fn rebuild_recon(
     let bound = stopped.bound.clone();
     drop(stopped);
     // Nobody opens the system meanwhile.
-    let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
+    let (keyset, _lock) = open_keyset(seam, dir, passphrase)?;
     Places::of(&config, dir).take(seam, false)?;
-    let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
+    let keys = Arc::new(keyset) as Arc<dyn KeyProvider>;
     let setup = registry::recon_setup(seam, dir, &config, Arc::clone(&keys));
     let kept = recon::read(&setup);
     let mut state = match &kept {
@@ -315,7 +315,7 @@ pub fn rebuild_recon(
     state.learn(recovered);
     match kept.is_err() && folders.is_empty() {
         true => state.learn(registry::forgotten(&setup, past.end.max(Lsn::FIRST))),
-        false => state.learn([Record::BegunAnew(Lsn::NONE)]),
+        false => state.learn([Record::Recreated(Lsn::NONE)]),
     }
     if let Some(bound) = bound {
         state.learn([Record::Protected(bound.edition)]);
@@ -330,7 +330,7 @@ pub fn rebuild_recon(
 fn read_log(
     stopped: &Stopped,
     notes: &mut Vec<String>,
-    tell: Tell<'_>,
+    tell: ProgressSink<'_>,
 ) -> Result<SetHistory, SystemError> {
     let keys = Arc::clone(stopped.keys()) as Arc<dyn KeyProvider>;
     let parts = parts(&stopped.seam, &stopped.dir, stopped.config(), keys);

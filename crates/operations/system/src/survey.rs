@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use archive::LogBegins;
 use base::{GroupNumber, Lsn, UowId};
-use seal::{KeyProvider, KeyRing, Passphrase};
+use seal::{KeyProvider, Keyset, Passphrase};
 use seam::Seam;
 use seam::disk::HeldLock;
 use seam::stop::StopSwitch;
@@ -20,7 +20,7 @@ use wal::{Beginning, GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
 
 use crate::bound::{self, ProtectionStatus};
 use crate::error::explain;
-use crate::key_ring::open_keys;
+use crate::keyset::open_keys;
 use crate::lock::{absolute, lock};
 use crate::shadow::without_writes;
 use crate::status::{
@@ -32,7 +32,7 @@ use crate::{SystemConfig, SystemError, hygiene};
 pub struct Stopped {
     pub(crate) dir: PathBuf,
     pub(crate) config: SystemConfig,
-    pub(crate) keys: Arc<KeyRing>,
+    pub(crate) keys: Arc<Keyset>,
     /// What its bytes must prove, if its control file can be read.
     pub(crate) bound: Option<Protection>,
     /// Where its configuration asks for less.
@@ -142,7 +142,7 @@ impl Stopped {
     pub(crate) fn around(
         dir: PathBuf,
         mut config: SystemConfig,
-        keys: Arc<KeyRing>,
+        keys: Arc<Keyset>,
         seam: Seam,
         lock: Box<dyn HeldLock>,
     ) -> Stopped {
@@ -156,9 +156,9 @@ impl Stopped {
         &self.config
     }
 
-    /// The key ring.
+    /// The keyset.
     #[must_use]
-    pub fn keys(&self) -> &Arc<KeyRing> {
+    pub fn keys(&self) -> &Arc<Keyset> {
         &self.keys
     }
 

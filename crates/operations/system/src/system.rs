@@ -1,4 +1,4 @@
-//! A system: a folder, its key ring, and a running kernel over them.
+//! A system: a folder, its keyset, and a running kernel over them.
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use archive::{Archiver, LogSource};
 use base::SystemId;
 use recon::{HeldLog, Recon};
 use recovery::{CopyKeys, History};
-use seal::{KeyProvider, KeyRing, Passphrase};
+use seal::{KeyProvider, Keyset, Passphrase};
 use seam::Seam;
 use seam::disk::HeldLock;
 use seam::sync::{Mutex, MutexGuard};
@@ -18,8 +18,8 @@ use uow::{Kernel, Parts};
 
 use crate::authorise::Authoriser;
 use crate::create::{InitOptions, make, make_alone, parts};
-use crate::inner::{ArchiveHandle, Attached, Inner, Teller};
-use crate::key_ring::{LABELS, open_keys};
+use crate::inner::{ArchiveHandle, Attached, Inner, StatusLines};
+use crate::keyset::{LABELS, open_keys};
 use crate::lock::{absolute, lock};
 use crate::places::Places;
 use crate::protocol::{Refusal, Request, Server, Talk};
@@ -87,7 +87,7 @@ impl System {
     /// made is removed.
     ///
     /// # Errors
-    /// [`SystemError::Occupied`], an unusable configuration, whatever disk and key ring say.
+    /// [`SystemError::Occupied`], an unusable configuration, whatever disk and keyset say.
     pub fn init(
         seam: &Seam,
         dir: &Path,
@@ -165,7 +165,7 @@ impl System {
         };
         let catalog = archives::catalog(&parts, &config, dir, &known)?;
         let mut plan = archives::kernel(&config, dir, catalog.as_ref());
-        plan.anchor.iter_mut().for_each(|anchor| anchor.begins_anew = options.begin_anchor);
+        plan.anchor.iter_mut().for_each(|anchor| anchor.replaces = options.begin_anchor);
         plan.proven = plan.proven.max(known.reached.lsn);
         let kernel = Kernel::open_under(parts, plan, Arc::clone(&lock))?;
         notes.extend(kernel.restart_report().iter().flat_map(|report| report.log.notes.clone()));
@@ -195,8 +195,8 @@ impl System {
             System { inner: Arc::new(inner), store, verbs: options.verbs, server: None };
         if becomes_sealed {
             system.seal_log()?;
-            let (under, told) = ((outside, lock), hygiene::protect_process());
-            return System::open_under(under, dir, passphrase, options, (offline, told));
+            let (under, hygiene_note) = ((outside, lock), hygiene::protect_process());
+            return System::open_under(under, dir, passphrase, options, (offline, hygiene_note));
         }
         if options.serve && !options.in_memory {
             system.server = Some(Server::start(Arc::new(system.share()))?);
@@ -247,8 +247,8 @@ impl System {
     }
 
     /// Has a layer above say something whenever somebody asks how the system is.
-    pub fn tell(&self, teller: Teller) {
-        self.inner.attached.lock().tellers.push(teller);
+    pub fn tell(&self, lines: StatusLines) {
+        self.inner.attached.lock().status_lines.push(lines);
     }
 
     /// Takes all of that away again.
@@ -296,9 +296,9 @@ impl System {
         &self.store
     }
 
-    /// The key ring.
+    /// The keyset.
     #[must_use]
-    pub fn keys(&self) -> &Arc<KeyRing> {
+    pub fn keys(&self) -> &Arc<Keyset> {
         &self.inner.keys
     }
 

@@ -10,7 +10,7 @@ base::codes! {
     UNCLOSED = "HFX002", "a command has no END-EXEC";
     MISPLACED = "HFX003", "a command stands outside of a PROCEDURE DIVISION";
     TOO_MANY_COMMANDS = "HFX004", "more commands than there are names for their translations";
-    COPY_RING = "HFX005", "COPY members copy each other without end";
+    COPY_CYCLE = "HFX005", "COPY members copy each other without end";
     BROKEN_WORD = "HFX006", "a word that must stand whole is continued on the next line";
     PATH_NAME = "HFX007", "a member with commands is copied by a path, not by its name";
     COPY_LIMIT = "HFX008", "COPY members are nested too deeply, or copied too often";

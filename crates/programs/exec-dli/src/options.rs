@@ -126,12 +126,12 @@ impl CompilerOptions {
     /// What there is to say about options without effect; nothing if there is none.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let mut said = String::new();
+        let mut listed = String::new();
         for (option, instead) in &self.without_effect {
-            let _ = write!(said, "\n  {option}: {instead}");
+            let _ = write!(listed, "\n  {option}: {instead}");
         }
         let what = "options of CBL and PROCESS cards that have no effect here";
-        (!said.is_empty()).then(|| format!("{what}:{said}"))
+        (!listed.is_empty()).then(|| format!("{what}:{listed}"))
     }
 
     fn read_card(&mut self, card: &str) {
@@ -271,10 +271,11 @@ mod tests {
 
     #[test]
     fn what_has_no_effect_is_named_with_what_holds() {
-        let said = options("CBL NUMPROC(PFD),SSRANGE,ARITH(EXTEND),DYNAM,OPT(2)\nCBL FROB(A(B),C)");
-        let written: Vec<&str> = said.without_effect.iter().map(|(name, _)| &name[..]).collect();
+        let listed =
+            options("CBL NUMPROC(PFD),SSRANGE,ARITH(EXTEND),DYNAM,OPT(2)\nCBL FROB(A(B),C)");
+        let written: Vec<&str> = listed.without_effect.iter().map(|(name, _)| &name[..]).collect();
         assert_eq!(written, ["NUMPROC(PFD)", "SSRANGE", "FROB(A(B),C)"]);
-        let warning = said.warning().expect("a warning");
+        let warning = listed.warning().expect("a warning");
         assert!(warning.contains("\n  SSRANGE: subscripts"), "{warning}");
         assert!(options("CBL NUMPROC(NOPFD) BUF=8000 FLAG(W,E)").without_effect.is_empty());
     }

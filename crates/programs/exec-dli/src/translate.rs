@@ -193,7 +193,7 @@ impl Writer {
             self.members.push(Member { name, text });
             self.note(wrong.map_or(Ok(()), Err));
         }
-        self.diagnostics.sort_by_key(|said| (said.line, said.column));
+        self.diagnostics.sort_by_key(|one| (one.line, one.column));
         Translation {
             text: self.files.swap_remove(0).into_text(),
             members: self.members,

@@ -57,13 +57,13 @@ fn refused(what: impl Into<String>) -> Refused {
 /// Answers what C is told, and keeps what went wrong.
 fn answered(work: impl FnOnce() -> Result<c_int, Refused>) -> c_int {
     let done = catch_unwind(AssertUnwindSafe(work));
-    let (answer, said) = match done {
+    let (answer, sentence) = match done {
         Ok(Ok(answer)) => (answer, String::new()),
-        Ok(Err(Refused(said))) => (-1, said),
+        Ok(Err(Refused(sentence))) => (-1, sentence),
         Err(_) => (-1, "the library itself has failed".to_owned()),
     };
-    let said = CString::new(said.replace('\0', " ")).unwrap_or_default();
-    ERROR.with(|error| error.replace(said));
+    let sentence = CString::new(sentence.replace('\0', " ")).unwrap_or_default();
+    ERROR.with(|error| error.replace(sentence));
     answer
 }
 
@@ -193,32 +193,32 @@ extern "C" fn hf_call(
             area: (!area.is_null()).then_some(shown),
             room: usize::try_from(room).unwrap_or(0),
         };
-        let said = executable::call(&call).ok_or_else(|| refused("the program has ended"))?;
-        put(area, room, &said.area);
-        for (place, set) in more_places.iter().zip(&said.more) {
+        let sentence = executable::call(&call).ok_or_else(|| refused("the program has ended"))?;
+        put(area, room, &sentence.area);
+        for (place, set) in more_places.iter().zip(&sentence.more) {
             put(place.bytes, place.length, set);
         }
         if !answer.is_null() {
             // SAFETY: the caller lends room for one, for the time of the call.
-            unsafe { answer.write(answer_of(&said)) };
+            unsafe { answer.write(answer_of(&sentence)) };
         }
         Ok(0)
     })
 }
 
-fn answer_of(said: &DirectAnswer) -> HfAnswer {
+fn answer_of(sentence: &DirectAnswer) -> HfAnswer {
     let length = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     let mut answer = HfAnswer {
         status: [0; 4],
         segment: [0; 12],
-        level: i32::from(said.level),
-        area_length: length(said.area.len()),
-        key_length: length(said.key.len().min(KEY_BYTES)),
+        level: i32::from(sentence.level),
+        area_length: length(sentence.area.len()),
+        key_length: length(sentence.key.len().min(KEY_BYTES)),
         key: [0; KEY_BYTES],
     };
-    answer.status[..2].copy_from_slice(&said.status);
-    answer.segment[..8].copy_from_slice(&said.segment);
-    let key = &said.key[..said.key.len().min(KEY_BYTES)];
+    answer.status[..2].copy_from_slice(&sentence.status);
+    answer.segment[..8].copy_from_slice(&sentence.segment);
+    let key = &sentence.key[..sentence.key.len().min(KEY_BYTES)];
     answer.key[..key.len()].copy_from_slice(key);
     answer
 }

@@ -22,10 +22,10 @@
 //!    PCBs have, and written in the same; a length that makes sense in none is the smaller one.
 //! 2. Only the fields that a call sets are written, and zeros to the second address.
 
+use crate::layout::Name;
 use crate::masks::Order;
-use crate::memory::Reach;
+use crate::memory::ProgramMemory;
 use crate::server::{AibFields, AibReply};
-use crate::shape::Name;
 
 /// Look at the PCB's status.
 pub(crate) const SEE_STATUS: u32 = 0x900;
@@ -76,9 +76,9 @@ pub(crate) enum NoAib {
 
 impl Aib {
     /// Reads a program's block.
-    pub(crate) fn read(address: usize, reach: &mut Reach) -> Result<Aib, NoAib> {
-        let block: [u8; BYTES] = reach.array(address).ok_or(NoAib::Unreachable)?;
-        if reach.writable(address, BYTES) < BYTES {
+    pub(crate) fn read(address: usize, program_memory: &mut ProgramMemory) -> Result<Aib, NoAib> {
+        let block: [u8; BYTES] = program_memory.array(address).ok_or(NoAib::Unreachable)?;
+        if program_memory.writable(address, BYTES) < BYTES {
             return Err(NoAib::Unreachable);
         }
         let word = |at: usize| [block[at], block[at + 1], block[at + 2], block[at + 3]];
@@ -90,7 +90,7 @@ impl Aib {
         };
         let number = |at: usize| order.number(word(at));
         let wide = number(8) >= WIDE_BYTES;
-        let token = reach.array(address + TOKEN + if wide { WIDER } else { 0 });
+        let token = program_memory.array(address + TOKEN + if wide { WIDER } else { 0 });
         let fields = AibFields {
             subfunction: name(12),
             resource: name(20),
@@ -105,13 +105,18 @@ impl Aib {
     }
 
     /// Writes what a call came to.
-    pub(crate) fn answer(&self, reply: &AibReply, pcb: Option<usize>, reach: &mut Reach) {
-        reach.write(self.address + AREA_USED, &self.order.bytes(reply.area_used));
+    pub(crate) fn answer(
+        &self,
+        reply: &AibReply,
+        pcb: Option<usize>,
+        program_memory: &mut ProgramMemory,
+    ) {
+        program_memory.write(self.address + AREA_USED, &self.order.bytes(reply.area_used));
         let place = self.address + PCB_ADDRESS;
         if let Some(pcb) = pcb {
-            reach.write(place, &pcb.to_ne_bytes());
+            program_memory.write(place, &pcb.to_ne_bytes());
         }
-        refuse(self.address, self.order, reply, reach);
+        refuse(self.address, self.order, reply, program_memory);
     }
 }
 
@@ -123,14 +128,19 @@ fn likely_order(length: [u8; 4]) -> Order {
 }
 
 /// Writes return code, reason and extension.
-pub(crate) fn refuse(address: usize, order: Order, reply: &AibReply, reach: &mut Reach) {
+pub(crate) fn refuse(
+    address: usize,
+    order: Order,
+    reply: &AibReply,
+    program_memory: &mut ProgramMemory,
+) {
     let mut bytes = [0; 12];
     for (place, value) in
         bytes.chunks_exact_mut(4).zip([reply.return_code, reply.reason, reply.extension])
     {
         place.copy_from_slice(&order.bytes(value));
     }
-    reach.write(address + RETURN_CODE, &bytes);
+    program_memory.write(address + RETURN_CODE, &bytes);
 }
 
 #[cfg(test)]
@@ -150,11 +160,11 @@ mod tests {
     fn both_byte_orders_are_understood_and_answered() {
         for order in [Order::Big, Order::Native] {
             let mut block = block(order);
-            let mut reach = Reach::new();
-            let aib = Aib::read(block.as_mut_ptr() as usize, &mut reach).expect("an AIB");
+            let mut program_memory = ProgramMemory::new();
+            let aib = Aib::read(block.as_mut_ptr() as usize, &mut program_memory).expect("an AIB");
             assert_eq!((aib.area_len, aib.order, aib.fields.resource), (80, order, *b"SHOP    "));
             let reply = AibReply { return_code: SEE_STATUS, area_used: 14, ..AibReply::default() };
-            aib.answer(&reply, Some(0x1000_0000), &mut reach);
+            aib.answer(&reply, Some(0x1000_0000), &mut program_memory);
             assert_eq!(block[64..68], order.bytes(0x900));
             assert_eq!(block[48..52], order.bytes(14));
             assert_eq!(block[76..84], 0x1000_0000_usize.to_ne_bytes());
@@ -167,10 +177,10 @@ mod tests {
         block[..BYTES].copy_from_slice(&self::block(Order::Big));
         block[8..12].copy_from_slice(&140_u32.to_be_bytes());
         block[100..116].copy_from_slice(b"SIXTEEN BYTES...");
-        let mut reach = Reach::new();
-        let aib = Aib::read(block.as_mut_ptr() as usize, &mut reach).expect("an AIB");
+        let mut program_memory = ProgramMemory::new();
+        let aib = Aib::read(block.as_mut_ptr() as usize, &mut program_memory).expect("an AIB");
         assert_eq!(&aib.fields.token, b"SIXTEEN BYTES...");
-        aib.answer(&AibReply::default(), Some(0x1000_0000), &mut reach);
+        aib.answer(&AibReply::default(), Some(0x1000_0000), &mut program_memory);
         assert_eq!(block[76..84], 0x1000_0000_usize.to_ne_bytes());
     }
 
@@ -179,13 +189,13 @@ mod tests {
         let mut block = block(Order::Big);
         block[0] = b'X';
         let address = block.as_mut_ptr() as usize;
-        let refused = Aib::read(address, &mut Reach::new()).err();
+        let refused = Aib::read(address, &mut ProgramMemory::new()).err();
         assert_eq!(refused, Some(NoAib::Strange(Order::Big)));
-        assert_eq!(Aib::read(8, &mut Reach::new()).err(), Some(NoAib::Unreachable));
+        assert_eq!(Aib::read(8, &mut ProgramMemory::new()).err(), Some(NoAib::Unreachable));
         for order in [Order::Big, Order::Native] {
             let mut block = self::block(order);
             block[8..12].copy_from_slice(&order.bytes(100));
-            let refused = Aib::read(block.as_mut_ptr() as usize, &mut Reach::new()).err();
+            let refused = Aib::read(block.as_mut_ptr() as usize, &mut ProgramMemory::new()).err();
             assert_eq!(refused, Some(NoAib::Strange(order)));
         }
     }

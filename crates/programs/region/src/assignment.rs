@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `A`; before the first program with two files: mailbox, ledger | 1 |
 //! | length, the program as JSON | 4, ... |
-//! | length, its PCBs' shapes | 4, ... |
+//! | length, its PCBs' layouts | 4, ... |
 //!
 //! Invariants:
 //! 1. The two are of one release: the system starts its own executable.
@@ -30,7 +30,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use crate::error::RegionError;
-use crate::shape::{self, PcbShape};
+use crate::layout::{self, PcbLayout};
 
 /// The process waits for its first program.
 pub(crate) const READY: u8 = b'R';
@@ -74,7 +74,7 @@ pub(crate) struct Surroundings {
 pub(crate) fn assign(
     socket: &UnixStream,
     assignment: &Assignment,
-    shapes: &[PcbShape],
+    layouts: &[PcbLayout],
     files: &[BorrowedFd<'_>],
 ) -> Result<(), RegionError> {
     let begin = [std::io::IoSlice::new(&[ASSIGNS])];
@@ -87,9 +87,9 @@ pub(crate) fn assign(
         .map_err(|errno| lost(errno.into()))?;
     let text = serde_json::to_vec(assignment)
         .map_err(|error| RegionError::Process(format!("the program cannot be named: {error}")))?;
-    let shapes = shape::encode(shapes);
-    let mut frames = Vec::with_capacity(text.len() + shapes.len() + 8);
-    for frame in [&text, &shapes] {
+    let layouts = layout::encode(layouts);
+    let mut frames = Vec::with_capacity(text.len() + layouts.len() + 8);
+    for frame in [&text, &layouts] {
         frames.extend_from_slice(&(frame.len() as u32).to_le_bytes());
         frames.extend_from_slice(frame);
     }
@@ -97,7 +97,7 @@ pub(crate) fn assign(
 }
 
 /// An assignment, the PCBs of its PSB, and what came with it.
-pub(crate) type Assigned = (Assignment, Vec<PcbShape>, Vec<OwnedFd>);
+pub(crate) type Assigned = (Assignment, Vec<PcbLayout>, Vec<OwnedFd>);
 
 /// What a process was assigned, with the files that came along; `None` if the system has gone.
 pub(crate) fn assigned(socket: &UnixStream) -> Result<Option<Assigned>, RegionError> {
@@ -120,9 +120,9 @@ pub(crate) fn assigned(socket: &UnixStream) -> Result<Option<Assigned>, RegionEr
     }
     let assignment = serde_json::from_slice(&frame(socket)?);
     let assignment = assignment.map_err(|_| RegionError::Protocol("an assignment"))?;
-    let shapes = shape::decode(&frame(socket)?);
-    let shapes = shapes.ok_or(RegionError::Protocol("the PCBs of an assignment"))?;
-    Ok(Some((assignment, shapes, files)))
+    let layouts = layout::decode(&frame(socket)?);
+    let layouts = layouts.ok_or(RegionError::Protocol("the PCBs of an assignment"))?;
+    Ok(Some((assignment, layouts, files)))
 }
 
 fn frame(socket: &UnixStream) -> Result<Vec<u8>, RegionError> {
@@ -138,15 +138,15 @@ fn frame(socket: &UnixStream) -> Result<Vec<u8>, RegionError> {
 }
 
 /// Says something of a process to its system.
-pub(crate) fn say(socket: &UnixStream, what: u8) -> Result<(), RegionError> {
+pub(crate) fn send_signal(socket: &UnixStream, what: u8) -> Result<(), RegionError> {
     (&mut &*socket).write_all(&[what]).map_err(lost)
 }
 
 /// Hears what a process says; `None` if it has closed its end.
-pub(crate) fn hear(socket: &UnixStream) -> Option<u8> {
-    let mut said = [0];
-    (&mut &*socket).read_exact(&mut said).ok()?;
-    Some(said[0])
+pub(crate) fn receive_signal(socket: &UnixStream) -> Option<u8> {
+    let mut signal = [0];
+    (&mut &*socket).read_exact(&mut signal).ok()?;
+    Some(signal[0])
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` hands it over
@@ -159,7 +159,7 @@ mod tests {
     use std::os::fd::AsFd as _;
 
     use super::*;
-    use crate::shape::tests::sample;
+    use crate::layout::tests::sample;
 
     #[test]
     fn an_assignment_arrives_with_its_files_and_the_end_is_heard() {
@@ -173,12 +173,12 @@ mod tests {
         let files = [ours.as_fd(), theirs.as_fd()];
         assign(&ours, &assignment, &sample(), &files).expect("sent");
         assign(&ours, &assignment, &[], &[]).expect("sent");
-        let (came, shapes, held) = assigned(&theirs).expect("whole").expect("one");
-        assert_eq!((came, shapes, held.len()), (assignment, sample(), 2));
-        let (_, shapes, files) = assigned(&theirs).expect("whole").expect("another");
-        assert_eq!((shapes.len(), files.len()), (0, 0));
-        say(&theirs, READY).expect("said");
-        assert_eq!(hear(&ours), Some(READY));
+        let (came, layouts, held) = assigned(&theirs).expect("whole").expect("one");
+        assert_eq!((came, layouts, held.len()), (assignment, sample(), 2));
+        let (_, layouts, files) = assigned(&theirs).expect("whole").expect("another");
+        assert_eq!((layouts.len(), files.len()), (0, 0));
+        send_signal(&theirs, READY).expect("said");
+        assert_eq!(receive_signal(&ours), Some(READY));
         drop((files, held));
         (&ours).write_all(b"X").expect("sent");
         assert!(assigned(&theirs).is_err());

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | `HFBM` | 4 | 0 welcome, 1 refused, 2 other version | 1, with the memory if welcome |
 //! | version | 4 | length | 4 |
-//! | length | 4 | the PCBs' shapes; code, text and remedy; or the version | |
+//! | length | 4 | the PCBs' layouts; code, text and remedy; or the version | |
 //! | the job, in the words of whoever schedules | | | |
 //!
 //! Whoever started a program's process asks, by `HFBW`, the version and the process in place of a
@@ -39,10 +39,10 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::error::RegionError;
+use crate::layout::{self, PcbLayout};
 use crate::link::{Handed, Link};
 use crate::mailbox::Mailbox;
 use crate::server::{Ending, Failure, Server};
-use crate::shape::{self, PcbShape};
 use crate::wire::{ENDS, Served, Work, last_call, serve};
 
 /// The version of the call interface between a program's process and a system.
@@ -58,7 +58,7 @@ const OTHER_VERSION: u8 = 2;
 /// keeps the door from closing.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 const JOB_BYTES_MAX: usize = 1 << 20;
-const SHAPES_BYTES_MAX: usize = 64 << 20;
+const LAYOUTS_BYTES_MAX: usize = 64 << 20;
 
 /// Who schedules PSBs for programs that come.
 pub trait Schedule: Send + Sync {
@@ -184,8 +184,8 @@ impl Door {
         let hall = Hall { schedule, closing, sent_away, programs, processes, done, runs, ended };
         let shared = Arc::new(hall);
         let hall = shared.clone();
-        let heard = Arc::clone(&listener);
-        let acceptor = seam::thread::spawn("door", move || accept(&heard, &hall));
+        let listening = Arc::clone(&listener);
+        let acceptor = seam::thread::spawn("door", move || accept(&listening, &hall));
         let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
         Ok(Door { listener, file, shared, acceptor })
     }
@@ -297,7 +297,7 @@ fn attend(
     server: &mut dyn Server,
 ) -> Result<bool, RegionError> {
     let mailbox = Mailbox::create()?;
-    say(stream, WELCOME, &shape::encode(server.pcbs()), Some(&mailbox))?;
+    say(stream, WELCOME, &layout::encode(server.pcbs()), Some(&mailbox))?;
     let mut work = Work::default();
     let (mut message, mut answer) = (Vec::new(), Vec::new());
     let stays = || !hall.closing.load(SeqCst) && lives(stream);
@@ -441,7 +441,7 @@ fn read_failure(bytes: &[u8]) -> Option<Failure> {
 pub struct Connection {
     stream: UnixStream,
     mailbox: Mailbox,
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
 }
 
 impl Connection {
@@ -464,9 +464,9 @@ impl Connection {
         let bytes = read_answer(&mut stream)?;
         match (kind, memory) {
             (WELCOME, Some(memory)) => {
-                let shapes = shape::decode(&bytes);
-                let shapes = shapes.ok_or(RegionError::Protocol("the PCBs of the job"))?;
-                Ok(Connection { stream, mailbox: Mailbox::join(memory)?, shapes })
+                let layouts = layout::decode(&bytes);
+                let layouts = layouts.ok_or(RegionError::Protocol("the PCBs of the job"))?;
+                Ok(Connection { stream, mailbox: Mailbox::join(memory)?, layouts })
             }
             (REFUSED, _) => {
                 let failure = read_failure(&bytes);
@@ -508,7 +508,7 @@ fn read_answer(stream: &mut UnixStream) -> Result<Vec<u8>, RegionError> {
     let mut length = [0; 4];
     stream.read_exact(&mut length).map_err(lost)?;
     let length = u32::from_le_bytes(length) as usize;
-    if length > SHAPES_BYTES_MAX {
+    if length > LAYOUTS_BYTES_MAX {
         return Err(RegionError::Protocol("the length of an answer"));
     }
     let mut bytes = vec![0; length];
@@ -517,8 +517,8 @@ fn read_answer(stream: &mut UnixStream) -> Result<Vec<u8>, RegionError> {
 }
 
 impl Link for Connection {
-    fn shapes(&self) -> &[PcbShape] {
-        &self.shapes
+    fn layouts(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
     fn exchange(&mut self, message: &[u8], answer: &mut Vec<u8>) -> Result<(), RegionError> {

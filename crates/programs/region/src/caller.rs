@@ -23,7 +23,7 @@ use crate::compose::Counts;
 use crate::error::RegionError;
 use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
 use crate::interface::{Interface, points};
-use crate::ledger::{Said, State};
+use crate::ledger::{Outcome, State};
 use crate::masks::Order;
 use crate::memory::Mark;
 use crate::parameters::MAX;
@@ -91,13 +91,13 @@ pub(crate) fn end_adopted(commit: bool) -> Result<(), Abend> {
         return Ok(());
     }
     conclude(&mut caller, &End::Normal(0));
-    match caller.interface.ledger().said() {
-        Said::Abend { code, text } => Err(Abend { code, text }),
+    match caller.interface.ledger().outcome() {
+        Outcome::Abend { code, text } => Err(Abend { code, text }),
         _ => Ok(()),
     }
 }
 
-pub(crate) fn said(error: &dyn Coded) -> String {
+pub(crate) fn text_and_remedy(error: &dyn Coded) -> String {
     let (text, remedy) = (error.to_string(), error.remedy());
     if remedy.is_empty() { text } else { format!("{text}\n{remedy}") }
 }
@@ -229,7 +229,7 @@ pub(crate) fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     }
     let ended = seam::thread::catch(|| match end {
         End::Normal(_) if let Some(error) = &lost => {
-            interface.ledger().abend(error.code().0, &said(error));
+            interface.ledger().abend(error.code().0, &text_and_remedy(error));
             let _ = interface.end(Ending::Abend);
             (1, false)
         }
@@ -293,7 +293,7 @@ pub(crate) fn commanded(raw: &[usize]) {
         };
         let known = caller.cobol.as_ref().map_or(1, Cobol::parameters).clamp(1, raw.len());
         let mut descriptor = Vec::new();
-        caller.interface.reach().read(raw[0], DESCRIPTOR_BYTES_MAX, &mut descriptor);
+        caller.interface.program_memory().read(raw[0], DESCRIPTOR_BYTES_MAX, &mut descriptor);
         let interface = &mut caller.interface;
         let mut program = Program { interface, items: &raw[1..known] };
         let done = commands.command(&descriptor, &mut program);
@@ -306,7 +306,7 @@ pub(crate) fn commanded(raw: &[usize]) {
 pub(crate) fn abended(raw: &[usize; 2]) {
     during_a_call(|caller| {
         let order = caller.interface.order();
-        let bytes = caller.interface.reach().array(raw[0]).unwrap_or_default();
+        let bytes = caller.interface.program_memory().array(raw[0]).unwrap_or_default();
         let code = user_code(&order, bytes);
         Err(abend(&format!("U{code:04}"), "the program has ended itself"))
     });

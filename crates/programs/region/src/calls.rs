@@ -7,7 +7,7 @@
 
 use definitions::Function;
 
-use crate::shape::PcbKind;
+use crate::layout::PcbKind;
 
 /// How long an I/O area is, if no AIB says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,12 +169,12 @@ pub(crate) fn is_function(bytes: [u8; 4]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::tests::sample;
+    use crate::layout::tests::sample;
 
     #[test]
     fn the_same_function_means_other_parameters_with_another_pcb() {
-        let shapes = sample();
-        let of = |function, pcb: usize| plan_of(Function::of(function), Some(&shapes[pcb].kind));
+        let layouts = sample();
+        let of = |function, pcb: usize| plan_of(Function::of(function), Some(&layouts[pcb].kind));
         assert_eq!(of(*b"GU  ", 0).behind, Behind::Nothing);
         assert_eq!(of(*b"GU  ", 1).behind, Behind::Ssas);
         assert_eq!(of(*b"GU  ", 2).behind, Behind::Rsa);
@@ -184,9 +184,10 @@ mod tests {
 
     #[test]
     fn a_program_for_terminals_is_told_by_its_calls() {
-        let shapes = sample();
-        let is =
-            |function, pcb: usize| is_for_messages(Function::of(function), Some(&shapes[pcb].kind));
+        let layouts = sample();
+        let is = |function, pcb: usize| {
+            is_for_messages(Function::of(function), Some(&layouts[pcb].kind))
+        };
         assert!(is(*b"GU  ", 0) && is(*b"ISRT", 0));
         assert!(!is(*b"CHKP", 0) && !is(*b"GU  ", 1) && !is(*b"ISRT", 2));
         assert!(!is_for_messages(Function::Gu, None));

@@ -8,9 +8,9 @@ use base::Coded;
 
 use crate::abends::abend;
 use crate::interface::{DirectAnswer, DirectCall};
+use crate::layout::PcbLayout;
 use crate::link::Link;
 use crate::server::{Abend, AibFields, AibReply, Ending};
-use crate::shape::PcbShape;
 use crate::wire::{Answer, MORE_MAX, Malformed, SSAS_MAX, Writer};
 
 /// Makes calls over a link.
@@ -29,8 +29,8 @@ impl Client {
 
     /// The PCBs, the I/O PCB first.
     #[must_use]
-    pub fn pcbs(&self) -> &[PcbShape] {
-        self.link.shapes()
+    pub fn pcbs(&self) -> &[PcbLayout] {
+        self.link.layouts()
     }
 
     /// Makes a call.
@@ -75,21 +75,21 @@ impl Client {
         if let Some(abend) = answer.abend.take() {
             return Err(abend);
         }
-        let mut said = DirectAnswer {
+        let mut direct = DirectAnswer {
             area: answer.area.to_vec(),
             more: answer.more().map(<[u8]>::to_vec).collect(),
             ..DirectAnswer::default()
         };
         answer.pcbs(|number, feedback| {
             if number == call.pcb {
-                said.status = feedback.status;
-                said.level = feedback.level;
-                said.segment = feedback.segment;
-                said.key = feedback.key.to_vec();
+                direct.status = feedback.status;
+                direct.level = feedback.level;
+                direct.segment = feedback.segment;
+                direct.key = feedback.key.to_vec();
             }
         });
-        let reply = answer.aib.settled(said.status);
-        Ok((said, reply))
+        let reply = answer.aib.settled(direct.status);
+        Ok((direct, reply))
     }
 
     /// Ends: commits or backs out.

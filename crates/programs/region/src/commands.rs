@@ -25,10 +25,10 @@ use exec_dli::{Command, CompilerOptions, Foreign, HEADER, Members, Options};
 use crate::abends::abend;
 use crate::exec::{Commands, Program};
 use crate::interface::{DirectAnswer, DirectCall};
+use crate::layout::{Name, PcbKind, PcbLayout, text};
 use crate::masks::Order;
 use crate::program::{COMPILED_NAME, Translate, Translated, Untranslated};
 use crate::server::Abend;
-use crate::shape::{Name, PcbKind, PcbShape, text};
 use crate::wire::AREA_BYTES_MAX;
 
 const DIB_ITEM: usize = 0;
@@ -113,15 +113,15 @@ enum Schedule {
 }
 
 /// What a command leaves in the DIB.
-struct Said {
+struct DibOutcome {
     dib: Dib,
     /// The PCB whose database it names.
     pcb: Option<usize>,
 }
 
-impl Said {
-    fn status(status: [u8; 2]) -> Said {
-        Said { dib: Dib::of_status(status), pcb: None }
+impl DibOutcome {
+    fn status(status: [u8; 2]) -> DibOutcome {
+        DibOutcome { dib: Dib::of_status(status), pcb: None }
     }
 }
 
@@ -130,7 +130,7 @@ impl ExecDli {
     #[must_use]
     pub fn new(psb: &str) -> ExecDli {
         ExecDli {
-            psb: crate::shape::name(psb),
+            psb: crate::layout::name(psb),
             schedule: Schedule::FromTheStart,
             seen: Seen::default(),
         }
@@ -141,7 +141,7 @@ impl ExecDli {
         command: &Command,
         numbers: &[i32],
         program: &mut Program<'_>,
-    ) -> Result<Said, Abend> {
+    ) -> Result<DibOutcome, Abend> {
         if self.seen.0.is_empty() {
             self.seen = Seen::of(program.pcbs());
         }
@@ -149,18 +149,18 @@ impl ExecDli {
         let plan = plan(command, &mut Passed { numbers, order, program }, &self.seen);
         let Plan { action, outputs, feedback } = match plan {
             Ok(plan) => plan,
-            Err(status) => return Ok(Said::status(status)),
+            Err(status) => return Ok(DibOutcome::status(status)),
         };
         let given_up = self.schedule == Schedule::GivenUp;
         let call = match action {
-            Action::Schedule(psb) => return Ok(Said::status(self.schedule(psb))),
-            Action::Terminate if given_up => return Ok(Said::status(*b"TG")),
-            _ if given_up => return Ok(Said::status(*b"TH")),
+            Action::Schedule(psb) => return Ok(DibOutcome::status(self.schedule(psb))),
+            Action::Terminate if given_up => return Ok(DibOutcome::status(*b"TG")),
+            _ if given_up => return Ok(DibOutcome::status(*b"TH")),
             Action::Terminate => {
                 let sync = on_io_pcb(Function::Sync);
                 let answer = program.call(&sync)?;
                 self.schedule = Schedule::GivenUp;
-                return Ok(Said::status(answer.status));
+                return Ok(DibOutcome::status(answer.status));
             }
             Action::Query(number) => return query(number, &self.seen, program),
             Action::Call(call) => call,
@@ -170,7 +170,7 @@ impl ExecDli {
             Pcb::Io => 0,
         };
         let Some(pcb) = (if number == 0 { Some(IO_PCB) } else { self.seen.pcb(number) }) else {
-            return Ok(Said::status(*b"TP"));
+            return Ok(DibOutcome::status(*b"TP"));
         };
         let answer = make(&call, pcb, order, program)?;
         for (room, bytes) in scatter(&outputs, number, &answer.area, &self.seen, order) {
@@ -186,7 +186,7 @@ impl ExecDli {
             key_length: answer.key.len() as u16,
             ..Dib::of_status(answer.status)
         };
-        Ok(Said { dib, pcb: Some(pcb) })
+        Ok(DibOutcome { dib, pcb: Some(pcb) })
     }
 
     fn schedule(&mut self, psb: Name) -> [u8; 2] {
@@ -214,7 +214,7 @@ impl Commands for ExecDli {
         let number =
             |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| i32::from_ne_bytes(*bytes));
         let numbers: Vec<i32> = numbers.chunks(4).map(number).collect();
-        let Said { mut dib, pcb } = self.carry_out(&command, &numbers, program)?;
+        let DibOutcome { mut dib, pcb } = self.carry_out(&command, &numbers, program)?;
         if let Some(PcbKind::Database(database)) = pcb.map(|pcb| &program.pcbs()[pcb].kind) {
             dib.database = database.dbd.to_vec();
             dib.organization = database.organization.to_vec();
@@ -295,15 +295,15 @@ fn message(text: &[u8], order: ByteOrder) -> Vec<u8> {
 }
 
 /// The state of a PCB's database.
-fn query(number: u16, seen: &Seen, program: &mut Program<'_>) -> Result<Said, Abend> {
-    let Some(pcb) = seen.pcb(number) else { return Ok(Said::status(*b"TP")) };
+fn query(number: u16, seen: &Seen, program: &mut Program<'_>) -> Result<DibOutcome, Abend> {
+    let Some(pcb) = seen.pcb(number) else { return Ok(DibOutcome::status(*b"TP")) };
     let request = message(b"DBQUERY", byte_order(program.order()));
     let call =
         DirectCall { area: Some(&request), room: request.len(), ..on_io_pcb(Function::Init) };
     let answer = program.call(&call)?;
     let own = answer.statuses.iter().find(|(changed, _)| *changed == pcb && pcb != IO_PCB);
     let status = own.map_or(*b"  ", |(_, status)| *status);
-    Ok(Said { dib: Dib::of_status(status), pcb: Some(pcb) })
+    Ok(DibOutcome { dib: Dib::of_status(status), pcb: Some(pcb) })
 }
 
 fn on_io_pcb(function: Function) -> DirectCall<'static> {
@@ -341,15 +341,15 @@ impl Items for Passed<'_, '_> {
 
 /// The PCBs that the program was given, in their order.
 #[derive(Clone, Debug, Default)]
-struct Seen(Vec<(usize, PcbShape)>);
+struct Seen(Vec<(usize, PcbLayout)>);
 
 impl Seen {
-    fn of(shapes: &[PcbShape]) -> Seen {
-        let listed = shapes.iter().enumerate().filter(|(_, shape)| shape.listed);
-        Seen(listed.map(|(pcb, shape)| (pcb, shape.clone())).collect())
+    fn of(layouts: &[PcbLayout]) -> Seen {
+        let listed = layouts.iter().enumerate().filter(|(_, layout)| layout.listed);
+        Seen(listed.map(|(pcb, layout)| (pcb, layout.clone())).collect())
     }
 
-    fn get(&self, number: u16) -> Option<&(usize, PcbShape)> {
+    fn get(&self, number: u16) -> Option<&(usize, PcbLayout)> {
         self.0.get(usize::from(number).checked_sub(1)?)
     }
 

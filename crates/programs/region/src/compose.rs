@@ -11,11 +11,11 @@ use definitions::Function;
 
 use crate::abends::{abend, out_of_reach};
 use crate::calls::{AreaLen, Behind, Plan, Way, statistics_len};
+use crate::layout::{DatabaseLayout, PcbKind, PcbLayout};
 use crate::masks::Order;
-use crate::memory::Reach;
+use crate::memory::ProgramMemory;
 use crate::parameters::Parameters;
 use crate::server::Abend;
-use crate::shape::{DatabaseShape, PcbKind, PcbShape};
 use crate::ssas::{SSA_BYTES_MAX, measure};
 use crate::wire::{AREA_BYTES_MAX, MORE_MAX, SSAS_MAX, Writer};
 
@@ -47,14 +47,14 @@ pub(crate) enum Counts {
 pub(crate) struct Composer<'a> {
     pub(crate) parameters: &'a Parameters,
     pub(crate) counts: Counts,
-    pub(crate) shape: Option<&'a PcbShape>,
+    pub(crate) layout: Option<&'a PcbLayout>,
     pub(crate) aib_area_len: Option<usize>,
     pub(crate) order: Order,
     /// Whether calls that need no answer wait for the next one.
     pub(crate) may_ride: bool,
     /// Where the length of a record of undefined length stands.
     pub(crate) undefined: Option<usize>,
-    pub(crate) reach: &'a mut Reach,
+    pub(crate) program_memory: &'a mut ProgramMemory,
     pub(crate) scratch: &'a mut Vec<u8>,
     /// Where the search arguments stand in the message.
     pub(crate) ssas: &'a mut Vec<(usize, usize)>,
@@ -81,7 +81,7 @@ impl Composer<'_> {
         let counted = matches!(plan.behind, Behind::Pairs(_)) && self.parameters.count() > 2;
         let area = if counted { 2 } else { 1 };
         let first = area + 1;
-        match (plan.behind, self.shape.map(|shape| &shape.kind)) {
+        match (plan.behind, self.layout.map(|layout| &layout.kind)) {
             (Behind::Ssas, Some(PcbKind::Database(database))) => self.ssas(database, first)?,
             (Behind::Item(len, way), _) => self.item(first, len, way, &mut places)?,
             (Behind::Rsa, Some(PcbKind::Gsam(gsam))) => {
@@ -107,13 +107,13 @@ impl Composer<'_> {
         Ok(places)
     }
 
-    fn ssas(&mut self, database: &DatabaseShape, first: usize) -> Result<(), Abend> {
+    fn ssas(&mut self, database: &DatabaseLayout, first: usize) -> Result<(), Abend> {
         for index in first..self.parameters.count().min(first + SSAS_MAX) {
             let address = self.parameters.get(index).unwrap_or_default();
             let mut len = 0;
             for look_at in SSA_LOOKS {
                 self.scratch.clear();
-                let seen = self.reach.read(address, look_at, self.scratch);
+                let seen = self.program_memory.read(address, look_at, self.scratch);
                 len = measure(database, self.scratch);
                 if len < seen || seen < look_at {
                     break;
@@ -141,7 +141,7 @@ impl Composer<'_> {
             return Ok(());
         }
         self.scratch.clear();
-        let seen = self.reach.read(address, len, self.scratch);
+        let seen = self.program_memory.read(address, len, self.scratch);
         if seen == 0 && len > 0 {
             return Err(self.nowhere(index));
         }
@@ -155,7 +155,7 @@ impl Composer<'_> {
     /// and in the other one.
     fn length_bytes(&mut self, index: usize) -> Result<[usize; 2], Abend> {
         let address = self.parameters.get(index).unwrap_or_default();
-        let bytes = self.reach.array(address).ok_or_else(|| self.nowhere(index))?;
+        let bytes = self.program_memory.array(address).ok_or_else(|| self.nowhere(index))?;
         let usual = self.order.number(bytes);
         Ok([usual, usual.swap_bytes()].map(|len| len as usize))
     }
@@ -195,16 +195,16 @@ impl Composer<'_> {
         }
         let room = self.area_len(address, plan).min(AREA_BYTES_MAX);
         let reached = if plan.way == Way::Out {
-            self.reach.writable(address, room)
+            self.program_memory.writable(address, room)
         } else {
-            self.reach.readable(address, room)
+            self.program_memory.readable(address, room)
         };
         if reached == 0 && room > 0 {
             return Err(out_of_reach(self.parameters.function, "its I/O area"));
         }
         self.scratch.clear();
         if plan.way != Way::Out {
-            self.reach.read(address, reached, self.scratch);
+            self.program_memory.read(address, reached, self.scratch);
         }
         if plan.way != Way::In {
             places.area = Some(address);
@@ -224,12 +224,12 @@ impl Composer<'_> {
         places: &mut Places,
     ) -> Result<(), Abend> {
         self.scratch.clear();
-        if self.reach.read(address, given, self.scratch) == 0 {
+        if self.program_memory.read(address, given, self.scratch) == 0 {
             return Err(out_of_reach(self.parameters.function, "its I/O area"));
         }
-        let longest = self.shape.map_or(0, |shape| shape.area_max as usize);
+        let longest = self.layout.map_or(0, |layout| layout.area_max as usize);
         let room = self.aib_area_len.filter(|len| *len > 0).unwrap_or(longest);
-        let room = self.reach.writable(address, room.min(AREA_BYTES_MAX));
+        let room = self.program_memory.writable(address, room.min(AREA_BYTES_MAX));
         places.area = (room > 0).then_some(address);
         self.writer.area(room, self.scratch);
         Ok(())
@@ -243,7 +243,7 @@ impl Composer<'_> {
         places: &mut Places,
     ) -> Result<(), Abend> {
         let unreached = || out_of_reach(self.parameters.function, "its I/O area");
-        let bytes = self.reach.array(address).ok_or_else(unreached)?;
+        let bytes = self.program_memory.array(address).ok_or_else(unreached)?;
         let usual = self.order.number(bytes);
         let counted = length_of(usual as usize, usual.swap_bytes() as usize, COUNTED_MAX);
         let len = counted.unwrap_or(UNCOUNTED);
@@ -251,7 +251,7 @@ impl Composer<'_> {
         // A count without sense is none in the message either.
         self.scratch.extend_from_slice(&(counted.unwrap_or_default() as u16).to_be_bytes());
         let behind = len.saturating_sub(self.scratch.len());
-        self.reach.read(address + FULL_COUNT_BYTES, behind, self.scratch);
+        self.program_memory.read(address + FULL_COUNT_BYTES, behind, self.scratch);
         if plan.way != Way::In {
             (places.area, places.front) = (Some(address + FULL_COUNT_BYTES), 2);
         }
@@ -274,14 +274,15 @@ impl Composer<'_> {
             (_, AreaLen::Fixed(len) | AreaLen::Answered(len)) => len,
             (_, AreaLen::Counted) => self.counted(address, COUNTED_MAX).unwrap_or(UNCOUNTED),
             (_, AreaLen::Statistics) => {
-                let function = self.parameters.get(2).and_then(|at| self.reach.array::<4>(at));
+                let function =
+                    self.parameters.get(2).and_then(|at| self.program_memory.array::<4>(at));
                 statistics_len(&function.unwrap_or_default())
             }
             (None, AreaLen::Longest) => {
-                let longest = self.shape.map_or(0, |shape| shape.area_max as usize);
+                let longest = self.layout.map_or(0, |layout| layout.area_max as usize);
                 let inserts = plan.way == Way::In;
                 let undefined = self.undefined.filter(|_| inserts);
-                let exact = undefined.and_then(|at| self.reach.array(at));
+                let exact = undefined.and_then(|at| self.program_memory.array(at));
                 exact.map_or(longest, |len| longest.min(self.order.number(len) as usize))
             }
         }
@@ -289,7 +290,7 @@ impl Composer<'_> {
 
     /// The length that stands in an area's first two bytes, in the order that makes sense.
     fn counted(&mut self, address: usize, max: usize) -> Option<usize> {
-        let usual = self.order.half(self.reach.array::<2>(address)?);
+        let usual = self.order.half(self.program_memory.array::<2>(address)?);
         length_of(usual.into(), usual.swap_bytes().into(), max)
     }
 
@@ -334,8 +335,8 @@ fn rides(function: Function, area: &[u8]) -> bool {
 #[must_use]
 pub fn is_counted(area: &[u8]) -> bool {
     let Some(ll) = area.first_chunk::<2>() else { return false };
-    let says = [u16::from_be_bytes(*ll), u16::from_le_bytes(*ll)];
-    says.into_iter().any(|ll| usize::from(ll) == area.len())
+    let stated = [u16::from_be_bytes(*ll), u16::from_le_bytes(*ll)];
+    stated.into_iter().any(|ll| usize::from(ll) == area.len())
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@
 //! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder and
 //!    stands in the environment.
 //! 5. What a program names otherwise, by a literal, is never written if it is a file of a system
-//!    ([`seam::spared`]).
+//!    ([`seam::system_files`]).
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

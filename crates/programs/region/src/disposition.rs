@@ -141,13 +141,13 @@ impl Disposed {
     /// The step has ended.
     pub(crate) fn end(&self, disk: &dyn Disk, ended_well: bool) -> Result<(), RegionError> {
         let Disposed { path, disposition, was_there } = self;
-        let said = if ended_well { disposition.normal } else { disposition.abnormal };
+        let stated = if ended_well { disposition.normal } else { disposition.abnormal };
         let usual = match (disposition.status, was_there) {
             (Status::New, _) | (Status::Modify, false) => Fate::Delete,
             _ => Fate::Keep,
         };
         let is_there = || disk.exists(path).map_err(RegionError::file(path));
-        if said.unwrap_or(usual) == Fate::Delete && is_there()? {
+        if stated.unwrap_or(usual) == Fate::Delete && is_there()? {
             disk.remove(path).map_err(RegionError::file(path))?;
         }
         Ok(())

@@ -23,8 +23,8 @@ use copybook::Mapped;
 use definitions::Function;
 
 use crate::feedback::{put_feedback, read_feedback};
+use crate::layout::{Name, PcbLayout, text};
 use crate::server::{Ending, Failure, Feedback, Reply, Request, Server};
-use crate::shape::{Name, PcbShape, text};
 
 /// What ends a program whose data cannot be converted.
 const ABEND: &str = "HFR030";
@@ -224,7 +224,7 @@ impl<S: Server> Converted<S> {
 }
 
 impl<S: Server> Server for Converted<S> {
-    fn pcbs(&self) -> &[PcbShape] {
+    fn pcbs(&self) -> &[PcbLayout] {
         self.inner.pcbs()
     }
 

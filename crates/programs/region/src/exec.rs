@@ -9,9 +9,9 @@
 //!    their lengths from the descriptor and from items that hold them.
 
 use crate::interface::{DirectAnswer, DirectCall, Interface};
+use crate::layout::PcbLayout;
 use crate::masks::Order;
 use crate::server::Abend;
-use crate::shape::PcbShape;
 
 /// The longest descriptor.
 pub const DESCRIPTOR_BYTES_MAX: usize = 16 << 10;
@@ -43,7 +43,7 @@ impl Program<'_> {
     pub fn read(&mut self, item: usize, len: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         if let Some(address) = self.items.get(item) {
-            self.interface.reach().read(*address, len, &mut bytes);
+            self.interface.program_memory().read(*address, len, &mut bytes);
         }
         bytes
     }
@@ -51,13 +51,13 @@ impl Program<'_> {
     /// Writes to the front of a data item; `false` if that cannot be.
     pub fn write(&mut self, item: usize, bytes: &[u8]) -> bool {
         let address = self.items.get(item).copied().unwrap_or_default();
-        self.interface.reach().write(address, bytes)
+        self.interface.program_memory().write(address, bytes)
     }
 
     /// The PCBs of the program, the I/O PCB first.
     #[must_use]
-    pub fn pcbs(&self) -> &[PcbShape] {
-        self.interface.shapes()
+    pub fn pcbs(&self) -> &[PcbLayout] {
+        self.interface.layouts()
     }
 
     /// The order of bytes in the program's integers.

@@ -19,12 +19,12 @@ use crate::bmp::lives;
 use crate::error::RegionError;
 use crate::handing_on::{HandedOn, take_up};
 use crate::interface::{DirectAnswer, DirectCall, Interface};
+use crate::layout::{Name, PcbLayout, name};
 use crate::link::Link;
 use crate::mailbox::Mailbox;
 use crate::masks::{Masks, Order};
 use crate::parameters::MAX;
 use crate::server::Abend;
-use crate::shape::{Name, PcbShape, name};
 use crate::{caller, guest};
 
 /// Held while a call is made.
@@ -33,13 +33,13 @@ static TURN: Mutex<()> = Mutex::new(());
 /// The way that this process was left when it became an executable.
 struct Way {
     mailbox: Mailbox,
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
     connection: Option<UnixStream>,
 }
 
 impl Link for Way {
-    fn shapes(&self) -> &[PcbShape] {
-        &self.shapes
+    fn layouts(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
     fn exchange(&mut self, message: &[u8], answer: &mut Vec<u8>) -> Result<(), RegionError> {
@@ -66,20 +66,20 @@ pub fn begin() -> Result<(), RegionError> {
     if caller::is_adopted() {
         return Ok(());
     }
-    let HandedOn { way, shapes, ledger } = take_up()?;
+    let HandedOn { way, layouts, ledger } = take_up()?;
     let order = Order::Native;
-    let masks = Masks::new(&shapes, order)?;
+    let masks = Masks::new(&layouts, order)?;
     let mailbox = Mailbox::join(way.mailbox)?;
     let connection = way.connection.map(UnixStream::from);
-    let way = Box::new(Way { mailbox, shapes, connection });
+    let way = Box::new(Way { mailbox, layouts, connection });
     guest::adopt(Interface::new(way, masks, order, ledger, None))
 }
 
 /// The PCBs: their names, as the PSB gives them, and their titles, such as a database's name.
 #[must_use]
 pub fn pcbs() -> Vec<(Name, Name)> {
-    let of = |shape: &PcbShape| (shape.name, name(&shape.title()));
-    let all = with(|interface| Ok(interface.shapes().iter().map(of).collect()));
+    let of = |layout: &PcbLayout| (layout.name, name(&layout.title()));
+    let all = with(|interface| Ok(interface.layouts().iter().map(of).collect()));
     all.unwrap_or_default()
 }
 

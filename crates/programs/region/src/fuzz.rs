@@ -4,24 +4,24 @@
 //! 1. No bytes make either side panic, read or write outside of what it was given, or keep more
 //!    memory than the limits of [`crate::wire`].
 
+use crate::layout::{self, FieldLayout, NO_NAME, PcbKind, PcbLayout, SegmentLayout, name};
 use crate::server::{Ending, Failure, Feedback, Reply, Request, Server};
-use crate::shape::{self, FieldShape, NO_NAME, PcbKind, PcbShape, SegmentShape, name};
 use crate::ssas::measure;
 use crate::wire::{Answer, Work, serve};
 
-/// Takes bytes as a message to a server, as an answer to a program, as shapes, and as a search
+/// Takes bytes as a message to a server, as an answer to a program, as layouts, and as a search
 /// argument.
 pub fn exercise(bytes: &[u8]) {
     let mut answer = Vec::new();
-    let mut server = Touching { shapes: shapes() };
+    let mut server = Touching { layouts: layouts() };
     if serve(bytes, &mut Work::default(), &mut server, &mut answer).is_ok() {
         read_answer(&answer);
     }
     read_answer(bytes);
-    if let Some(shapes) = shape::decode(bytes) {
-        assert_eq!(shape::encode(&shapes), bytes, "shapes have one form");
+    if let Some(layouts) = layout::decode(bytes) {
+        assert_eq!(layout::encode(&layouts), bytes, "shapes have one form");
     }
-    let PcbKind::Database(database) = &server.shapes[0].kind else { return };
+    let PcbKind::Database(database) = &server.layouts[0].kind else { return };
     assert!(measure(database, bytes) <= bytes.len(), "a search argument stays within its bytes");
 }
 
@@ -33,16 +33,16 @@ fn read_answer(bytes: &[u8]) {
     assert!(sum <= bytes.len(), "an answer's parts do not overlap");
 }
 
-fn shapes() -> Vec<PcbShape> {
-    let fields = vec![FieldShape { name: name("KEY"), len: 3 }];
-    let segments = vec![SegmentShape {
+fn layouts() -> Vec<PcbLayout> {
+    let fields = vec![FieldLayout { name: name("KEY"), len: 3 }];
+    let segments = vec![SegmentLayout {
         name: name("ROOT"),
         bytes_max: 9,
         variable: true,
         key_path: 3,
         fields,
     }];
-    let database = shape::DatabaseShape {
+    let database = layout::DatabaseLayout {
         dbd: name("DB"),
         organization: name("HIDAM"),
         options: *b"A   ",
@@ -50,17 +50,17 @@ fn shapes() -> Vec<PcbShape> {
         segments,
     };
     let kind = PcbKind::Database(database);
-    vec![PcbShape { name: NO_NAME, listed: true, area_max: 64, kind }]
+    vec![PcbLayout { name: NO_NAME, listed: true, area_max: 64, kind }]
 }
 
 /// A server that touches every byte that it is lent.
 struct Touching {
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
 }
 
 impl Server for Touching {
-    fn pcbs(&self) -> &[PcbShape] {
-        &self.shapes
+    fn pcbs(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
@@ -135,7 +135,7 @@ mod tests {
         let sum = ssas.concat().iter().fold(0, |sum, byte| sum ^ byte);
         let bytes = message(Function::Gu, &ssas, &[vec![1, 2, 3]], b"area");
         let mut answer = Vec::new();
-        let mut server = Touching { shapes: shapes() };
+        let mut server = Touching { layouts: layouts() };
         serve(&bytes, &mut Work::default(), &mut server, &mut answer).expect("a message");
         let answer = Answer::parse(&answer).expect("an answer");
         assert_eq!(answer.area, vec![sum; 14]);
@@ -152,7 +152,7 @@ mod tests {
         bytes[10] |= 4;
         Writer::end(&mut bytes, Ending::Abend);
         let mut answer = Vec::new();
-        let mut server = Touching { shapes: shapes() };
+        let mut server = Touching { layouts: layouts() };
         let served = serve(&bytes, &mut Work::default(), &mut server, &mut answer);
         assert_eq!(served, Ok(crate::wire::Served::End));
         let abend = Answer::parse(&answer).expect("an answer").abend.expect("a failure");

@@ -22,7 +22,8 @@ use base::Coded;
 
 use crate::abi::{self, Cobol, Module, PCBS_MAX};
 use crate::caller::{
-    self, Caller, End, close_files, conclude, finish, handle_files, is_program_itself, said,
+    self, Caller, End, close_files, conclude, finish, handle_files, is_program_itself,
+    text_and_remedy,
 };
 use crate::error::RegionError;
 use crate::exec::Commands;
@@ -64,7 +65,7 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
         become_executable(&*link, program.object(), parm.as_deref(), &ledger);
     }
     let order = order.unwrap_or(program.usual_order());
-    let (masks, ledger) = match (Masks::new(link.shapes(), order), Ledger::inherited()) {
+    let (masks, ledger) = match (Masks::new(link.layouts(), order), Ledger::inherited()) {
         (Ok(masks), Ok(ledger)) => (masks, ledger),
         (Err(error), _) | (_, Err(error)) => refuse(&error),
     };
@@ -91,7 +92,7 @@ pub(crate) fn become_executable(
 ) -> ! {
     let error = match link.hand_on() {
         Ok(Some(way)) => {
-            handing_on::become_executable(program, parm, (&way, link.shapes()), ledger)
+            handing_on::become_executable(program, parm, (&way, link.layouts()), ledger)
         }
         Ok(None) => RegionError::Executable(program.to_owned()),
         Err(error) => error,
@@ -172,7 +173,7 @@ pub fn refuse(error: &dyn Coded) -> ! {
 }
 
 fn not_started(ledger: &Ledger, error: &dyn Coded) {
-    ledger.abend(error.code().0, &said(error));
+    ledger.abend(error.code().0, &text_and_remedy(error));
     ledger.set_state(State::NotStarted);
 }
 

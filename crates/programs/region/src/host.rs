@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::dd::Files;
 use crate::error::RegionError;
-use crate::ledger::{LEDGER, Ledger, STARTER, Said, State};
+use crate::ledger::{LEDGER, Ledger, Outcome, STARTER, State};
 use crate::record::CallRecord;
 use crate::server::Abend;
 
@@ -199,18 +199,20 @@ fn open(path: &Path, flags: OFlags) -> Result<Stdio, RegionError> {
 /// What a ledger and the end of a process tell; without notes.
 /// Somebody else may have taken the status; then what the process said counts alone.
 pub(crate) fn report(ledger: &Ledger, status: Option<ExitStatus>) -> Report {
-    let ended = match (ledger.said(), ledger.state()) {
-        (Said::Abend { code, text }, State::NotStarted) => Ended::NotStarted(Abend { code, text }),
-        (Said::Abend { code, text }, _) => Ended::Abend(Abend { code, text }),
-        (Said::ReturnCode(return_code), _) => Ended::Normal { return_code },
-        (Said::Nothing, State::Starting) if signal_of(status).is_none() => {
+    let ended = match (ledger.outcome(), ledger.state()) {
+        (Outcome::Abend { code, text }, State::NotStarted) => {
+            Ended::NotStarted(Abend { code, text })
+        }
+        (Outcome::Abend { code, text }, _) => Ended::Abend(Abend { code, text }),
+        (Outcome::ReturnCode(return_code), _) => Ended::Normal { return_code },
+        (Outcome::Nothing, State::Starting) if signal_of(status).is_none() => {
             let status = status.map_or("a status that is lost".to_owned(), |one| one.to_string());
             let text =
                 format!("its process ended with {status} before it began").replace(": ", " ");
             Ended::NotStarted(Abend { code: "HFR017".to_owned(), text })
         }
-        (Said::Nothing, State::AtEnd) => Ended::InDoubt(unsaid(status, State::AtEnd)),
-        (Said::Nothing, state) => Ended::Abend(unsaid(status, state)),
+        (Outcome::Nothing, State::AtEnd) => Ended::InDoubt(unsaid(status, State::AtEnd)),
+        (Outcome::Nothing, state) => Ended::Abend(unsaid(status, state)),
     };
     let (calls, last_calls) = (ledger.calls(), ledger.last_calls());
     Report { ended, calls, last_calls, notes: Vec::new() }

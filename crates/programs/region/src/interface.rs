@@ -17,14 +17,14 @@ use crate::aib::{self, Aib, NoAib};
 use crate::calls::{Behind, Plan, brings_segment, is_for_messages, plan_of};
 use crate::compose::{Composer, Counts, Places};
 use crate::error::RegionError;
+use crate::layout::{NO_NAME, Name, PcbKind, PcbLayout, name, text};
 use crate::ledger::{Ledger, Shown};
 use crate::link::Link;
 use crate::masks::{Masks, Order};
-use crate::memory::Reach;
+use crate::memory::ProgramMemory;
 use crate::parameters::{MAX, Parameters, pcb_at};
 use crate::record::{CallRecord, readable};
 use crate::server::{Abend, AibReply, Ending};
-use crate::shape::{NO_NAME, Name, PcbKind, PcbShape, name, text};
 use crate::trace::Trace;
 use crate::wire::{AREA_BYTES_MAX, Answer, MORE_MAX, SSAS_MAX, Writer};
 
@@ -42,11 +42,11 @@ pub(crate) fn points() -> u64 {
 /// A program's calls.
 pub(crate) struct Interface {
     link: Box<dyn Link>,
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
     titles: Vec<Name>,
     masks: Masks,
     order: Order,
-    reach: Reach,
+    program_memory: ProgramMemory,
     ledger: Ledger,
     trace: Option<Trace>,
     number: u64,
@@ -77,14 +77,14 @@ impl Interface {
         ledger: Ledger,
         trace: Option<Trace>,
     ) -> Interface {
-        let shapes = link.shapes().to_vec();
+        let layouts = link.layouts().to_vec();
         Interface {
             masks,
-            titles: shapes.iter().map(|shape| name(&shape.title())).collect(),
-            shapes,
+            titles: layouts.iter().map(|layout| name(&layout.title())).collect(),
+            layouts,
             link,
             order,
-            reach: Reach::new(),
+            program_memory: ProgramMemory::new(),
             ledger,
             trace,
             number: 0,
@@ -111,22 +111,22 @@ impl Interface {
         self.order
     }
 
-    pub(crate) fn shapes(&self) -> &[PcbShape] {
-        &self.shapes
+    pub(crate) fn layouts(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
-    pub(crate) fn reach(&mut self) -> &mut Reach {
-        &mut self.reach
+    pub(crate) fn program_memory(&mut self) -> &mut ProgramMemory {
+        &mut self.program_memory
     }
 
     /// Where the mask of a PCB is.
     pub(crate) fn mask(&self, pcb: usize) -> Option<usize> {
-        (pcb < self.shapes.len()).then(|| self.masks.address(pcb))
+        (pcb < self.layouts.len()).then(|| self.masks.address(pcb))
     }
 
     /// The addresses of the PCBs that the program is given.
     pub(crate) fn pcb_addresses(&self) -> Vec<usize> {
-        let listed = self.shapes.iter().enumerate().filter(|(_, shape)| shape.listed);
+        let listed = self.layouts.iter().enumerate().filter(|(_, layout)| layout.listed);
         listed.map(|(pcb, _)| self.masks.address(pcb)).collect()
     }
 
@@ -138,7 +138,7 @@ impl Interface {
         known: Option<usize>,
         counts: Counts,
     ) -> Result<(), Abend> {
-        let parameters = Parameters::read(raw, known, &mut self.reach);
+        let parameters = Parameters::read(raw, known, &mut self.program_memory);
         let mut parameters = parameters.ok_or_else(|| {
             abend("U0474", "a DL/I call without a function code among its first parameters")
         })?;
@@ -146,10 +146,10 @@ impl Interface {
             parameters.cut_at_null();
         }
         let Some(target) = self.target(&parameters)? else { return Ok(()) };
-        if is_for_messages(parameters.function, target.pcb.map(|pcb| &self.shapes[pcb].kind)) {
+        if is_for_messages(parameters.function, target.pcb.map(|pcb| &self.layouts[pcb].kind)) {
             self.ledger.note_message();
         }
-        let plan = plan_of(parameters.function, target.pcb.map(|pcb| &self.shapes[pcb].kind));
+        let plan = plan_of(parameters.function, target.pcb.map(|pcb| &self.layouts[pcb].kind));
         if !parameters.counted && plan.behind == Behind::Ssas {
             self.cut_at_noise(&mut parameters);
         }
@@ -173,10 +173,10 @@ impl Interface {
                 Err(abend("U0476", &format!("{function} was called without a PCB")))
             };
         };
-        if let Some(pcb) = pcb_at(address, &self.masks, &mut self.reach) {
+        if let Some(pcb) = pcb_at(address, &self.masks, &mut self.program_memory) {
             return Ok(Some(Target { pcb: Some(pcb), aib: None }));
         }
-        match Aib::read(address, &mut self.reach) {
+        match Aib::read(address, &mut self.program_memory) {
             Ok(aib) => Ok(self.named(function, aib)),
             Err(NoAib::Strange(order)) if self.begins_like_an_aib(address) => {
                 let reason = aib::REASON_NOT_AN_AIB;
@@ -196,7 +196,7 @@ impl Interface {
     }
 
     fn begins_like_an_aib(&mut self, address: usize) -> bool {
-        self.reach.array::<3>(address) == Some(*b"DFS")
+        self.program_memory.array::<3>(address) == Some(*b"DFS")
     }
 
     /// The PCB that an AIB names; `None` if there is none, which the AIB is told.
@@ -205,7 +205,7 @@ impl Interface {
         let pcb = if wanted == name("IOPCB") {
             Some(0)
         } else {
-            self.shapes.iter().position(|shape| shape.name == wanted && wanted != NO_NAME)
+            self.layouts.iter().position(|layout| layout.name == wanted && wanted != NO_NAME)
         };
         let needs_none = matches!(
             function,
@@ -226,7 +226,7 @@ impl Interface {
     fn refuse(&mut self, address: usize, order: Order, reason: u32) {
         let return_code = aib::WRONG_PARAMETER;
         let reply = AibReply { return_code, reason, ..AibReply::default() };
-        aib::refuse(address, order, &reply, &mut self.reach);
+        aib::refuse(address, order, &reply, &mut self.program_memory);
     }
 
     /// A C program that passes no count leaves whatever registers hold behind its last search
@@ -234,7 +234,7 @@ impl Interface {
     fn cut_at_noise(&mut self, parameters: &mut Parameters) {
         for index in 2..parameters.count() {
             let address = parameters.get(index).unwrap_or_default();
-            let begins = self.reach.array::<8>(address);
+            let begins = self.program_memory.array::<8>(address);
             let is_name = |byte: &u8| {
                 byte.is_ascii_uppercase()
                     || byte.is_ascii_digit()
@@ -262,12 +262,12 @@ impl Interface {
         let composer = Composer {
             parameters,
             counts,
-            shape: target.pcb.map(|pcb| &self.shapes[pcb]),
+            layout: target.pcb.map(|pcb| &self.layouts[pcb]),
             aib_area_len: target.aib.map(|aib| aib.area_len),
             order: self.order,
             may_ride: self.link.is_far() && target.aib.is_none(),
-            undefined: target.pcb.and_then(|pcb| undefined_at(&self.shapes, &self.masks, pcb)),
-            reach: &mut self.reach,
+            undefined: target.pcb.and_then(|pcb| undefined_at(&self.layouts, &self.masks, pcb)),
+            program_memory: &mut self.program_memory,
             scratch: &mut self.scratch,
             ssas: &mut self.ssas,
             writer,
@@ -278,7 +278,7 @@ impl Interface {
     fn exchange(&mut self, function: Function, pcb: Option<usize>) -> Result<(), Abend> {
         self.begin(function, pcb);
         use Function::{Chkp, Rolb, Rols, Sync};
-        let kind = pcb.and_then(|pcb| self.shapes.get(pcb)).map(|shape| &shape.kind);
+        let kind = pcb.and_then(|pcb| self.layouts.get(pcb)).map(|layout| &layout.kind);
         if matches!(function, Chkp | Rolb | Rols | Sync) || is_for_messages(function, kind) {
             POINTS.fetch_add(1, Relaxed);
         }
@@ -337,12 +337,12 @@ impl Interface {
         let sent = self.link.exchange(&self.message, &mut self.answer);
         self.message.clear();
         sent.map_err(|error| lost(&error))?;
-        let said = Answer::parse(&self.answer).map_err(|_| strange_answer())?;
-        if let Some(abend) = said.abend {
+        let parsed = Answer::parse(&self.answer).map_err(|_| strange_answer())?;
+        if let Some(abend) = parsed.abend {
             return Err(abend);
         }
         answer.clear();
-        answer.extend_from_slice(said.area);
+        answer.extend_from_slice(parsed.area);
         Ok(())
     }
 
@@ -370,7 +370,7 @@ impl Interface {
         if let Some(abend) = answer.abend {
             return Err(abend);
         }
-        let kind = target.pcb.map(|pcb| &self.shapes[pcb].kind);
+        let kind = target.pcb.map(|pcb| &self.layouts[pcb].kind);
         let given = match brings_segment(function, kind) {
             true => {
                 count(answer.area, counts, self.order, &mut self.scratch);
@@ -378,13 +378,13 @@ impl Interface {
             }
             false => answer.area.get(places.front..).unwrap_or(&[]),
         };
-        let unwritten = places.area.filter(|area| !self.reach.write(*area, given));
+        let unwritten = places.area.filter(|area| !self.program_memory.write(*area, given));
         if unwritten.is_some() {
             return Err(out_of_reach(function, "its I/O area"));
         }
         for (address, bytes) in places.more.iter().zip(answer.more()) {
             if let Some(address) = address {
-                self.reach.write(*address, bytes);
+                self.program_memory.write(*address, bytes);
             }
         }
         if let Some(aib) = &target.aib {
@@ -393,7 +393,7 @@ impl Interface {
                 reply.area_used = answer.area.len() as u32;
             }
             let address = target.pcb.map(|pcb| self.masks.address(pcb));
-            aib.answer(&reply, address, &mut self.reach);
+            aib.answer(&reply, address, &mut self.program_memory);
         }
         drop(answer);
         self.answer = bytes;
@@ -406,11 +406,11 @@ impl Interface {
         self.key.clear();
         let (mut level, mut segment) = (0, NO_NAME);
         answer.pcbs(|number, feedback| {
-            let Some(shape) = self.shapes.get_mut(number) else { return };
-            if let PcbKind::Gsam(gsam) = &mut shape.kind {
+            let Some(layout) = self.layouts.get_mut(number) else { return };
+            if let PcbKind::Gsam(gsam) = &mut layout.kind {
                 gsam.learn(feedback.key);
             }
-            self.masks.write(number, shape, &feedback);
+            self.masks.write(number, layout, &feedback);
             if Some(number) == pcb {
                 (self.status, level, segment) = (feedback.status, feedback.level, feedback.segment);
                 self.key.extend_from_slice(feedback.key);
@@ -478,7 +478,7 @@ impl Interface {
 
     /// Makes a call of the program itself, whose memory is not reached for.
     pub(crate) fn call_of_program(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
-        let kind = self.shapes.get(call.pcb).map(|shape| &shape.kind);
+        let kind = self.layouts.get(call.pcb).map(|layout| &layout.kind);
         if is_for_messages(call.function, kind) {
             self.ledger.note_message();
         }
@@ -486,7 +486,7 @@ impl Interface {
     }
 
     fn make(&mut self, call: &DirectCall<'_>, of_command: bool) -> Result<DirectAnswer, Abend> {
-        if call.pcb >= self.shapes.len() {
+        if call.pcb >= self.layouts.len() {
             return Err(abend("U0476", &format!("there is no PCB {}", call.pcb)));
         }
         self.ssas.clear();
@@ -509,21 +509,21 @@ impl Interface {
         if let Some(abend) = answer.abend {
             return Err(abend);
         }
-        let mut said = DirectAnswer {
+        let mut parsed = DirectAnswer {
             area: answer.area.to_vec(),
             more: answer.more().map(<[u8]>::to_vec).collect(),
             ..DirectAnswer::default()
         };
         answer.pcbs(|number, feedback| {
-            said.statuses.push((number, feedback.status));
+            parsed.statuses.push((number, feedback.status));
             if number == call.pcb {
-                said.status = feedback.status;
-                said.level = feedback.level;
-                said.segment = feedback.segment;
-                said.key = feedback.key.to_vec();
+                parsed.status = feedback.status;
+                parsed.level = feedback.level;
+                parsed.segment = feedback.segment;
+                parsed.key = feedback.key.to_vec();
             }
         });
-        Ok(said)
+        Ok(parsed)
     }
 }
 
@@ -541,8 +541,8 @@ fn count(segment: &[u8], counts: Counts, order: Order, out: &mut Vec<u8>) {
 }
 
 /// Where the program puts the length of a record before it inserts it: behind the RSA in the PCB.
-fn undefined_at(shapes: &[PcbShape], masks: &Masks, pcb: usize) -> Option<usize> {
-    match &shapes[pcb].kind {
+fn undefined_at(layouts: &[PcbLayout], masks: &Masks, pcb: usize) -> Option<usize> {
+    match &layouts[pcb].kind {
         PcbKind::Gsam(gsam) if gsam.undefined => Some(masks.undefined_length_at(pcb, gsam.rsa_len)),
         _ => None,
     }

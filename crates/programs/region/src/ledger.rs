@@ -35,9 +35,9 @@ use base::bytes::Reader;
 use definitions::Function;
 
 use crate::error::RegionError;
+use crate::layout::{Name, text};
 use crate::memory::Shared;
 use crate::record::{CallRecord, readable};
-use crate::shape::{Name, text};
 
 /// The environment variable that tells a program's process where its ledger is.
 pub(crate) const LEDGER: &str = "HOLDFAST_LEDGER";
@@ -75,7 +75,7 @@ pub(crate) enum State {
 
 /// What the program's process said about its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Outcome {
     Nothing,
     ReturnCode(i64),
     Abend { code: String, text: String },
@@ -227,14 +227,14 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn said(&self) -> Said {
+    pub(crate) fn outcome(&self) -> Outcome {
         match self.shared.word(OUTCOME).load(Relaxed) {
-            1 => Said::ReturnCode(self.shared.word(RETURN_CODE).load(Relaxed) as i64),
-            2 => Said::Abend {
+            1 => Outcome::ReturnCode(self.shared.word(RETURN_CODE).load(Relaxed) as i64),
+            2 => Outcome::Abend {
                 code: self.get_text(ABEND_CODE, ABEND_TEXT),
                 text: self.get_text(ABEND_TEXT, SLOTS),
             },
-            _ => Said::Nothing,
+            _ => Outcome::Nothing,
         }
     }
 
@@ -360,11 +360,11 @@ mod tests {
     #[test]
     fn the_end_is_told() {
         let ledger = Ledger::create().expect("memory");
-        assert_eq!(ledger.said(), Said::Nothing);
+        assert_eq!(ledger.outcome(), Outcome::Nothing);
         ledger.return_code(-3);
-        assert_eq!(ledger.said(), Said::ReturnCode(-3));
+        assert_eq!(ledger.outcome(), Outcome::ReturnCode(-3));
         ledger.abend("U0778", &"x".repeat(2000));
-        let Said::Abend { code, text } = ledger.said() else { panic!("an abend") };
+        let Outcome::Abend { code, text } = ledger.outcome() else { panic!("an abend") };
         assert_eq!((code.as_str(), text.len()), ("U0778", 912));
     }
 }

@@ -6,14 +6,14 @@
 use std::os::fd::OwnedFd;
 
 use crate::error::RegionError;
+use crate::layout::PcbLayout;
 use crate::server::Server;
-use crate::shape::PcbShape;
 use crate::wire::{Work, serve};
 
 /// The way from a program to its server.
 pub trait Link: Send {
     /// The PCBs of the scheduled PSB.
-    fn shapes(&self) -> &[PcbShape];
+    fn layouts(&self) -> &[PcbLayout];
 
     /// Sends a message and replaces `answer` by what comes back.
     ///
@@ -59,7 +59,7 @@ impl Embedded {
 }
 
 impl Link for Embedded {
-    fn shapes(&self) -> &[PcbShape] {
+    fn layouts(&self) -> &[PcbLayout] {
         self.server.pcbs()
     }
 

@@ -22,8 +22,8 @@
 
 use crate::error::RegionError;
 use crate::feedback::{Feedback, IoFeedback, KEY_AT};
+use crate::layout::{NO_NAME, PcbKind, PcbLayout};
 use crate::memory::Rooms;
-use crate::shape::{NO_NAME, PcbKind, PcbShape};
 
 const STATUS_AT: usize = 10;
 
@@ -74,27 +74,27 @@ pub(crate) struct Masks {
 
 impl Masks {
     /// Gives each PCB its room and writes its first mask: status blank, no position.
-    pub(crate) fn new(shapes: &[PcbShape], order: Order) -> Result<Masks, RegionError> {
-        let rooms = Rooms::new(shapes.len()).map_err(|errno| RegionError::Memory {
+    pub(crate) fn new(layouts: &[PcbLayout], order: Order) -> Result<Masks, RegionError> {
+        let rooms = Rooms::new(layouts.len()).map_err(|errno| RegionError::Memory {
             what: "PCBs below 4 GiB",
             text: errno.to_string(),
         })?;
         let masks = Masks { rooms, order };
-        for (pcb, shape) in shapes.iter().enumerate() {
-            masks.write(pcb, shape, &Feedback::status(*b"  "));
+        for (pcb, layout) in layouts.iter().enumerate() {
+            masks.write(pcb, layout, &Feedback::status(*b"  "));
         }
         Ok(masks)
     }
 
     /// Lays out the PCBs of another PSB where those of this one were: the program that they
     /// belonged to is over.
-    pub(crate) fn again(self, shapes: &[PcbShape], order: Order) -> Result<Masks, RegionError> {
-        if !self.rooms.clear_for(shapes.len()) {
-            return Masks::new(shapes, order);
+    pub(crate) fn again(self, layouts: &[PcbLayout], order: Order) -> Result<Masks, RegionError> {
+        if !self.rooms.clear_for(layouts.len()) {
+            return Masks::new(layouts, order);
         }
         let masks = Masks { rooms: self.rooms, order };
-        for (pcb, shape) in shapes.iter().enumerate() {
-            masks.write(pcb, shape, &Feedback::status(*b"  "));
+        for (pcb, layout) in layouts.iter().enumerate() {
+            masks.write(pcb, layout, &Feedback::status(*b"  "));
         }
         Ok(masks)
     }
@@ -110,11 +110,11 @@ impl Masks {
     }
 
     /// Writes a PCB.
-    pub(crate) fn write(&self, pcb: usize, shape: &PcbShape, feedback: &Feedback<'_>) {
+    pub(crate) fn write(&self, pcb: usize, layout: &PcbLayout, feedback: &Feedback<'_>) {
         let mut head = [0; 64];
-        let len = image(shape, feedback, self.order, &mut head);
+        let len = image(layout, feedback, self.order, &mut head);
         self.rooms.write(pcb, 0, &head[..len]);
-        match &shape.kind {
+        match &layout.kind {
             PcbKind::Database(_) => self.rooms.write(pcb, KEY_AT, feedback.key),
             PcbKind::Gsam(gsam) => {
                 let at = usize::from(gsam.rsa_len).min(feedback.key.len());
@@ -141,11 +141,11 @@ impl Masks {
 }
 
 /// Writes a mask up to its key feedback; says how long that is.
-fn image(shape: &PcbShape, feedback: &Feedback<'_>, order: Order, out: &mut [u8; 64]) -> usize {
+fn image(layout: &PcbLayout, feedback: &Feedback<'_>, order: Order, out: &mut [u8; 64]) -> usize {
     out[STATUS_AT..STATUS_AT + 2].copy_from_slice(&feedback.status);
     let level = feedback.level.min(99);
     let level = [b'0' + level / 10, b'0' + level % 10];
-    match &shape.kind {
+    match &layout.kind {
         PcbKind::Database(database) => {
             out[..8].copy_from_slice(&database.dbd);
             out[8..10].copy_from_slice(&level);
@@ -191,62 +191,62 @@ fn io_image(io: &IoFeedback, order: Order, out: &mut [u8; 64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Reach;
-    use crate::shape::{name, tests::sample};
+    use crate::layout::{name, tests::sample};
+    use crate::memory::ProgramMemory;
 
     fn bytes(masks: &Masks, pcb: usize, len: usize) -> Vec<u8> {
         let mut out = Vec::new();
-        Reach::new().read(masks.address(pcb), len, &mut out);
+        ProgramMemory::new().read(masks.address(pcb), len, &mut out);
         out
     }
 
     #[test]
     fn a_database_mask_has_its_fields_in_their_places() {
-        let shapes = sample();
-        let masks = Masks::new(&shapes, Order::Big).expect("rooms");
+        let layouts = sample();
+        let masks = Masks::new(&layouts, Order::Big).expect("rooms");
         let feedback = Feedback {
             level: 2,
             segment: name("ORDER"),
             key: b"000042ORD1",
             ..Feedback::status(*b"GK")
         };
-        masks.write(1, &shapes[1], &feedback);
+        masks.write(1, &layouts[1], &feedback);
         let expected = b"SHOPDB  02GKAP  \0\0\0\0ORDER   \0\0\0\x0a\0\0\0\x02000042ORD1\0";
         assert_eq!(bytes(&masks, 1, expected.len()), expected);
         // A shorter key leaves what stands behind it, and everything else is written anew.
-        masks.write(1, &shapes[1], &Feedback { key: b"000043", ..Feedback::status(*b"GE") });
+        masks.write(1, &layouts[1], &Feedback { key: b"000043", ..Feedback::status(*b"GE") });
         let expected = b"SHOPDB  00GEAP  \0\0\0\0        \0\0\0\x06\0\0\0\x02000043ORD1\0";
         assert_eq!(bytes(&masks, 1, expected.len()), expected);
     }
 
     #[test]
     fn integers_can_be_native() {
-        let shapes = sample();
-        let masks = Masks::new(&shapes, Order::Native).expect("rooms");
+        let layouts = sample();
+        let masks = Masks::new(&layouts, Order::Native).expect("rooms");
         assert_eq!(bytes(&masks, 1, 36)[32..], 2_u32.to_ne_bytes());
     }
 
     #[test]
     fn a_file_shows_its_rsa_and_the_length_behind_it() {
-        let shapes = sample();
-        let masks = Masks::new(&shapes, Order::Big).expect("rooms");
+        let layouts = sample();
+        let masks = Masks::new(&layouts, Order::Big).expect("rooms");
         let key = b"RSARSARS\x50\0\0\0";
-        masks.write(2, &shapes[2], &Feedback { key, ..Feedback::status(*b"  ") });
+        masks.write(2, &layouts[2], &Feedback { key, ..Feedback::status(*b"  ") });
         assert_eq!(&bytes(&masks, 2, 48)[36..], b"RSARSARS\0\0\0\x50");
-        let length = Reach::new().array(masks.undefined_length_at(2, 8));
+        let length = ProgramMemory::new().array(masks.undefined_length_at(2, 8));
         assert_eq!(length, Some([0, 0, 0, 80]));
     }
 
     #[test]
     fn terminals_show_where_messages_go() {
-        let shapes = sample();
-        let masks = Masks::new(&shapes, Order::Big).expect("rooms");
+        let layouts = sample();
+        let masks = Masks::new(&layouts, Order::Big).expect("rooms");
         assert_eq!(bytes(&masks, 3, 12), b"PRINTER \0\0  ");
         let io = IoFeedback { sequence: 7, user: name("CLERK"), ..IoFeedback::default() };
-        masks.write(0, &shapes[0], &Feedback { io: Some(&io), ..Feedback::status(*b"QC") });
+        masks.write(0, &layouts[0], &Feedback { io: Some(&io), ..Feedback::status(*b"QC") });
         let seen = bytes(&masks, 0, 64);
         assert_eq!(&seen[..12], b"        \0\0QC");
-        masks.write(0, &shapes[0], &Feedback::status(*b"  "));
+        masks.write(0, &layouts[0], &Feedback::status(*b"  "));
         assert_eq!(bytes(&masks, 0, 64)[24..], seen[24..], "what it shows stays");
         assert_eq!(&seen[20..24], &[0, 0, 0, 7]);
         assert_eq!(&seen[32..40], b"CLERK   ");

@@ -31,7 +31,7 @@ use seam::clock::Clock;
 use seam::family::Process;
 use seam::sync::Mutex;
 
-use crate::assignment::{Assignment, DONE, Surroundings, assign, hear};
+use crate::assignment::{Assignment, DONE, Surroundings, assign, receive_signal};
 use crate::dd::Files;
 use crate::error::RegionError;
 use crate::host::{Ended, Report, copies, report};
@@ -85,12 +85,12 @@ pub struct MessageRegion {
     surroundings: Surroundings,
     /// Folders of the region in which CALL looks.
     folders: Vec<PathBuf>,
-    crew: Option<Crew>,
+    own: Option<RegionProcess>,
     control: Arc<Control>,
 }
 
 /// The process that a region has.
-struct Crew {
+struct RegionProcess {
     spare: Spare,
     mailbox: Mailbox,
     ledger: Ledger,
@@ -162,7 +162,7 @@ impl MessageRegion {
         }
         let (reserve, clock) = (Arc::clone(reserve), Arc::clone(clock));
         let control = Arc::default();
-        Ok(MessageRegion { reserve, clock, surroundings, folders, crew: None, control })
+        Ok(MessageRegion { reserve, clock, surroundings, folders, own: None, control })
     }
 
     /// What ends its programs from other threads.
@@ -174,7 +174,7 @@ impl MessageRegion {
     /// Runs a program until it ends, in whatever way; the server has been told then.
     pub fn run(&mut self, program: &ProgramToRun, mut server: Box<dyn Server>) -> Report {
         match self.begin(program, &*server) {
-            Ok(crew) => self.attend(program, crew, &mut *server),
+            Ok(own) => self.attend(program, own, &mut *server),
             Err(error) => {
                 let _ = server.end(Ending::Abend);
                 not_started(&error)
@@ -183,15 +183,19 @@ impl MessageRegion {
     }
 
     /// Hands a program to a process: the one that there is, if it can be.
-    fn begin(&mut self, program: &ProgramToRun, server: &dyn Server) -> Result<Crew, RegionError> {
+    fn begin(
+        &mut self,
+        program: &ProgramToRun,
+        server: &dyn Server,
+    ) -> Result<RegionProcess, RegionError> {
         let mut assignment = assignment_of(program);
         assignment.folders.extend(self.folders.iter().cloned());
-        let present = self.crew.take().filter(|crew| crew.folders == assignment.folders);
-        if let Some(crew) = present {
-            crew.ledger.reset();
+        let present = self.own.take().filter(|own| own.folders == assignment.folders);
+        if let Some(own) = present {
+            own.ledger.reset();
             // It may have died while it waited.
-            if assign(&crew.spare.socket, &assignment, server.pcbs(), &[]).is_ok() {
-                return Ok(crew);
+            if assign(&own.spare.socket, &assignment, server.pcbs(), &[]).is_ok() {
+                return Ok(own);
             }
         }
         let spare = self.reserve.take()?;
@@ -199,61 +203,61 @@ impl MessageRegion {
         let files = [mailbox.fd(), ledger.fd()];
         assignment.surroundings = Some(self.surroundings.clone());
         assign(&spare.socket, &assignment, server.pcbs(), &files)?;
-        Ok(Crew { spare, mailbox, ledger, folders: assignment.folders, programs: 0 })
+        Ok(RegionProcess { spare, mailbox, ledger, folders: assignment.folders, programs: 0 })
     }
 
     fn attend(
         &mut self,
         program: &ProgramToRun,
-        mut crew: Crew,
+        mut own: RegionProcess,
         server: &mut dyn Server,
     ) -> Report {
         self.control.is_ended.store(false, SeqCst);
         *self.control.why.lock() = None;
-        *self.control.present.lock() = Process::of(crew.spare.child.id()).ok();
-        let attended = seam::thread::catch(|| self.serve(program, &crew, server));
+        *self.control.present.lock() = Process::of(own.spare.child.id()).ok();
+        let attended = seam::thread::catch(|| self.serve(program, &own, server));
         *self.control.present.lock() = None;
         let attended = attended.unwrap_or_else(|panic| Err(RegionError::Broken(panic)));
-        crew.programs += 1;
+        own.programs += 1;
         if matches!(attended, Ok(Attended::Over)) {
             let last_word =
-                crew.spare.process.ends_before_within(crew.spare.socket.as_fd(), LAST_WORD);
-            if last_word == Some(false) && hear(&crew.spare.socket) == Some(DONE) {
-                let told = told(&crew.ledger, Some(ExitStatus::from_raw(0)));
-                if crew.programs < PROGRAMS_MAX {
-                    self.crew = Some(crew);
+                own.spare.process.ends_before_within(own.spare.socket.as_fd(), LAST_WORD);
+            if last_word == Some(false) && receive_signal(&own.spare.socket) == Some(DONE) {
+                let answered = whole_report(&own.ledger, Some(ExitStatus::from_raw(0)));
+                if own.programs < PROGRAMS_MAX {
+                    self.own = Some(own);
                 }
-                return told;
+                return answered;
             }
             // It is over, whatever its process does now.
-            return told(&crew.ledger, end_of(&mut crew.spare));
+            return whole_report(&own.ledger, end_of(&mut own.spare));
         }
         if attended.is_err() {
             // Nobody answers it any more.
-            crew.spare.process.end_with_all_below(Duration::ZERO);
+            own.spare.process.end_with_all_below(Duration::ZERO);
         }
-        let status = end_of(&mut crew.spare);
+        let status = end_of(&mut own.spare);
         let _ = server.end(Ending::Abend);
-        let mut told = told(&crew.ledger, status);
+        let mut answered = whole_report(&own.ledger, status);
         let why = match attended {
             Ok(Attended::Dead(why)) => why,
             Ok(Attended::Over) => None,
             Err(error) => Some(abend_of(&error)),
         };
         if let Some(why) = why.or_else(|| self.control.why.lock().take()) {
-            told.ended = Ended::Abend(why);
+            answered.ended = Ended::Abend(why);
         }
-        told
+        answered
     }
 
     /// Answers a program's calls until its end.
     fn serve(
         &self,
         program: &ProgramToRun,
-        crew: &Crew,
+        own: &RegionProcess,
         server: &mut dyn Server,
     ) -> Result<Attended, RegionError> {
-        let process = &crew.spare.process;
+        let process = &own.spare.process;
         let mut work = Work::default();
         let (mut message, mut answer) = (Vec::new(), Vec::new());
         let mut watch = Watch::begin(program.limit, &*self.clock, process);
@@ -263,7 +267,7 @@ impl MessageRegion {
                 over = watch.is_exceeded();
                 over.is_none() && !process.ends_within(Duration::ZERO)
             };
-            if !crew.mailbox.receive(&mut message, lives)? {
+            if !own.mailbox.receive(&mut message, lives)? {
                 if over.is_some() {
                     process.end_with_all_below(Duration::ZERO);
                 }
@@ -274,7 +278,7 @@ impl MessageRegion {
             }
             let served = serve(&message, &mut work, server, &mut answer);
             let served = served.map_err(|_| RegionError::Protocol("a call"))?;
-            crew.mailbox.send(&answer)?;
+            own.mailbox.send(&answer)?;
             match served {
                 Served::End => return Ok(Attended::Over),
                 Served::Call if gets_message(&message) => {
@@ -348,7 +352,7 @@ fn end_of(spare: &mut Spare) -> Option<ExitStatus> {
     spare.child.wait().ok()
 }
 
-fn told(ledger: &Ledger, status: Option<ExitStatus>) -> Report {
+fn whole_report(ledger: &Ledger, status: Option<ExitStatus>) -> Report {
     let mut report = report(ledger, status);
     report.notes = copies(ledger);
     report

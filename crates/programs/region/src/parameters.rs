@@ -22,7 +22,7 @@ use definitions::Function;
 
 use crate::calls::is_function;
 use crate::masks::{Masks, Order};
-use crate::memory::Reach;
+use crate::memory::ProgramMemory;
 
 /// The most parameters of a call: count, function, PCB, area, 15 search arguments, and one more.
 pub(crate) const MAX: usize = 20;
@@ -42,12 +42,12 @@ impl Parameters {
     pub(crate) fn read(
         raw: &[usize; MAX],
         known: Option<usize>,
-        reach: &mut Reach,
+        program_memory: &mut ProgramMemory,
     ) -> Option<Parameters> {
         let counted = known.is_some();
         let known = known.unwrap_or(MAX).min(MAX);
         let list = &raw[..known];
-        let first = word(*list.first()?, reach)?;
+        let first = word(*list.first()?, program_memory)?;
         if is_function(first) {
             return Some(Parameters {
                 counted,
@@ -58,13 +58,14 @@ impl Parameters {
         let count = count.into_iter().find(|count| (1..MAX).contains(count))?;
         let list = raw.get(1..=count)?;
         let second = *list.first()?;
-        let reached = pointer(second, reach).and_then(|address| word(address, reach));
+        let reached =
+            pointer(second, program_memory).and_then(|address| word(address, program_memory));
         if let Some(function) = reached.filter(|word| is_function(*word)) {
             return Some(Parameters::new(Function::of(function), &list[1..], |at| {
-                pointer(at, reach)
+                pointer(at, program_memory)
             }));
         }
-        let function = word(second, reach).filter(|word| is_function(*word))?;
+        let function = word(second, program_memory).filter(|word| is_function(*word))?;
         Some(Parameters::new(Function::of(function), &list[1..], Some))
     }
 
@@ -110,24 +111,28 @@ impl Parameters {
 }
 
 /// The PCB that an address names: its own, or that of a pointer to it, of 8 or 4 bytes.
-pub(crate) fn pcb_at(address: usize, masks: &Masks, reach: &mut Reach) -> Option<usize> {
+pub(crate) fn pcb_at(
+    address: usize,
+    masks: &Masks,
+    program_memory: &mut ProgramMemory,
+) -> Option<usize> {
     if let Some(pcb) = masks.at(address) {
         return Some(pcb);
     }
-    if let Some(pcb) = pointer(address, reach).and_then(|address| masks.at(address)) {
+    if let Some(pcb) = pointer(address, program_memory).and_then(|address| masks.at(address)) {
         return Some(pcb);
     }
-    let short = word(address, reach)?;
+    let short = word(address, program_memory)?;
     let orders = [Order::Native, Order::Big];
     orders.into_iter().find_map(|order| masks.at(order.number(short) as usize))
 }
 
-fn word(address: usize, reach: &mut Reach) -> Option<[u8; 4]> {
-    reach.array(address)
+fn word(address: usize, program_memory: &mut ProgramMemory) -> Option<[u8; 4]> {
+    program_memory.array(address)
 }
 
-fn pointer(address: usize, reach: &mut Reach) -> Option<usize> {
-    reach.array(address).map(usize::from_ne_bytes)
+fn pointer(address: usize, program_memory: &mut ProgramMemory) -> Option<usize> {
+    program_memory.array(address).map(usize::from_ne_bytes)
 }
 
 #[cfg(test)]
@@ -147,9 +152,9 @@ mod tests {
     #[test]
     fn a_list_may_begin_with_a_count_in_either_order() {
         let (function, pcb, area) = (*b"GN  ", [1_u8; 40], [2_u8; 80]);
-        let mut reach = Reach::new();
+        let mut program_memory = ProgramMemory::new();
         let plain = list(&[at(&function), at(&pcb), at(&area)]);
-        let read = Parameters::read(&plain, Some(3), &mut reach).expect("a list");
+        let read = Parameters::read(&plain, Some(3), &mut program_memory).expect("a list");
         assert_eq!((read.function.bytes(), read.count()), (function, 2));
         assert_eq!(
             (read.get(0), read.get(1), read.get(2)),
@@ -158,10 +163,10 @@ mod tests {
         for count in [3_u32.to_be_bytes(), 3_u32.to_ne_bytes()] {
             // Behind the count's last parameter stands whatever a register holds.
             let raw = list(&[at(&count), at(&function), at(&pcb), at(&area), at(&raw_noise())]);
-            let read = Parameters::read(&raw, None, &mut reach).expect("a list");
+            let read = Parameters::read(&raw, None, &mut program_memory).expect("a list");
             assert_eq!((read.function.bytes(), read.count(), read.counted), (function, 2, true));
         }
-        let read = Parameters::read(&plain, None, &mut reach).expect("a list");
+        let read = Parameters::read(&plain, None, &mut program_memory).expect("a list");
         assert!(!read.counted);
     }
 
@@ -174,7 +179,7 @@ mod tests {
         let (count, function, area) = (3_u32, *b"GHU ", [2_u8; 80]);
         let pointers = [at(&function), at(&area), at(&area)];
         let raw = list(&[at(&count), at(&pointers[0]), at(&pointers[1]), at(&pointers[2])]);
-        let read = Parameters::read(&raw, None, &mut Reach::new()).expect("a list");
+        let read = Parameters::read(&raw, None, &mut ProgramMemory::new()).expect("a list");
         assert_eq!((read.function.bytes(), read.get(1)), (function, Some(at(&area))));
     }
 
@@ -182,18 +187,22 @@ mod tests {
     fn a_code_whose_bytes_lead_nowhere_is_a_code() {
         let (count, both) = (1_u32, [*b"UG  ", [0xFF; 4]]);
         let raw = list(&[at(&count), at(&both[0])]);
-        let read = Parameters::read(&raw, None, &mut Reach::new()).expect("a list");
+        let read = Parameters::read(&raw, None, &mut ProgramMemory::new()).expect("a list");
         assert_eq!((read.function.bytes(), read.count()), (*b"UG  ", 0));
     }
 
     #[test]
     fn nonsense_is_no_list() {
-        let mut reach = Reach::new();
+        let mut program_memory = ProgramMemory::new();
         let (zeros, big) = ([0_u8; 8], u32::MAX);
-        assert!(Parameters::read(&list(&[]), Some(0), &mut reach).is_none());
-        assert!(Parameters::read(&list(&[0, 0]), None, &mut reach).is_none());
-        assert!(Parameters::read(&list(&[17, 23]), None, &mut reach).is_none());
-        assert!(Parameters::read(&list(&[at(&zeros), at(&zeros)]), None, &mut reach).is_none());
-        assert!(Parameters::read(&list(&[at(&big), at(&big)]), None, &mut reach).is_none());
+        assert!(Parameters::read(&list(&[]), Some(0), &mut program_memory).is_none());
+        assert!(Parameters::read(&list(&[0, 0]), None, &mut program_memory).is_none());
+        assert!(Parameters::read(&list(&[17, 23]), None, &mut program_memory).is_none());
+        assert!(
+            Parameters::read(&list(&[at(&zeros), at(&zeros)]), None, &mut program_memory).is_none()
+        );
+        assert!(
+            Parameters::read(&list(&[at(&big), at(&big)]), None, &mut program_memory).is_none()
+        );
     }
 }

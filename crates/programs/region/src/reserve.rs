@@ -16,7 +16,7 @@ use seam::family::Process;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
-use crate::assignment::{READY, hear};
+use crate::assignment::{READY, receive_signal};
 use crate::error::RegionError;
 use crate::ledger::STARTER;
 
@@ -48,11 +48,11 @@ impl Drop for Spare {
 
 /// Processes that wait for programs.
 pub struct Reserve {
-    shelf: Arc<Shelf>,
+    inner: Arc<Inner>,
     thread: Option<JoinHandle>,
 }
 
-struct Shelf {
+struct Inner {
     make: Box<MakeCommand>,
     admit: Box<Admit>,
     wanted: usize,
@@ -81,18 +81,18 @@ impl Reserve {
         admit: Box<Admit>,
     ) -> Result<Reserve, RegionError> {
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let shelf = Arc::new(Shelf { make, admit, wanted: wanted.max(1), state, changed });
-        let own = Arc::clone(&shelf);
+        let inner = Arc::new(Inner { make, admit, wanted: wanted.max(1), state, changed });
+        let own = Arc::clone(&inner);
         let thread = seam::thread::spawn("reserve", move || own.keep());
         let thread = thread.map_err(|error| RegionError::Process(error.to_string()))?;
-        Ok(Reserve { shelf, thread: Some(thread) })
+        Ok(Reserve { inner, thread: Some(thread) })
     }
 
     /// A process that is ready.
     pub(crate) fn take(&self) -> Result<Spare, RegionError> {
-        let mut state = self.shelf.state.lock();
+        let mut state = self.inner.state.lock();
         state.waiting += 1;
-        self.shelf.changed.notify_all();
+        self.inner.changed.notify_all();
         let taken = loop {
             if let Some(spare) = state.spares.pop_front() {
                 if spare.process.ends_within(Duration::ZERO) {
@@ -106,26 +106,26 @@ impl Reserve {
             if state.is_closing {
                 break Err(RegionError::Gone);
             }
-            self.shelf.changed.wait(&mut state);
+            self.inner.changed.wait(&mut state);
         };
         state.waiting -= 1;
-        self.shelf.changed.notify_all();
+        self.inner.changed.notify_all();
         taken
     }
 }
 
 impl Drop for Reserve {
     fn drop(&mut self) {
-        self.shelf.state.lock().is_closing = true;
-        self.shelf.changed.notify_all();
+        self.inner.state.lock().is_closing = true;
+        self.inner.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             thread.join();
         }
-        self.shelf.state.lock().spares.clear();
+        self.inner.state.lock().spares.clear();
     }
 }
 
-impl Shelf {
+impl Inner {
     /// Starts processes as they are wanted, until the reserve is closed.
     fn keep(&self) {
         let mut state = self.state.lock();
@@ -169,7 +169,7 @@ impl Shelf {
         let process = Process::of(number).map_err(failed)?;
         let pass = (self.admit)(number);
         socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
-        if hear(&socket) != Some(READY) {
+        if receive_signal(&socket) != Some(READY) {
             let text = "a region's process ended, or was not ready in time, before any program";
             return Err(RegionError::Process(text.to_owned()));
         }

@@ -12,12 +12,12 @@ use definitions::Function;
 
 use crate::feedback::put_feedback;
 pub use crate::feedback::{Feedback, IoFeedback};
-use crate::shape::{Name, PcbShape};
+use crate::layout::{Name, PcbLayout};
 
 /// A PSB that is scheduled for one program: what calls are answered by.
 pub trait Server: Send {
     /// The PCBs in the order of the PSB, the I/O PCB first, as number 0. They never change.
-    fn pcbs(&self) -> &[PcbShape];
+    fn pcbs(&self) -> &[PcbLayout];
     /// Answers a call.
     fn call(&mut self, request: Request<'_>, reply: &mut Reply);
     /// Answers a request for the records of a data set, both as [`file_handler::wire`] has them. A

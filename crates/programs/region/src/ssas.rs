@@ -8,7 +8,7 @@
 //! 1. Not more is taken than the syntax reaches, and never more than the bytes given.
 //! 2. An argument that is right is taken whole.
 
-use crate::shape::{DatabaseShape, SegmentShape};
+use crate::layout::{DatabaseLayout, SegmentLayout};
 
 /// The most that is looked at for one search argument.
 pub(crate) const SSA_BYTES_MAX: usize = 16 << 10;
@@ -19,8 +19,8 @@ const OPERATOR: usize = 2;
 const PLACE: usize = 4;
 
 /// How many of `bytes` the search argument at their front takes.
-pub(crate) fn measure(database: &DatabaseShape, bytes: &[u8]) -> usize {
-    let is_segment = |segment: &&SegmentShape| bytes.starts_with(&segment.name);
+pub(crate) fn measure(database: &DatabaseLayout, bytes: &[u8]) -> usize {
+    let is_segment = |segment: &&SegmentLayout| bytes.starts_with(&segment.name);
     let segment = database.segments.iter().find(is_segment);
     let (codes, open) = command_codes(bytes);
     if bytes.get(open).is_none_or(|byte| !is_open(*byte)) {
@@ -62,7 +62,7 @@ fn command_codes(bytes: &[u8]) -> (Codes, usize) {
 }
 
 /// Where the parenthesis that closes the conditions stands, or what stands wrong in its place.
-fn conditions(segment: &SegmentShape, bytes: &[u8], first: usize, by_place: bool) -> usize {
+fn conditions(segment: &SegmentLayout, bytes: &[u8], first: usize, by_place: bool) -> usize {
     let mut at = first;
     loop {
         let value = at + NAME + OPERATOR;
@@ -98,7 +98,7 @@ fn is_ebcdic_letter(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::{PcbKind, tests::sample};
+    use crate::layout::{PcbKind, tests::sample};
 
     fn length(ssa: &[u8]) -> usize {
         let PcbKind::Database(database) = &sample()[1].kind else { unreachable!() };

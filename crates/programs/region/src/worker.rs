@@ -25,18 +25,18 @@ use rustix::process::WaitOptions;
 use seam::sync::Mutex;
 
 use crate::abi::{self, Cobol, Entry, Module, Standard};
-use crate::assignment::{Assignment, DONE, READY, Surroundings, assigned, say};
+use crate::assignment::{Assignment, DONE, READY, Surroundings, assigned, send_signal};
 use crate::caller::Caller;
 use crate::commands::ExecDli;
 use crate::error::RegionError;
 use crate::exports;
 use crate::guest;
 use crate::interface::Interface;
+use crate::layout::PcbLayout;
 use crate::ledger::Ledger;
 use crate::link::{Handed, Link};
 use crate::mailbox::Mailbox;
 use crate::masks::{Masks, Order};
-use crate::shape::PcbShape;
 
 /// Where CALL of COBOL programs looks.
 pub(crate) const LIBRARY_PATH: &str = "COB_LIBRARY_PATH";
@@ -44,12 +44,12 @@ pub(crate) const LIBRARY_PATH: &str = "COB_LIBRARY_PATH";
 /// The way to the system, which one program after the other goes.
 struct Way {
     mailbox: Arc<Mutex<Mailbox>>,
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
 }
 
 impl Link for Way {
-    fn shapes(&self) -> &[PcbShape] {
-        &self.shapes
+    fn layouts(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
     fn exchange(&mut self, message: &[u8], answer: &mut Vec<u8>) -> Result<(), RegionError> {
@@ -97,16 +97,16 @@ pub fn run() -> ! {
     let socket = connection().unwrap_or_else(|error| guest::refuse(&error));
     Cobol::load_ahead();
     let own_threads = threads();
-    if say(&socket, READY).is_err() {
+    if send_signal(&socket, READY).is_err() {
         abi::leave(1);
     }
     let mut worker = None;
     loop {
         match assigned(&socket) {
-            Ok(Some((assignment, shapes, files))) => {
+            Ok(Some((assignment, layouts, files))) => {
                 let ready = worker.take().map_or_else(|| Worker::new(&assignment, files), Ok);
                 let ready = ready.unwrap_or_else(|error| guest::refuse(&error));
-                worker = Some(ready.perform(&assignment, shapes));
+                worker = Some(ready.perform(&assignment, layouts));
             }
             Ok(None) => abi::leave(0),
             Err(error) => guest::refuse(&error),
@@ -115,7 +115,7 @@ pub fn run() -> ! {
             // What it says and does would be taken for the next program's.
             abi::leave(0);
         }
-        if say(&socket, DONE).is_err() {
+        if send_signal(&socket, DONE).is_err() {
             abi::leave(1);
         }
     }
@@ -180,19 +180,19 @@ impl Worker {
     }
 
     /// Runs a program to its end; comes back only if it ended well.
-    fn perform(mut self, assignment: &Assignment, shapes: Vec<PcbShape>) -> Worker {
+    fn perform(mut self, assignment: &Assignment, layouts: Vec<PcbLayout>) -> Worker {
         if assignment.is_executable {
             let Some(ledger) = self.ledger.take() else { abi::leave(1) };
-            let way = Way { mailbox: Arc::clone(&self.mailbox), shapes };
+            let way = Way { mailbox: Arc::clone(&self.mailbox), layouts };
             guest::become_executable(&way, &assignment.object, None, &ledger);
         }
         let order = if assignment.is_native { Order::Native } else { Order::Big };
         let masks = match self.masks.take() {
-            Some(masks) => masks.again(&shapes, order),
-            None => Masks::new(&shapes, order),
+            Some(masks) => masks.again(&layouts, order),
+            None => Masks::new(&layouts, order),
         };
         let (Ok(masks), Some(ledger)) = (masks, self.ledger.take()) else { abi::leave(1) };
-        let way = Way { mailbox: Arc::clone(&self.mailbox), shapes };
+        let way = Way { mailbox: Arc::clone(&self.mailbox), layouts };
         let mut interface = Interface::new(Box::new(way), masks, order, ledger, None);
         let ready = guest::pcbs_to_pass(&interface).and_then(|_| self.load(assignment));
         let Ready { entry, cobol, module, is_once } = match ready {

@@ -250,15 +250,15 @@ fn an_entry_that_was_looked_for_is_named_once() {
 
 #[test]
 fn programs_that_cannot_run_here_are_told_in_one_sentence() {
-    let said = |name: &str| prepare(&guests().join(name)).expect_err("a refusal").to_string();
-    let online = said("online.cbl");
+    let printed = |name: &str| prepare(&guests().join(name)).expect_err("a refusal").to_string();
+    let online = printed("online.cbl");
     assert!(online.ends_with("it has EXEC CICS in line 7 and 2 more"), "{online}");
     assert!(online.contains("is a program for CICS, which is not here"), "{online}");
-    let pli = said("plain.pli");
+    let pli = printed("plain.pli");
     assert!(pli.contains("is written in PL/I"), "{pli}");
     assert_eq!(pli.lines().count() + online.lines().count(), 2);
     if have("cobc") {
-        let translated = said("translated.cbl");
+        let translated = printed("translated.cbl");
         assert!(translated.contains("it calls DFHEI1"), "{translated}");
     }
     if have("cc") {

@@ -28,7 +28,7 @@
 
 use base::bytes::Reader;
 use dli::Place;
-use region::shape::Name;
+use region::layout::Name;
 
 /// The set that holds checkpoints.
 pub const SET: &str = "HOLDFAST.CHECKPOINTS";
@@ -89,7 +89,7 @@ impl Checkpoint {
 
     /// Its id and its time stamp, for people.
     pub(crate) fn title(&self) -> String {
-        let id = region::shape::text(&self.id);
+        let id = region::layout::text(&self.id);
         format!("{id} ({})", String::from_utf8_lossy(&self.stamp))
     }
 }
@@ -129,7 +129,7 @@ impl Record {
         match &self.event {
             Event::Checkpoint(checkpoint) => encode_checkpoint(checkpoint, &mut out),
             Event::End(stamp) => {
-                out.extend_from_slice(&region::shape::NO_NAME);
+                out.extend_from_slice(&region::layout::NO_NAME);
                 out.extend_from_slice(stamp);
             }
         }
@@ -153,7 +153,7 @@ impl Record {
         let (id, stamp) = (reader.array()?, reader.array()?);
         let event = match kind {
             CHECKPOINT => Event::Checkpoint(Box::new(decode_checkpoint(id, stamp, &mut reader)?)),
-            END if id == region::shape::NO_NAME => Event::End(stamp),
+            END if id == region::layout::NO_NAME => Event::End(stamp),
             _ => return None,
         };
         reader.is_empty().then_some(Record { step, position, event })

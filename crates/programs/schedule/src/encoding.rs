@@ -14,7 +14,7 @@ use definitions::resolve::{
 };
 use definitions::{Dbd, DbdName, SegmentPart};
 use region::encoding::{FieldClasses, PcbMap, SegmentMap};
-use region::shape::Name;
+use region::layout::Name;
 
 /// What is known of a database's data.
 #[derive(Clone)]

@@ -12,12 +12,12 @@ use base::Coded as _;
 use definitions::Function;
 use definitions::resolve::GsamView;
 use gsam::{FileSpec, Form, Gsam, GsamError, Outcome, Rsa, Status};
-use region::shape::NO_NAME;
+use region::layout::NO_NAME;
 use region::{Feedback, Reply, Request};
 use seam::disk::Disk;
 
 /// How many faults of a file are told.
-const TOLD_MAX: u32 = 10;
+const WARNINGS_MAX: u32 = 10;
 
 /// The DD of a sequential file.
 pub(crate) fn dd_of(view: &GsamView) -> String {
@@ -32,7 +32,7 @@ pub(crate) struct FilePcb {
     given: bool,
     /// Show record search arguments of 12 bytes.
     wide: bool,
-    told: u32,
+    warnings: u32,
 }
 
 impl FilePcb {
@@ -46,7 +46,7 @@ impl FilePcb {
         let given = file.is_some();
         let absent = FileSpec { path: PathBuf::from(&dd), text: false };
         let gsam = Gsam::new(disk, view, file.unwrap_or(absent))?;
-        Ok(FilePcb { gsam, dd, given, wide: false, told: 0 })
+        Ok(FilePcb { gsam, dd, given, wide: false, warnings: 0 })
     }
 
     pub(crate) fn gsam(&self) -> &Gsam {
@@ -125,10 +125,11 @@ impl FilePcb {
     }
 
     fn tell_fault(&mut self, status: Status, tell: fn(&str)) {
-        if !matches!(status, Status::Ai | Status::Ao | Status::Af) || self.told == TOLD_MAX {
+        if !matches!(status, Status::Ai | Status::Ao | Status::Af) || self.warnings == WARNINGS_MAX
+        {
             return;
         }
-        self.told += 1;
+        self.warnings += 1;
         let dd = &self.dd;
         match self.gsam.fault() {
             _ if !self.given => tell(&format!("DD {dd} is missing: give --dd {dd}=PATH")),

@@ -17,14 +17,14 @@
 //! 1. Binary fields are big-endian.
 
 use dli::Availability;
-use region::shape::{NO_NAME, Name, PcbKind};
+use region::layout::{NO_NAME, Name, PcbKind};
 use region::{Abend, Reply, Request, is_counted};
 use store::Store;
 
 use crate::aib::{UNKNOWN_RESOURCE, UNKNOWN_SUBFUNCTION, too_short, wrong};
+use crate::layouts;
 use crate::offline::{self, StatusGroup};
 use crate::schedule::Schedule;
-use crate::shapes;
 
 const RELEASE: u32 = 0x1501;
 const SYSTEM: &[u8; 8] = b"HOLDFAST";
@@ -95,13 +95,13 @@ impl<S: Store> Schedule<S> {
             status(*b"AD", reply);
             return Ok(());
         };
-        let subfunction = region::shape::text(&aib.subfunction);
+        let subfunction = region::layout::text(&aib.subfunction);
         let found = match subfunction.as_str() {
             "FIND" => number.map(|_| Vec::new()),
             "DBQUERY" => {
-                let said = self.show_availability(reply);
+                let outcome = self.show_availability(reply);
                 if number == Some(0) {
-                    status(said, reply);
+                    status(outcome, reply);
                 }
                 return Ok(());
             }
@@ -128,8 +128,8 @@ impl<S: Store> Schedule<S> {
         match found {
             None => reply.aib(wrong(UNKNOWN_RESOURCE)),
             Some(bytes) => {
-                let said = give(&bytes, area, reply);
-                status(said, reply);
+                let outcome = give(&bytes, area, reply);
+                status(outcome, reply);
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ impl<S: Store> Schedule<S> {
         if let Some(io) = self.unit.terminals.io() {
             return (io.user, io.group);
         }
-        match self.pcbs.shapes().first().map(|shape| &shape.kind) {
+        match self.pcbs.layouts().first().map(|layout| &layout.kind) {
             Some(PcbKind::Io(io)) => (io.user, io.group),
             _ => (NO_NAME, NO_NAME),
         }
@@ -167,7 +167,7 @@ impl<S: Store> Schedule<S> {
         block.extend_from_slice(&(self.program.options.owner as u32).to_be_bytes());
         block.extend_from_slice(&self.program.name);
         block.extend_from_slice(self.program.psb.bytes());
-        block.extend_from_slice(&shapes::named(&self.program.options.transaction));
+        block.extend_from_slice(&layouts::named(&self.program.options.transaction));
         let (user, users) = self.user();
         block.extend_from_slice(&user);
         block.extend_from_slice(&users);
@@ -212,7 +212,7 @@ fn text_of(area: &[u8]) -> String {
             &text[..end.unwrap_or(text.len())]
         }
     };
-    region::shape::text(text)
+    region::layout::text(text)
 }
 
 #[cfg(test)]

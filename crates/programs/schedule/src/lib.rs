@@ -23,7 +23,7 @@
 //! | PCBs that are limited to partitions; partitions that are offline | [`haldb`], `offline` |
 //! | calls on database PCBs; a load and what it leaves | `database`, `load` |
 //! | calls on sequential files | `file` |
-//! | which PCBs there are, what they look like to a program | `pcbs`, `shapes` |
+//! | which PCBs there are, what they look like to a program | `pcbs`, `layouts` |
 //! | sync points, CHKP, XRST | `sync`; what is restarted from: `restart`, `search` |
 //! | what a checkpoint keeps; the records of a step | `checkpoint`; `step_records` |
 //! | SETS, SETU, ROLS | `points` |
@@ -43,7 +43,6 @@
 //! 4. A database whose load has not ended normally is never taken for a loaded one.
 
 mod aib;
-mod apart;
 mod checkpoint;
 mod database;
 pub mod encoding;
@@ -52,12 +51,14 @@ mod file;
 pub mod haldb;
 mod inquiry;
 mod intents;
+mod layouts;
 mod limits;
 mod load;
 pub mod messages;
 mod moment;
 mod offline;
 mod options;
+mod output_files;
 mod pcbs;
 mod points;
 mod queues;
@@ -67,7 +68,6 @@ mod schedule;
 mod search;
 mod server;
 mod service;
-mod shapes;
 mod statistics;
 mod step_records;
 mod sync;
@@ -76,11 +76,11 @@ mod terminal;
 mod unit;
 mod userlog;
 
-pub use apart::{outputs_of, refuse_same_files};
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Closed, Intents, claims_of};
 pub use options::{Mode, Options, RegionKind, User};
+pub use output_files::{outputs_of, refuse_same_files};
 pub use records::Catalogs;
 pub use schedule::{Environment, Schedule};
 pub use statistics::{NoPools, PoolFigures, Pools};

@@ -30,7 +30,7 @@ pub(crate) struct Loads {
     of_pcb: BTreeMap<usize, Arc<Database>>,
     begun: Vec<Arc<Database>>,
     /// Those of which the operator was told that they are not empty.
-    told: BTreeSet<DbdName>,
+    reported: BTreeSet<DbdName>,
     inserts: u32,
 }
 
@@ -108,7 +108,7 @@ impl Loads {
                 Ok(Begun::Yes)
             }
             Err(error @ (HierarchyError::NotEmpty(_) | HierarchyError::Loading(_))) => {
-                if self.told.insert(database.name()) {
+                if self.reported.insert(database.name()) {
                     // A program shows AI at best; what to do, the operator has to know.
                     tell(&format!("{error} ({}): status AI\n{}", error.code(), error.remedy()));
                 }

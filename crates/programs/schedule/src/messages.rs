@@ -19,7 +19,7 @@
 
 use std::sync::Arc;
 
-use region::shape::Name;
+use region::layout::Name;
 use region::{Abend, IoFeedback};
 use store::{CommitSink, Store};
 

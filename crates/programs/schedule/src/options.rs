@@ -6,7 +6,7 @@
 use std::io::Write as _;
 
 use placement::BatchLog;
-use region::shape::Name;
+use region::layout::Name;
 
 /// Who runs a program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 //! Invariants:
 //! 1. The I/O PCB is number 0; PCB number n of the program is slot n - 1 of the call engine's
 //!    session.
-//! 2. There is one shape for each PCB.
+//! 2. There is one layout for each PCB.
 
 use std::sync::Arc;
 
 use gsam::Gsam;
 use hierarchy::Database;
 use region::Reply;
-use region::shape::{NO_NAME, Name, PcbKind, PcbShape};
+use region::layout::{NO_NAME, Name, PcbKind, PcbLayout};
 
 use crate::file::FilePcb;
 
@@ -26,19 +26,19 @@ pub(crate) enum Pcb {
 /// All of them, by number.
 pub(crate) struct Pcbs {
     pcbs: Vec<Pcb>,
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
 }
 
 impl Pcbs {
     /// The I/O PCB alone.
-    pub(crate) fn new(io: PcbShape) -> Pcbs {
-        Pcbs { pcbs: vec![Pcb::Io], shapes: vec![io] }
+    pub(crate) fn new(io: PcbLayout) -> Pcbs {
+        Pcbs { pcbs: vec![Pcb::Io], layouts: vec![io] }
     }
 
     /// Adds the PCB of the next slot.
-    pub(crate) fn push(&mut self, pcb: Pcb, shape: PcbShape) {
+    pub(crate) fn push(&mut self, pcb: Pcb, layout: PcbLayout) {
         self.pcbs.push(pcb);
-        self.shapes.push(shape);
+        self.layouts.push(layout);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -58,8 +58,8 @@ impl Pcbs {
         self.pcbs.iter().skip(1).enumerate()
     }
 
-    pub(crate) fn shapes(&self) -> &[PcbShape] {
-        &self.shapes
+    pub(crate) fn layouts(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
     /// The files of the GSAM PCBs.
@@ -85,7 +85,7 @@ impl Pcbs {
 
     /// The DBD of a slot; blank if its PCB has none.
     pub(crate) fn dbd_of(&self, slot: usize) -> Name {
-        match self.shapes.get(slot + 1).map(|shape| &shape.kind) {
+        match self.layouts.get(slot + 1).map(|layout| &layout.kind) {
             Some(PcbKind::Database(database)) => database.dbd,
             Some(PcbKind::Gsam(gsam)) => gsam.dbd,
             _ => NO_NAME,

@@ -20,7 +20,7 @@ use dli::Session;
 use mqi::server::{Carried, Managed, Points};
 use queue_manager::options::ConnectOptions;
 use region::Abend;
-use region::shape::Name;
+use region::layout::Name;
 use store::Store;
 
 use crate::error::abend;
@@ -46,7 +46,7 @@ impl<S: Store> Queues<S> {
     ) -> Queues<S> {
         let mut who = ConnectOptions {
             user: user.to_owned(),
-            application: region::shape::text(program),
+            application: region::layout::text(program),
             ..ConnectOptions::default()
         };
         if kind != RegionKind::Batch {

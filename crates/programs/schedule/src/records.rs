@@ -3,7 +3,7 @@
 //! | program | unit of work of a change |
 //! |---|---|
 //! | has sync points | that of its calls: CHKP, SYNC and the normal end commit, all else backs out |
-//! | has none | its own ([`file_handler::apart`]): durable at CLOSE, and after a second at the latest |
+//! | has none | its own ([`file_handler::own_units`]): durable at CLOSE, and after a second at the latest |
 //!
 //! Invariants:
 //! 1. What a program with sync points changes in a data set is committed and backed out with what
@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use dli::Session;
 use file_handler::Clusters;
-use file_handler::apart::{self, Apart};
-use file_handler::nature::nature;
+use file_handler::own_units::{self, Apart};
+use file_handler::request_kind::nature;
 use file_handler::{FileStatus, wire};
 use region::Abend;
 use seam::clock::Clock;
@@ -175,7 +175,7 @@ impl<S: Store> Records<S> {
                 };
                 let mut files = lone.ticking.apart.lock();
                 if let Err(error) = files.serve(nature, request, answer) {
-                    apart::refuse(request, &error, answer);
+                    own_units::refuse(request, &error, answer);
                 }
                 Ok(())
             }

@@ -115,7 +115,7 @@ impl Restart {
     pub(crate) fn sought<S: Store>(&self, store: &S, wanted: &str) -> Result<Checkpoint, Abend> {
         let mut updated = Vec::new();
         for name in &self.updates {
-            let replaced = hierarchy::replaced::all(store, *name);
+            let replaced = hierarchy::replacements::all(store, *name);
             updated.push((*name, replaced.map_err(|error| because(NO_RESTART, &error))?));
         }
         let found = self.records.find(store, wanted, &updated);

@@ -23,7 +23,7 @@ use dli::{Session, SessionOptions};
 use gsam::FileSpec;
 use hierarchy::Database;
 use mqi::server::Managed;
-use region::shape::Name;
+use region::layout::Name;
 use region::{Abend, Feedback, Reply};
 use seam::Seam;
 use seam::clock::Clock;
@@ -33,6 +33,7 @@ use crate::error::ScheduleError;
 use crate::file::FilePcb;
 use crate::haldb;
 use crate::intents::{Claimed, Intents, updates_of};
+use crate::layouts;
 use crate::limits::Limits;
 use crate::load::Loads;
 use crate::messages::Messages;
@@ -44,7 +45,6 @@ use crate::points::Points;
 use crate::queues::Queues;
 use crate::records::{Catalogs, Records};
 use crate::restart::Restart;
-use crate::shapes;
 use crate::statistics::{Pools, Statistics};
 use crate::tally::Tally;
 use crate::terminal::Terminals;
@@ -126,8 +126,8 @@ impl<S: Store> Schedule<S> {
         for (slot, partitions) in seen {
             session.limit(slot, partitions);
         }
-        let io = shapes::io_feedback(psb, &options, Moment::now(&*seam.clock));
-        let mut pcbs = Pcbs::new(shapes::of_io(psb, online, io));
+        let io = layouts::io_feedback(psb, &options, Moment::now(&*seam.clock));
+        let mut pcbs = Pcbs::new(layouts::of_io(psb, online, io));
         for (slot, pcb) in psb.pcbs.iter().enumerate() {
             let ours = match &pcb.kind {
                 ResolvedKind::Terminal(_) => Pcb::Alternate,
@@ -138,8 +138,8 @@ impl<S: Store> Schedule<S> {
                 }
             };
             let file = if let Pcb::File(file) = &ours { Some(file.gsam()) } else { None };
-            let shape = shapes::of_pcb(pcb, session.area_max(slot), file);
-            pcbs.push(ours, shape);
+            let layout = layouts::of_pcb(pcb, session.area_max(slot), file);
+            pcbs.push(ours, layout);
         }
         let source = definitions.psb(psb.name);
         let unit = UnitOfWork {
@@ -162,7 +162,7 @@ impl<S: Store> Schedule<S> {
             statistics: Statistics::new(pools),
             tally: Tally::default(),
             is_over: false,
-            program: Program { psb: psb.name, name: shapes::named(&options.program), options },
+            program: Program { psb: psb.name, name: layouts::named(&options.program), options },
             claimed,
         })
     }

@@ -12,7 +12,7 @@
 //! 2. A record that a backout has taken back is none.
 
 use definitions::DbdName;
-use hierarchy::replaced::Replaced;
+use hierarchy::replacements::Replaced;
 
 use crate::checkpoint::{Checkpoint, Event, Record};
 

@@ -16,7 +16,7 @@
 
 use definitions::Function;
 use file_handler::FileStatus;
-use region::shape::PcbShape;
+use region::layout::PcbLayout;
 use region::{Abend, Ending, Failure, Feedback, Reply, Request, Server};
 use store::Store;
 
@@ -100,8 +100,8 @@ impl<S: Store> Schedule<S> {
 }
 
 impl<S: Store> Server for Schedule<S> {
-    fn pcbs(&self) -> &[PcbShape] {
-        self.pcbs.shapes()
+    fn pcbs(&self) -> &[PcbLayout] {
+        self.pcbs.layouts()
     }
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use definitions::{DbdName, PsbName};
-use hierarchy::replaced::Replaced;
+use hierarchy::replacements::Replaced;
 use store::{
     Cursor, KeyRange, Position, Read, SetAttributes, SetId, Store, StoreError, Unit, UnitOptions,
 };

@@ -177,7 +177,7 @@ impl<S: Store> Schedule<S> {
                     self.show(number, status.0, reply);
                 }
                 _ => {
-                    let dbd = region::shape::text(&spot.dbd);
+                    let dbd = region::layout::text(&spot.dbd);
                     let text = format!(
                         "PCB {number} of PSB {} was for {dbd} at the checkpoint and is not now. \
                          Restart with the PSB that the checkpoint was taken with",

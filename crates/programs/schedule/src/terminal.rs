@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use definitions::Function;
 use definitions::resolve::{ResolvedKind, ResolvedPsb};
-use region::shape::{NO_NAME, Name};
+use region::layout::{NO_NAME, Name};
 use region::{Abend, AibReply, Feedback, IoFeedback, Reply, Request};
 use store::{CommitSink, Store};
 
@@ -232,16 +232,16 @@ impl<S: Store> Terminals<S> {
         }
         let name = |at: usize| -> Name { std::array::from_fn(|index| area[at + index]) };
         let may = self.messages.as_ref().and_then(|messages| messages.may_use(name(4), name(12)));
-        let said = match may {
+        let verdict = match may {
             None => NOT_PROTECTED,
             Some(true) => 0,
             Some(false) => REFUSED,
         };
         // Behind LL and ZZ: what was found, and what an exit, which there is none of, says.
         area[4..8].fill(0);
-        area[4..6].copy_from_slice(&said.to_be_bytes());
+        area[4..6].copy_from_slice(&verdict.to_be_bytes());
         reply.fill(area.len());
-        if said == REFUSED { *b"A4" } else { *b"  " }
+        if verdict == REFUSED { *b"A4" } else { *b"  " }
     }
 
     /// Puts what the messages owe into the unit of work.

@@ -20,7 +20,7 @@ use crate::data_set::Opening;
 use crate::fcd::{Access, KeyDefinition, OpenMode, Organization};
 use crate::feedback::{feedback_of, of_failure, of_open};
 use crate::generations::Generations;
-use crate::nature::Holder;
+use crate::request_kind::Holder;
 use crate::status::FileStatus;
 use crate::wire::{Request, answer, put_feedback, refuse};
 

@@ -92,7 +92,7 @@ fn spare(path: &Path) -> Done<()> {
 
 /// Whether a file is one of a system, and says so.
 pub(crate) fn is_spared(path: &Path) -> bool {
-    let Some(what) = seam::spared::of_a_system(path) else { return false };
+    let Some(what) = seam::system_files::of_a_system(path) else { return false };
     let path = path.display();
     eprintln!("holdfast: {path} is {what}: no program may write it (HFY036); name another file");
     true

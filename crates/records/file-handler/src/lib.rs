@@ -18,7 +18,7 @@
 //! | sequential, line, printer, relative and indexed files of the machine | [`machine`] |
 //! | data sets of a catalog | [`data_set`]; from afar [`remote`], over [`wire`]; by VSAM [`clusters`] |
 //! | records that come before they are wanted | [`read_ahead`], for the other side `ahead` |
-//! | what a request needs of a unit of work; units of requests that bring none | [`nature`]; [`apart`] |
+//! | what a request needs of a unit of work; units of requests that bring none | [`request_kind`]; [`own_units`] |
 //! | programs that use them as VSAM has them | [`acb_wire`]; by VSAM `acbs`; in C [`abi::rpl`] |
 //! | memory of the program, and the run time's own files | [`caller`], [`abi`] |
 //!
@@ -30,7 +30,6 @@ pub mod abi;
 pub mod acb_wire;
 mod acbs;
 mod ahead;
-pub mod apart;
 pub mod body;
 pub mod caller;
 mod cluster;
@@ -42,11 +41,12 @@ mod generations;
 pub mod handler;
 pub mod machine;
 pub mod name;
-pub mod nature;
 pub mod opcode;
+pub mod own_units;
 pub mod read_ahead;
 pub mod remote;
 mod request;
+pub mod request_kind;
 pub mod status;
 pub mod wire;
 

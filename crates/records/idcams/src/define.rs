@@ -191,18 +191,23 @@ fn cluster<S: Store>(
     now_us: u64,
 ) -> Result<ClusterAttributes, Refusal> {
     let own = parts.own;
-    let said = [
+    let organizations = [
         ("INDEXED", Organization::Keyed),
         ("NONINDEXED", Organization::EntrySequenced),
         ("NUMBERED", Organization::Relative),
         ("LINEAR", Organization::Linear),
     ];
-    let said = said.into_iter().find(|(name, _)| own.has(name)).map(|(_, said)| said);
+    let organizations = organizations
+        .into_iter()
+        .find(|(name, _)| own.has(name))
+        .map(|(_, organizations)| organizations);
     let mut made = match model {
-        Some(Definition::Cluster(model)) if said.is_none_or(|said| said == model.organization) => {
+        Some(Definition::Cluster(model))
+            if organizations.is_none_or(|organizations| organizations == model.organization) =>
+        {
             ClusterAttributes { data_name: None, index_name: None, ..model }
         }
-        _ => ClusterAttributes::new(said.unwrap_or(Organization::Keyed)),
+        _ => ClusterAttributes::new(organizations.unwrap_or(Organization::Keyed)),
     };
     attributes(parts, &mut made, now_us)?;
     if parts.has("KEYS") && made.organization != Organization::Keyed {

@@ -21,10 +21,10 @@ use crate::locate::Located;
 use crate::machine::Output;
 use crate::names::{catalog_of, entry_in, resolved, shown_moment};
 use crate::portable::Writer;
+use crate::portable_cluster;
 use crate::refusal::Refusal;
 use crate::session::{Done, Session};
 use crate::syntax::Command;
-use crate::within;
 
 /// How often progress is told.
 const PROGRESS_RECORDS: u64 = 1000;
@@ -87,7 +87,7 @@ pub(crate) fn create<S: Store>(
     let now_us = session.machine.now_us();
     let output = match located {
         Located::File { path, .. } => session.machine.write(path, false).map_err(failed)?,
-        Located::Entry(entry) => within::write(session, entry, objects)?,
+        Located::Entry(entry) => portable_cluster::write(session, entry, objects)?,
     };
     let output = BufWriter::with_capacity(1 << 20, output);
     Ok((Writer::new(output, now_us).map_err(failed)?, now_us))
@@ -134,8 +134,8 @@ pub(crate) fn object<S: Store>(
             frozen.each(&entry.name, &mut |record, feedback| {
                 count += 1;
                 if count.is_multiple_of(PROGRESS_RECORDS) {
-                    let told = machine.progress(entry.name.as_str(), count);
-                    told.map_err(|error| Refusal::of_end(&error))?;
+                    let reported = machine.progress(entry.name.as_str(), count);
+                    reported.map_err(|error| Refusal::of_end(&error))?;
                 }
                 take(record, feedback)
             })?

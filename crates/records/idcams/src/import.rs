@@ -20,11 +20,11 @@ use crate::load::load;
 use crate::locate::Located;
 use crate::names::{name_of, shown_moment};
 use crate::portable::{Frame, Reader};
+use crate::portable_cluster;
 use crate::refusal::{ERROR, Refusal};
 use crate::session::{Done, Session};
 use crate::syntax::{Command, Parameters, Value, command_of};
 use crate::target::is_empty;
-use crate::within;
 
 pub(crate) type FileReader = Reader<Box<dyn io::Read>>;
 
@@ -64,7 +64,7 @@ pub(crate) fn open<S: Store>(
     let failed = |error: io::Error| Refusal::of_file(located.name(), &error);
     let input = match located {
         Located::File { path, .. } => session.machine.read(path).map_err(failed)?,
-        Located::Entry(entry) => within::read(session, entry)?,
+        Located::Entry(entry) => portable_cluster::read(session, entry)?,
     };
     Reader::new(input).map_err(failed)
 }

@@ -45,6 +45,7 @@ mod machine;
 mod modal;
 mod names;
 mod portable;
+mod portable_cluster;
 mod print;
 mod range;
 mod records;
@@ -57,7 +58,6 @@ mod syntax;
 mod sysprint;
 mod table;
 mod target;
-mod within;
 
 pub use executor::{Executed, Summary, execute};
 pub use fault::{Fault, Place};

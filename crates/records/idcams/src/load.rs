@@ -46,8 +46,8 @@ pub(crate) fn load<S: Store>(
         count += 1;
         bytes += record.len();
         if count.is_multiple_of(COMMIT_RECORDS) || bytes >= COMMIT_BYTES {
-            let told = session.machine.progress(name.as_str(), count);
-            told.map_err(|error| Refusal::of_end(&error))?;
+            let reported = session.machine.progress(name.as_str(), count);
+            reported.map_err(|error| Refusal::of_end(&error))?;
             unit.commit()?;
             unit = session.catalog.store().begin(vsam::unit_options())?;
             bytes = 0;
@@ -75,8 +75,8 @@ pub(crate) fn each<S: Store>(
         take(&record, &feedback)?;
         count += 1;
         if count.is_multiple_of(COMMIT_RECORDS) {
-            let told = session.machine.progress(name.as_str(), count);
-            told.map_err(|error| Refusal::of_end(&error))?;
+            let reported = session.machine.progress(name.as_str(), count);
+            reported.map_err(|error| Refusal::of_end(&error))?;
         }
     }
     unit.backout()?;

@@ -73,8 +73,8 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     if done.is_ok() {
         let machine = &mut *session.machine;
         let mut progress = |name: &str, count| {
-            let told = machine.progress(name, count);
-            told.map_err(|error| Refusal::of_end(&error))
+            let reported = machine.progress(name, count);
+            reported.map_err(|error| Refusal::of_end(&error))
         };
         let counted = (&mut unit, &mut count);
         done = match &mut file {

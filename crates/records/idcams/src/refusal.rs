@@ -95,7 +95,7 @@ impl From<StoreError> for Refusal {
 
 impl From<CatalogError> for Refusal {
     fn from(error: CatalogError) -> Refusal {
-        let said = |error: &CatalogError| format!("{error} ({})", error.code());
+        let coded = |error: &CatalogError| format!("{error} ({})", error.code());
         match &error {
             CatalogError::NotFound(name) => {
                 Refusal::severe("IDC3012I", format!("ENTRY {name} NOT FOUND"))
@@ -103,7 +103,7 @@ impl From<CatalogError> for Refusal {
             CatalogError::NoCatalog(name) => {
                 Refusal::severe("IDC3012I", format!("CATALOG {name} NOT FOUND"))
             }
-            CatalogError::NoGeneration { .. } => Refusal::severe("IDC3012I", said(&error)),
+            CatalogError::NoGeneration { .. } => Refusal::severe("IDC3012I", coded(&error)),
             CatalogError::Exists { .. } => {
                 let text = format!("DUPLICATE DATA SET NAME: {error}");
                 Refusal::severe("IDC3013I", text)
@@ -119,13 +119,13 @@ impl From<CatalogError> for Refusal {
                 let text = format!("{name} IS NOT EMPTY: delete its entries first, or with FORCE");
                 Refusal::severe("IDC3028I", text)
             }
-            CatalogError::WrongKind { .. } => Refusal::severe("IDC3019I", said(&error)),
-            CatalogError::Attributes { .. } => Refusal::severe("IDC3210I", said(&error)),
-            CatalogError::Name(_) => Refusal::severe("IDC3203I", said(&error)),
-            CatalogError::DuplicateKey { .. } => Refusal::severe("IDC1646I", said(&error)),
+            CatalogError::WrongKind { .. } => Refusal::severe("IDC3019I", coded(&error)),
+            CatalogError::Attributes { .. } => Refusal::severe("IDC3210I", coded(&error)),
+            CatalogError::Name(_) => Refusal::severe("IDC3203I", coded(&error)),
+            CatalogError::DuplicateKey { .. } => Refusal::severe("IDC1646I", coded(&error)),
             CatalogError::Store(store) => Refusal::from(store.clone()),
             _ => {
-                let text = format!("CATALOG ERROR: {}. {}", said(&error), error.remedy());
+                let text = format!("CATALOG ERROR: {}. {}", coded(&error), error.remedy());
                 Refusal::severe("IDC3014I", text)
             }
         }

@@ -78,7 +78,7 @@ fn forms(
     from: &Option<vsam::ClusterAttributes>,
     to: &Option<vsam::ClusterAttributes>,
 ) -> Result<(Form, Form), Refusal> {
-    let said = |located: &Located| match located {
+    let form_of = |located: &Located| match located {
         Located::File { form, .. } => *form,
         Located::Entry(_) => None,
     };
@@ -87,8 +87,8 @@ fn forms(
         Located::File { .. } => form,
         Located::Entry(_) => Some(Form::Variable),
     };
-    let source = said(input).or(usual_form(to.as_ref())).or(said(output));
-    let target = said(output).or(usual_form(from.as_ref())).or(said(input));
+    let source = form_of(input).or(usual_form(to.as_ref())).or(form_of(output));
+    let target = form_of(output).or(usual_form(from.as_ref())).or(form_of(input));
     let (source, target) = (needed(input, source), needed(output, target));
     match (source, target) {
         (Some(source), Some(target)) => Ok((source, target)),
@@ -134,8 +134,8 @@ impl<S: Store> Copy<S> {
             };
             self.tally.read += 1;
             if self.tally.read.is_multiple_of(PROGRESS_RECORDS) {
-                let told = session.machine.progress(&self.target.name, self.tally.read);
-                told.map_err(|error| Refusal::of_end(&error))?;
+                let reported = session.machine.progress(&self.target.name, self.tally.read);
+                reported.map_err(|error| Refusal::of_end(&error))?;
             }
             match self.one(&mut record, &feedback)? {
                 Put::Done => {

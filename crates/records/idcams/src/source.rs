@@ -74,10 +74,10 @@ impl<S: Store> Source<S> {
                 };
                 (kind, ways)
             }
-            Located::File { path, form: said } => {
+            Located::File { path, form: stated } => {
                 let input = session.machine.read(path);
                 let input = input.map_err(|error| Refusal::of_file(&name, &error))?;
-                let reader = RecordReader::new(input, said.unwrap_or(form), least);
+                let reader = RecordReader::new(input, stated.unwrap_or(form), least);
                 (Kind::File(reader), Ways::default())
             }
         };

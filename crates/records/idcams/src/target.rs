@@ -109,9 +109,9 @@ impl<S: Store> Target<S> {
                     _ => Kind::Cluster { file, position, organization },
                 }
             }
-            Located::File { path, form: said } => {
+            Located::File { path, form: stated } => {
                 let (failed, form) =
-                    (|error: io::Error| Refusal::of_file(&name, &error), said.unwrap_or(form));
+                    (|error: io::Error| Refusal::of_file(&name, &error), stated.unwrap_or(form));
                 let is_ended = match how.appends && session.machine.exists(path) {
                     true => session.machine.read(path).and_then(|input| prove(input, form)),
                     false => Ok(true),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | after BEGIN, up to COMMIT or BACKOUT | the program's |
 //! | RECEIVED; MARK | its own; the program's, which has to be begun |
-//! | others | their own ([`file_handler::apart`]) |
+//! | others | their own ([`file_handler::own_units`]) |
 //!
 //! Invariants:
 //! 1. A record that was read for update stays locked until the next request through the same file
@@ -15,8 +15,8 @@
 
 use std::sync::Arc;
 
-use file_handler::apart::{Apart, refuse, status_of};
-use file_handler::nature::{Holder, Nature, nature};
+use file_handler::own_units::{Apart, refuse, status_of};
+use file_handler::request_kind::{Holder, Nature, nature};
 use file_handler::wire::{self, Request, plain_answer};
 use file_handler::{Clusters, FileStatus, acb_wire};
 use store::{Read, SetAttributes, Store, StoreError, Unit as _};

@@ -15,16 +15,16 @@
 //! | what a record is to a handler that has columns | [`columns`] |
 //! | another Holdfast system as a handler | [`system`] |
 //! | who sends changes on, and when | [`sender`] |
-//! | a file that is sent anew | [`anew`] |
+//! | a file that is sent anew | [`resending`] |
 //!
 //! Invariants:
 //! 1. What was not sent stays where it is: no failure of a handler loses a change, or has a program
 //!    wait.
 //! 2. Changes of one record come there in the order in which they were committed.
 
-pub mod anew;
 pub mod columns;
 pub mod registry;
+pub mod resending;
 pub mod sender;
 pub mod system;
 

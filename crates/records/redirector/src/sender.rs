@@ -234,7 +234,7 @@ impl Drop for Sender {
 struct Waits {
     rounds: u32,
     left: u32,
-    told: bool,
+    warned: bool,
 }
 
 struct Rounds<S: Store> {
@@ -274,11 +274,11 @@ impl<S: Store> Rounds<S> {
     }
 
     fn note(&mut self, number: ObjectNumber, error: &SendError) {
-        let fresh = Waits { rounds: 1, left: 0, told: false };
+        let fresh = Waits { rounds: 1, left: 0, warned: false };
         let waits = self.waits.entry(number).or_insert(fresh);
         waits.rounds = (waits.rounds * 2).min(PATIENCE_MAX);
         waits.left = waits.rounds;
-        if !std::mem::replace(&mut waits.told, true) {
+        if !std::mem::replace(&mut waits.warned, true) {
             (self.complain)(&error.to_string());
         }
     }

@@ -75,7 +75,7 @@ fn refused(what: impl Into<String>) -> HandlerError {
 }
 
 /// What an answer says besides its record.
-struct Told {
+struct RplReply {
     reason: u8,
     number: u64,
 }
@@ -106,13 +106,13 @@ impl Remote {
         };
         let mode = OpenMode::InputOutput;
         let open = AcbRequest::Open { mode, reset: false, strings: 0, name: name.as_bytes() };
-        let told = remote.ask(&open)?;
-        match told.reason {
+        let reply = remote.ask(&open)?;
+        match reply.reason {
             0 => {}
             NO_ENTRY => return Err(refused(format!("there is no {name}"))),
             reason => return Err(refused(format!("{name} cannot be opened: reason {reason}"))),
         }
-        remote.acb = u32::try_from(told.number).map_err(|_| strange())?;
+        remote.acb = u32::try_from(reply.number).map_err(|_| strange())?;
         remote.fits(file)?;
         Ok(remote)
     }
@@ -141,7 +141,7 @@ impl Remote {
         Err(refused("organization, key or longest record are others there"))
     }
 
-    fn ask(&mut self, request: &AcbRequest<'_>) -> Result<Told, HandlerError> {
+    fn ask(&mut self, request: &AcbRequest<'_>) -> Result<RplReply, HandlerError> {
         request.write(&mut self.request);
         self.carry()?;
         let answer = AcbAnswer::read(&self.answer).ok_or_else(strange)?;
@@ -155,7 +155,7 @@ impl Remote {
         if reason == LogicalReason::NoSpace.number() {
             return Err(HandlerError::NoSpace("the other system".into()));
         }
-        Ok(Told { reason, number: answer.number })
+        Ok(RplReply { reason, number: answer.number })
     }
 
     fn carry(&mut self) -> Result<(), HandlerError> {
@@ -167,13 +167,13 @@ impl Remote {
 
     /// A request of the unit of work, or about batches.
     fn unit(&mut self, request: &[u8]) -> Result<u64, HandlerError> {
-        match self.told(request)? {
+        match self.exchange(request)? {
             (FileStatus::DONE, number) => Ok(number),
             (status, _) => Err(refused(format!("its unit of work ends with status {status:?}"))),
         }
     }
 
-    fn told(&mut self, request: &[u8]) -> Result<(FileStatus, u64), HandlerError> {
+    fn exchange(&mut self, request: &[u8]) -> Result<(FileStatus, u64), HandlerError> {
         self.request.clear();
         self.request.extend_from_slice(request);
         self.carry()?;
@@ -186,7 +186,7 @@ impl Remote {
         (verb, string, options): (Verb, u16, u32),
         key: &[u8],
         record: &[u8],
-    ) -> Result<Told, HandlerError> {
+    ) -> Result<RplReply, HandlerError> {
         let number: [u8; 4];
         let argument = match key.try_into().map(u32::from_be_bytes) {
             Ok(wanted) if self.by_number => {
@@ -201,11 +201,11 @@ impl Remote {
     }
 
     /// The record of the last answer, with its key.
-    fn row(&self, told: &Told, file_key: Option<vsam::KeyField>) -> Result<Row, HandlerError> {
+    fn row(&self, reply: &RplReply, file_key: Option<vsam::KeyField>) -> Result<Row, HandlerError> {
         let record = AcbAnswer::read(&self.answer).ok_or_else(strange)?.record.to_vec();
         let key = match file_key {
             Some(field) => field.of(&record).ok_or_else(strange)?.to_vec(),
-            None => u32::try_from(told.number).map_err(|_| strange())?.to_be_bytes().to_vec(),
+            None => u32::try_from(reply.number).map_err(|_| strange())?.to_be_bytes().to_vec(),
         };
         Ok(Row { key, record })
     }
@@ -218,14 +218,14 @@ impl Remote {
             whole[3] = 1;
         }
         let options = Options::KEYED | Options::GREATER_OR_EQUAL;
-        let told = self.rpl((Verb::Point, READS, options), &whole, b"")?;
-        found(&told)
+        let reply = self.rpl((Verb::Point, READS, options), &whole, b"")?;
+        found(&reply)
     }
 
     fn last(&mut self) -> Result<bool, HandlerError> {
         let options = Options::KEYED | Options::BACKWARD | Options::LAST;
-        let told = self.rpl((Verb::Point, READS, options), b"", b"")?;
-        found(&told)
+        let reply = self.rpl((Verb::Point, READS, options), b"", b"")?;
+        found(&reply)
     }
 }
 
@@ -249,8 +249,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-fn found(told: &Told) -> Result<bool, HandlerError> {
-    match told.reason {
+fn found(reply: &RplReply) -> Result<bool, HandlerError> {
+    match reply.reason {
         0 => Ok(true),
         reason if is(reason, LogicalReason::NotFound) || is(reason, LogicalReason::EndOfData) => {
             Ok(false)
@@ -279,11 +279,11 @@ impl Rows {
     ) -> Result<(), HandlerError> {
         let options = Options::KEYED | if backward { Options::BACKWARD } else { 0 };
         while rows.len() < most {
-            let told = self.remote.rpl((Verb::Get, READS, options), b"", b"")?;
-            if !found(&told)? {
+            let reply = self.remote.rpl((Verb::Get, READS, options), b"", b"")?;
+            if !found(&reply)? {
                 break;
             }
-            let row = self.remote.row(&told, self.key)?;
+            let row = self.remote.row(&reply, self.key)?;
             if beyond != Some(&row.key) {
                 rows.push(row);
             }
@@ -294,14 +294,14 @@ impl Rows {
     /// Reads a record to change it; whether it is there.
     fn hold(&mut self, key: &[u8]) -> Result<bool, HandlerError> {
         let options = Options::KEYED | Options::DIRECT | Options::UPDATE;
-        let told = self.remote.rpl((Verb::Get, CHANGES, options), key, b"")?;
-        found(&told)
+        let reply = self.remote.rpl((Verb::Get, CHANGES, options), key, b"")?;
+        found(&reply)
     }
 
     fn put(&mut self, key: &[u8], record: &[u8], held: bool) -> Result<Changed, HandlerError> {
         let how = if held { Options::UPDATE } else { Options::DIRECT };
-        let told = self.remote.rpl((Verb::Put, CHANGES, Options::KEYED | how), key, record)?;
-        match told.reason {
+        let reply = self.remote.rpl((Verb::Put, CHANGES, Options::KEYED | how), key, record)?;
+        match reply.reason {
             0 => Ok(Changed::Done),
             reason if is(reason, LogicalReason::Duplicate) => Ok(Changed::Exists),
             reason => Err(refused(format!("PUT ends with reason {reason}"))),
@@ -309,8 +309,8 @@ impl Rows {
     }
 
     fn erase(&mut self) -> Result<(), HandlerError> {
-        let told = self.remote.rpl((Verb::Erase, CHANGES, Options::KEYED), b"", b"")?;
-        if found(&told)? { Ok(()) } else { Err(strange()) }
+        let reply = self.remote.rpl((Verb::Erase, CHANGES, Options::KEYED), b"", b"")?;
+        if found(&reply)? { Ok(()) } else { Err(strange()) }
     }
 
     /// Makes a change that stands there afterwards; anything else is an error that names its key.
@@ -379,9 +379,9 @@ impl Handler for Rows {
                 let is_zero = self.remote.by_number && key == [0; 4];
                 if with && !is_zero {
                     let options = Options::KEYED | Options::DIRECT;
-                    let told = self.remote.rpl((Verb::Get, CHANGES, options), key, b"")?;
-                    if found(&told)? {
-                        let row = self.remote.row(&told, self.key)?;
+                    let reply = self.remote.rpl((Verb::Get, CHANGES, options), key, b"")?;
+                    if found(&reply)? {
+                        let row = self.remote.row(&reply, self.key)?;
                         rows.push(row);
                     }
                 }
@@ -447,7 +447,7 @@ impl Handler for Rows {
             self.clear()?;
         }
         self.remote.unit(&[BEGIN])?;
-        let done = match self.remote.told(&mark(&source.0, number)) {
+        let done = match self.remote.exchange(&mark(&source.0, number)) {
             Ok((FileStatus::DONE, _)) => changes.iter().try_for_each(|one| self.apply_one(one)),
             // Somebody else has sent it meanwhile.
             Ok((FileStatus::KEY_EXISTS, _)) => Ok(()),

@@ -20,7 +20,7 @@
 //! | how alternate indexes follow their base; how one is built | `upgrade`, `build` |
 //! | an index's own records; bulk loads | `raw`, `load` |
 //! | what a request answers | `feedback` |
-//! | clusters whose records or changes go elsewhere | `redirection`, `redirect`, `elsewhere`, `redirected`, [`handler`]; what is sent on: `forward`, `unsent` |
+//! | clusters whose records or changes go elsewhere | `redirection`, `redirect`, `handler_rows`, `redirected`, [`handler`]; what is sent on: `forward`, `unsent` |
 //! | copies of many clusters while they are in use | `snap`; their records at one moment: `freeze` |
 //!
 //! Invariants:
@@ -44,7 +44,6 @@ mod catalog;
 mod change;
 mod deferred;
 mod define;
-mod elsewhere;
 mod entry;
 mod error;
 pub mod feedback;
@@ -52,6 +51,7 @@ mod forward;
 mod freeze;
 mod generations;
 pub mod handler;
+mod handler_rows;
 mod layout;
 mod load;
 mod name;

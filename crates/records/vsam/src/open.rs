@@ -18,12 +18,12 @@ use store::{Cover, SetId, Store, StoreError, Unit as _};
 use crate::ahead::Ahead;
 use crate::attributes::{ClusterAttributes, Organization, Share};
 use crate::catalog::{Catalog, Shared, wrong_kind};
-use crate::elsewhere::Elsewhere;
 use crate::entry::{Definition, Entry, Kind, State};
 use crate::error::{CatalogError, OpenError};
 use crate::feedback::{Failure, LogicalReason};
 use crate::forward::Forward;
 use crate::handler::{Described, HandlerError};
+use crate::handler_rows::HandlerRows;
 use crate::layout::Shape;
 use crate::load::Load;
 use crate::name::DataSetName;
@@ -104,7 +104,7 @@ pub(crate) enum Route {
     /// An alternate index whose own records are read.
     Index(Index),
     /// A handler, which has the records.
-    Elsewhere(Box<Elsewhere>),
+    HandlerRows(Box<HandlerRows>),
 }
 
 /// Files get numbers, so that a position is known to be of another file.
@@ -171,7 +171,7 @@ impl<S: Store> Catalog<S> {
         described: Described,
         sphere: &Sphere,
         (mode, options): (OpenMode, &OpenOptions),
-    ) -> Result<Option<Box<Elsewhere>>, OpenError> {
+    ) -> Result<Option<Box<HandlerRows>>, OpenError> {
         let (name, to) = (described.name.clone(), described.redirection.to.clone());
         if sphere.index.is_some() {
             let what = "its records are at a handler, and no alternate index knows them";
@@ -181,7 +181,7 @@ impl<S: Store> Catalog<S> {
         let none = || HandlerError::Refused("nobody here knows handlers".into());
         let handlers = self.handlers().ok_or_else(none).map_err(failed)?;
         let reuse = described.attributes.reuse;
-        let elsewhere = Elsewhere::open(handlers, described).map_err(failed)?;
+        let elsewhere = HandlerRows::open(handlers, described).map_err(failed)?;
         if mode == OpenMode::Output || (options.reset && mode.writes()) {
             if reuse {
                 elsewhere.clear().map_err(failed)?;
@@ -302,11 +302,11 @@ impl<S: Store> Catalog<S> {
         attributes: ClusterAttributes,
         set: SetId,
         (mode, options): (OpenMode, &OpenOptions),
-        (ticket, elsewhere): (Ticket, Option<Box<Elsewhere>>),
+        (ticket, elsewhere): (Ticket, Option<Box<HandlerRows>>),
     ) -> Result<File<S>, OpenError> {
         let is_elsewhere = elsewhere.is_some();
         let route = match &sphere.index {
-            None => elsewhere.map_or(Route::Base, Route::Elsewhere),
+            None => elsewhere.map_or(Route::Base, Route::HandlerRows),
             Some(index) if index.state != State::Ready => {
                 return Err(OpenError::NotBuilt(index.name.clone()));
             }
@@ -433,7 +433,7 @@ impl<S: Store> File<S> {
             return Err(Failure::logical(LogicalReason::NotOpenForThis));
         };
         let (walked, peeks) = match &self.route {
-            Route::Base | Route::Elsewhere(_) => (self.set, false),
+            Route::Base | Route::HandlerRows(_) => (self.set, false),
             Route::Path(index) => (index.set, !index.unique),
             Route::Index(index) => (index.set, true),
         };

@@ -117,7 +117,7 @@ impl<S: Store> File<S> {
         self.check_read(position, intent)?;
         self.check_search(search)?;
         position.lose();
-        if search.by == Match::Equal && matches!(self.route, Route::Base | Route::Elsewhere(_)) {
+        if search.by == Match::Equal && matches!(self.route, Route::Base | Route::HandlerRows(_)) {
             match search.target {
                 Target::Key(key) => return self.direct(unit, position, key, intent, record),
                 Target::Number(RecordNumber(number)) => {
@@ -198,7 +198,7 @@ impl<S: Store> File<S> {
     /// Whether records can be addressed like that here.
     pub(crate) fn check_access(&self, position: &Position<S>) -> Result<(), Failure> {
         use Access::{Addressed, Keyed};
-        let of_base = matches!(self.route, Route::Base | Route::Elsewhere(_));
+        let of_base = matches!(self.route, Route::Base | Route::HandlerRows(_));
         match (self.attributes.organization, position.access) {
             (Organization::Linear, Some(Keyed)) => no(LogicalReason::KeyedAccess),
             (Organization::Linear, _) => no(LogicalReason::BadOptions),
@@ -218,10 +218,10 @@ impl<S: Store> File<S> {
     fn check_search(&self, search: &Search<'_>) -> Result<(), Failure> {
         let key_bytes = match (&self.route, self.attributes.organization) {
             (Route::Path(index) | Route::Index(index), _) => Some(index.key.bytes as usize),
-            (Route::Base | Route::Elsewhere(_), Organization::Keyed) => {
+            (Route::Base | Route::HandlerRows(_), Organization::Keyed) => {
                 Some(self.shape.key_bytes())
             }
-            (Route::Base | Route::Elsewhere(_), _) => None,
+            (Route::Base | Route::HandlerRows(_), _) => None,
         };
         match (search.target, key_bytes) {
             (Target::First | Target::Last, _) => Ok(()),
@@ -262,7 +262,7 @@ impl<S: Store> File<S> {
         intent: Intent,
         record: &mut Vec<u8>,
     ) -> Result<Feedback, Failure> {
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             return self.direct_elsewhere(unit, (there, position), key, intent, record);
         }
         if !unit.get(self.set, key, read_of(intent), record).map_err(of_base)? {
@@ -323,7 +323,7 @@ impl<S: Store> File<S> {
             true if successor(key, &mut buffers.bound) => cursor.seek(At::Before(&buffers.bound)),
             true => cursor.seek(At::Back),
         }
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             let equal = (search.by == Match::Equal).then_some(key);
             let there = (there.as_ref(), position);
             return self.find_elsewhere(there, equal, absent, (step_back, backward));
@@ -368,7 +368,7 @@ impl<S: Store> File<S> {
     ) -> Result<Feedback, Failure> {
         match &self.route {
             Route::Base => self.step_base(unit, position, direction, intent, record),
-            Route::Elsewhere(there) => {
+            Route::HandlerRows(there) => {
                 self.step_elsewhere(unit, (there, position), direction, intent, record)
             }
             Route::Path(index) => {

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 use store::{Cursor as _, LockMode, LockName, Position as At, Store, Unit as _, Wait};
 
 use crate::attributes::Organization;
-use crate::elsewhere::{Change, Elsewhere};
 use crate::feedback::{Component, Failure, Feedback, LogicalReason};
 use crate::handler::{Changed, HandlerError, Row};
+use crate::handler_rows::{Change, HandlerRows};
 use crate::open::File;
 use crate::position::{Direction, Intent, Position};
 use crate::read::{step_back, too_small};
@@ -37,7 +37,7 @@ impl<S: Store> File<S> {
     fn locked_row(
         &self,
         unit: &mut S::Unit,
-        elsewhere: &Elsewhere,
+        elsewhere: &HandlerRows,
         key: &[u8],
         intent: Intent,
     ) -> Result<Option<Row>, Failure> {
@@ -54,7 +54,7 @@ impl<S: Store> File<S> {
     pub(crate) fn direct_elsewhere(
         &self,
         unit: &mut S::Unit,
-        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        (elsewhere, position): (&HandlerRows, &mut Position<S>),
         key: &[u8],
         intent: Intent,
         record: &mut Vec<u8>,
@@ -91,7 +91,7 @@ impl<S: Store> File<S> {
     /// it be the next one. `equal`: how its key has to begin; `absent`: the reason if none does.
     pub(crate) fn find_elsewhere(
         &self,
-        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        (elsewhere, position): (&HandlerRows, &mut Position<S>),
         equal: Option<&[u8]>,
         absent: LogicalReason,
         (step_back, backward): (bool, bool),
@@ -116,7 +116,7 @@ impl<S: Store> File<S> {
     pub(crate) fn step_elsewhere(
         &self,
         unit: &mut S::Unit,
-        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        (elsewhere, position): (&HandlerRows, &mut Position<S>),
         direction: Direction,
         intent: Intent,
         record: &mut Vec<u8>,
@@ -166,7 +166,7 @@ impl<S: Store> File<S> {
     pub(crate) fn insert_elsewhere(
         &self,
         unit: &mut S::Unit,
-        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        (elsewhere, position): (&HandlerRows, &mut Position<S>),
         key: &[u8],
         record: &[u8],
     ) -> Result<Feedback, Failure> {
@@ -184,7 +184,7 @@ impl<S: Store> File<S> {
     pub(crate) fn replace_elsewhere(
         &self,
         unit: &mut S::Unit,
-        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        (elsewhere, position): (&HandlerRows, &mut Position<S>),
         key: &[u8],
         record: &[u8],
     ) -> Result<Feedback, Failure> {
@@ -209,7 +209,7 @@ impl<S: Store> File<S> {
     pub(crate) fn remove_elsewhere(
         &self,
         unit: &mut S::Unit,
-        (elsewhere, position): (&Elsewhere, &mut Position<S>),
+        (elsewhere, position): (&HandlerRows, &mut Position<S>),
         key: &[u8],
     ) -> Result<Feedback, Failure> {
         self.lock_row(unit, key, LockMode::Exclusive)?;

@@ -292,7 +292,7 @@ impl<S: Store> File<S> {
 
     /// Where the last record of an entry-sequenced cluster ends.
     fn end_address(&self, unit: &mut S::Unit) -> Result<u64, Failure> {
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             let last = there.rows(At::Back, true, 1)?.pop_front();
             return Ok(last.map_or(0, |row| u64_of(&row.key) + row.record.len() as u64));
         }
@@ -307,7 +307,7 @@ impl<S: Store> File<S> {
     }
 
     fn last_key(&self, unit: &mut S::Unit) -> Result<Option<Vec<u8>>, Failure> {
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             return Ok(there.rows(At::Back, true, 1)?.pop_front().map(|row| row.key));
         }
         let mut cursor = self.catalog.store().cursor(self.set)?;
@@ -345,7 +345,7 @@ impl<S: Store> File<S> {
         key: &[u8],
         record: &[u8],
     ) -> Result<Feedback, Failure> {
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             return self.insert_elsewhere(unit, (there, position), key, record);
         }
         let Position { scratch, buffers, counts, sphere, .. } = position;
@@ -386,7 +386,7 @@ impl<S: Store> File<S> {
         record: &[u8],
         at_cursor: bool,
     ) -> Result<Feedback, Failure> {
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             return self.replace_elsewhere(unit, (there, position), key, record);
         }
         let Position { cursor, scratch, buffers, counts, sphere, .. } = position;
@@ -435,7 +435,7 @@ impl<S: Store> File<S> {
         position: &mut Position<S>,
         key: &[u8],
     ) -> Result<Feedback, Failure> {
-        if let Route::Elsewhere(there) = &self.route {
+        if let Route::HandlerRows(there) = &self.route {
             return self.remove_elsewhere(unit, (there, position), key);
         }
         let Position { scratch, buffers, counts, sphere, .. } = position;

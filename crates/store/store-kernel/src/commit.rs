@@ -84,7 +84,7 @@ impl DurableSink for Adapter {
         sink.settled(token, outcome);
     }
 
-    fn told(&self) {
+    fn batch_settled(&self) {
         let sink = {
             let mut slab = self.waiting.lock();
             let last = slab.free.len() == slab.entries.len();

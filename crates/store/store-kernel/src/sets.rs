@@ -310,7 +310,7 @@ impl Sets {
     pub(crate) fn empty(&self, kernel: &Arc<Kernel>, set: SetId) -> Result<()> {
         let root = self.handle(set)?.data.shared(ROOT).map(drop);
         if matches!(root, Err(PoolError::Damaged { .. } | PoolError::Read { .. })) {
-            return self.begin_anew(kernel, set);
+            return self.reset(kernel, set);
         }
         self.alone(kernel, set, |uow, handle| {
             Tree::new(kernel, &handle.data).clear().map_err(of_tree)?;
@@ -321,7 +321,7 @@ impl Sets {
 
     /// Another data set becomes the set, an empty one of the same form. A crash in between leaves
     /// none.
-    fn begin_anew(&self, kernel: &Arc<Kernel>, set: SetId) -> Result<()> {
+    fn reset(&self, kernel: &Arc<Kernel>, set: SetId) -> Result<()> {
         let old = self.handle(set)?.data.definition();
         let attributes = attributes_of_successor(&old);
         let (id, conversion) = (DataSetId(0), None);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use btree::{Around, Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, RecordHint, Tree};
 use lock::{Acquired, LockError, LockName, Mode};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use store::{
     Cover, Cursor as _, KeyRange, Locking, Outcome, Position, Read, Result, SetId, StoreError,
 };
@@ -503,7 +503,7 @@ impl Work {
     ) -> Result<Outcome> {
         let handle = &*used.handle;
         if used.locks_keys()
-            && !planted(Plant::NextKeyNotLocked)
+            && !armed(Failpoint::NextKeyNotLocked)
             && !handle.ghosts.is_own(key, self.uow.id())
         {
             return self.insert_into_gap(handle, gap_below(name), key, value);

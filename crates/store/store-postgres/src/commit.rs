@@ -16,7 +16,7 @@ use crate::connection::{Counters, Lane, commit_replicated, stamp_of, token_of};
 use crate::error::{EngineError, Fault, strange};
 use crate::names;
 use crate::pool::Taken;
-use crate::seen::Columns;
+use crate::read_set::Columns;
 use crate::shared::Shared;
 use crate::state::UnitState;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use store::{Cursor, Entry, KeyRange, Position, SetId};
 
-use crate::seen::successor;
+use crate::read_set::successor;
 use crate::sets::{Known, back, front};
 
 /// A place in a set of an [`EngineStore`](crate::EngineStore).

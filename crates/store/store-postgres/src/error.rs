@@ -167,7 +167,7 @@ impl Coded for EngineError {
                  missing: keep its data. Once the engine has the data that you want, start again: \
                  a system asks only for what was confirmed to it since its start."
             }
-            EngineError::Keys(_) => "Look at the key ring and its label.",
+            EngineError::Keys(_) => "Look at the key file and its label.",
         }
         .into()
     }

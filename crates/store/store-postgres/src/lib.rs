@@ -18,7 +18,7 @@
 //!    statement sees one moment.
 //! 2. *Sets under the store's* are read in a transaction that sees one snapshot (REPEATABLE READ),
 //!    so that a unit of work never sees half of what another one did, not even one that will fail.
-//!    Every range that was passed over is noted (`seen`), with how many entries it held and the
+//!    Every range that was passed over is noted (`read_set`), with how many entries it held and the
 //!    sum of their stamps. A lock on a name ends the snapshot; the next read takes a newer one and
 //!    proves there that what was read before still holds, or ends with a conflict.
 //! 3. *The commit* is one short transaction: it proves that everything noted in (2) still holds,
@@ -72,7 +72,7 @@
 //! | `schema.sql` | tables, and the functions that do a step in one round trip |
 //! | `shared`, `sets` | what all units of work of a process share |
 //! | `unit`, `state`, `cursor`, `pages` | the calls; places; what was read ahead |
-//! | `overlay`, `seen` | changes, and what they rest on |
+//! | `overlay`, `read_set` | changes, and what they rest on |
 //! | `commit` | commits and what became of them |
 //! | `names` | locks on names |
 //! | `member`, `systems` | the sign of life of a system; which systems live |
@@ -82,6 +82,7 @@
 //! | `twin` | the same work as hand-written SQL, for measuring |
 //! | `certify` | the conformance suite, for somebody's own engine |
 
+mod bulk;
 pub mod certify;
 mod commit;
 mod connection;
@@ -95,9 +96,9 @@ mod overlay;
 mod pages;
 mod password;
 mod pool;
+mod read_set;
 mod schema;
 mod sealer;
-mod seen;
 mod session;
 mod sets;
 mod shared;
@@ -106,7 +107,6 @@ mod systems;
 #[doc(hidden)]
 pub mod twin;
 mod unit;
-mod whole;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -252,11 +252,11 @@ impl Store for EngineStore {
     }
 
     fn drop_set(&self, set: SetId) -> Result<()> {
-        whole::drop_set(&self.shared, &self.sets, set)
+        bulk::drop_set(&self.shared, &self.sets, set)
     }
 
     fn empty_set(&self, set: SetId) -> Result<()> {
-        whole::empty_set(&self.shared, &self.sets, set)
+        bulk::empty_set(&self.shared, &self.sets, set)
     }
 
     fn set(&self, name: &str) -> Result<Option<SetId>> {
@@ -268,11 +268,11 @@ impl Store for EngineStore {
     }
 
     fn load_sorted(&self, set: SetId, source: &mut impl LoadSource) -> Result<u64> {
-        whole::load(&self.shared, &self.sets, set, source)
+        bulk::load(&self.shared, &self.sets, set, source)
     }
 
     fn draw(&self, set: SetId, count: u32) -> Result<u64> {
-        whole::draw(&self.shared, &self.sets, set, count)
+        bulk::draw(&self.shared, &self.sets, set, count)
     }
 
     fn wait_durable(&self) -> Result<()> {

@@ -133,7 +133,7 @@ pub(crate) fn unlock(unit: &mut UnitState, name: LockName<'_>) -> Result<bool> {
     };
     match freed() {
         Ok(true) => {
-            unit.shared.ring();
+            unit.shared.notify();
             Ok(true)
         }
         Ok(false) => {
@@ -153,7 +153,7 @@ pub(crate) fn release(unit: &UnitState) {
     if release_all(unit).is_err() {
         unit.member.release_later(unit.number);
     }
-    unit.shared.ring();
+    unit.shared.notify();
 }
 
 /// Gives back every name; answers how many the engine knew of.

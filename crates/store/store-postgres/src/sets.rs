@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::error::strange;
-use crate::seen::successor;
+use crate::read_set::successor;
 use crate::shared::Shared;
 
 /// A set as this process knows it.

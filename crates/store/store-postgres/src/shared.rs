@@ -147,7 +147,7 @@ impl Shared {
     }
 
     /// Tells those who wait in this process that a name was given back.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn notify(&self) {
         *self.given_back.lock() += 1;
         self.freed.notify_all();
     }

@@ -10,7 +10,7 @@ use crate::member::Member;
 use crate::overlay::Overlay;
 use crate::pages::Pages;
 use crate::pool::Taken;
-use crate::seen::Seen;
+use crate::read_set::ReadSet;
 use crate::shared::Shared;
 
 /// The state of a unit of work.
@@ -21,7 +21,7 @@ pub(crate) struct UnitState {
     pub(crate) options: UnitOptions,
     begun: Duration,
     pub(crate) overlay: Overlay,
-    pub(crate) seen: Seen,
+    pub(crate) seen: ReadSet,
     /// The sets that were changed.
     pub(crate) written: BTreeSet<SetId>,
     /// Whether one of them is under the store's own discipline.
@@ -46,7 +46,7 @@ impl UnitState {
             options,
             begun,
             overlay: Overlay::default(),
-            seen: Seen::default(),
+            seen: ReadSet::default(),
             written: BTreeSet::new(),
             guarded: false,
             pages: Pages::default(),

@@ -17,8 +17,8 @@ use crate::member::Member;
 use crate::names;
 use crate::overlay::Change;
 use crate::pages::{Page, Row};
+use crate::read_set::successor;
 use crate::sealer::damaged;
-use crate::seen::successor;
 use crate::sets::{Known, Sets, back, check_entry, front, tokened};
 use crate::shared::Shared;
 use crate::state::UnitState;
@@ -575,7 +575,7 @@ impl Unit for EngineUnit {
         match commit::commit(&mut self.state)? {
             commit::Names::Free => {
                 self.ended = true;
-                self.state.shared.ring();
+                self.state.shared.notify();
             }
             commit::Names::Held => self.end(),
         }

@@ -132,7 +132,7 @@
 //! # Ok::<(), store::StoreError>(())
 //! ```
 
-mod chance;
 pub mod conformance;
 pub mod history;
 pub mod model;
+mod rng;

@@ -87,8 +87,8 @@ impl AmqpDoor {
         let users = Arc::new(Users { manager: users, anonymous: settings.anonymous });
         let server = Server::start(&manager, &options, users);
         let server = Arc::new(server.map_err(|error| Failure::Error(Box::new(error)))?);
-        let told = Arc::clone(&server);
-        system.doors().add(Box::new(move || status(&told)));
+        let reported = Arc::clone(&server);
+        system.doors().add(Box::new(move || status(&reported)));
         Ok(Some(AmqpDoor { server, plain }))
     }
 

@@ -9,15 +9,15 @@ use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum, ValueHint};
-use jobs::alone::{Alone, Telling};
+use jobs::alone::{Alone, Reporting};
 use jobs::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, READ, SOCKET, absolute, named};
-use jobs::leftovers::{self, Tells};
+use jobs::leftovers::{self, Detail};
 use jobs::programs::{connect, library, prepare};
 use region::bmp;
+use region::grace_period::Watch;
 use region::host::{self, Ended, Report};
-use region::outlive::Watch;
+use region::layout::{PcbKind, PcbLayout};
 use region::program::{CobolFile, Language, Prepared};
-use region::shape::{PcbKind, PcbShape};
 use region::{Dd, Files, Link as _, RECORDS, Server as _, without_dd};
 use seal::Passphrase;
 use serde_json::json;
@@ -164,7 +164,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let guarded = Guarded::of(&context.seam, &args.system, json)?;
     let dds = dds_of_step(&args.dds, &guarded, args.trace.as_deref())?;
     let mut job = job_of(args, &dds)?;
-    let notes = leftovers::clear(&*context.seam.disk, &job.system, Tells::OfRemoved);
+    let notes = leftovers::clear(&*context.seam.disk, &job.system, Detail::Removed);
     notes.iter().for_each(warn);
     let prepared = prepare(&*context.seam.disk, &job)?;
     if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
@@ -297,7 +297,7 @@ fn play(
     };
     let config = SystemConfig::read_any(&*context.seam.disk, &job.system)?;
     let spared = std::env::join_paths(Places::of(&config, &job.system).folders());
-    command.env(seam::spared::SPARED, spared.unwrap_or_default());
+    command.env(seam::system_files::SPARED, spared.unwrap_or_default());
     if context.output.is_json() {
         command.arg("--json");
         // Standard output is for the report alone.
@@ -350,7 +350,7 @@ fn play(
 fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     let code = ExitCode::from(report.exit_code());
     report.notes.iter().for_each(warn);
-    let told = match (context.output.is_json(), &report.ended) {
+    let printed = match (context.output.is_json(), &report.ended) {
         (true, _) => context.output.document(&report.json()),
         (false, Ended::Normal { .. }) => context.output.line(report),
         (false, _) => {
@@ -358,8 +358,8 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
             Ok(())
         }
     };
-    let told = told.and_then(|()| context.output.flush());
-    told.map_err(|failure| match (failure, &report.ended) {
+    let printed = printed.and_then(|()| context.output.flush());
+    printed.map_err(|failure| match (failure, &report.ended) {
         (Failure::ReaderGone, _) => Failure::ReaderGone,
         (failure, Ended::Normal { .. }) => failure.within("the program's changes are committed"),
         (failure, _) => failure,
@@ -369,8 +369,8 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
 
 /// Opens the stopped system of a job, and schedules its PSB in this process.
 pub(super) fn serve(context: &Context, job: &Job, passphrase: &Passphrase) -> Result<Alone> {
-    let telling = Telling { notices: NOTICES, tells: false };
-    Ok(Alone::open(&context.seam, job, passphrase, any_options(), telling)?)
+    let reporting = Reporting { notices: NOTICES, counts_calls: false };
+    Ok(Alone::open(&context.seam, job, passphrase, any_options(), reporting)?)
 }
 
 /// Says what would run, and that it could.
@@ -380,25 +380,25 @@ fn dry_run(
     prepared: &Prepared,
     passphrase: &PassphraseArgs,
 ) -> Result<ExitCode> {
-    let shapes: Vec<PcbShape> = match job.kind {
-        Kind::Bmp => connect(job)?.shapes().to_vec(),
+    let layouts: Vec<PcbLayout> = match job.kind {
+        Kind::Bmp => connect(job)?.layouts().to_vec(),
         Kind::Dli | Kind::Dbb => {
             let secret = passphrase.get_for(&context.seam, &job.system)?;
             let mut server = serve(context, job, &secret)?;
-            let shapes = server.pcbs().to_vec();
+            let layouts = server.pcbs().to_vec();
             server
                 .end(region::Ending::Abend)
                 .map_err(|failure| Failure::other(failure.text, failure.remedy))?;
-            shapes
+            layouts
         }
     };
     let entries = prepared.entries(job.entry.as_deref()).join(" or ");
-    let listed: Vec<&PcbShape> = shapes.iter().filter(|shape| shape.listed).collect();
+    let listed: Vec<&PcbLayout> = layouts.iter().filter(|layout| layout.listed).collect();
     let output = &mut context.output;
     if output.is_json() {
         let pcbs: Vec<_> = listed
             .iter()
-            .map(|shape| json!({ "name": shape.title(), "kind": kind_of(shape) }))
+            .map(|layout| json!({ "name": layout.title(), "kind": kind_of(layout) }))
             .collect();
         let program = prepared.source();
         let psb = &job.psb;
@@ -408,16 +408,16 @@ fn dry_run(
     }
     output.line(format_args!("program {}, entered at {entries}", prepared.source().display()))?;
     output.line(format_args!("PSB {}, which passes {} PCBs", job.psb, listed.len()))?;
-    for (at, shape) in listed.iter().enumerate() {
-        output.line(format_args!("  {:>2}  {:<8}  {}", at + 1, shape.title(), kind_of(shape)))?;
+    for (at, layout) in listed.iter().enumerate() {
+        output.line(format_args!("  {:>2}  {:<8}  {}", at + 1, layout.title(), kind_of(layout)))?;
     }
     output.line("nothing was run")?;
     super::DONE
 }
 
-fn kind_of(shape: &PcbShape) -> String {
-    let text = region::shape::text;
-    match &shape.kind {
+fn kind_of(layout: &PcbLayout) -> String {
+    let text = region::layout::text;
+    match &layout.kind {
         PcbKind::Io(_) => "I/O".to_owned(),
         PcbKind::Alternate { .. } => "alternate".to_owned(),
         PcbKind::Database(database) => {

@@ -212,7 +212,7 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
         give_up(system, databases, name, &Part::All)?;
         let database = databases.open_unchecked(name)?;
         database.empty(&databases.store)?;
-        database.make_anew(&databases.store)?;
+        database.recreate(&databases.store)?;
         // Somebody may need the space, and the system is stopped in a moment.
         if let AnySystem::Kernel(system) = system {
             system.kernel().shrink_now().map_err(SystemError::from)?;

@@ -14,7 +14,7 @@ use dltest::{
 };
 use jobs::job::{Job, JobFile, Kind, absolute};
 use jobs::programs;
-use region::shape::{PcbKind, PcbShape};
+use region::layout::{PcbKind, PcbLayout};
 use region::{Abend, AibFields, Client, Dd, DirectAnswer, DirectCall, Embedded, Ending, Link};
 
 use super::batch::RegionType;
@@ -119,13 +119,13 @@ impl Tester {
     /// Makes the first calls use the PCB that was asked for, or else the first database.
     fn begin(&mut self, wanted: Option<&str>) -> Result<()> {
         let Some(wanted) = wanted else {
-            let is_database = |shape: &PcbShape| matches!(shape.kind, PcbKind::Database(_));
+            let is_database = |layout: &PcbLayout| matches!(layout.kind, PcbKind::Database(_));
             self.pcb = self.client.pcbs().iter().position(is_database).unwrap_or_default();
             return Ok(());
         };
         self.pcb = self.find(&PcbChoice::of(&wanted.to_ascii_uppercase())).ok_or_else(|| {
             let known: Vec<String> =
-                self.client.pcbs().iter().skip(1).map(PcbShape::title).collect();
+                self.client.pcbs().iter().skip(1).map(PcbLayout::title).collect();
             Failure::usage(
                 format!("the PSB has no PCB {wanted}"),
                 format!("It has {}, numbered from 1.", known.join(", ")),
@@ -136,27 +136,27 @@ impl Tester {
 
     /// The PCB of a name or a number; numbers count the PCBs of the PSB from 1.
     fn find(&self, choice: &PcbChoice) -> Option<usize> {
-        let shapes = self.client.pcbs();
-        let of_database = |shape: &PcbShape| match &shape.kind {
+        let layouts = self.client.pcbs();
+        let of_database = |layout: &PcbLayout| match &layout.kind {
             PcbKind::Database(database) => Some(database.dbd),
             PcbKind::Gsam(gsam) => Some(gsam.dbd),
             PcbKind::Io(_) | PcbKind::Alternate { .. } => None,
         };
         let by_database = |name: &str| {
-            let name = region::shape::name(name);
-            shapes.iter().position(|shape| of_database(shape) == Some(name))
+            let name = region::layout::name(name);
+            layouts.iter().position(|layout| of_database(layout) == Some(name))
         };
         let own = |name: &str| {
-            let name = region::shape::name(name);
-            shapes.iter().position(|shape| shape.name == name)
+            let name = region::layout::name(name);
+            layouts.iter().position(|layout| layout.name == name)
         };
-        let at = |number: u32| usize::try_from(number).ok().filter(|at| *at < shapes.len());
+        let at = |number: u32| usize::try_from(number).ok().filter(|at| *at < layouts.len());
         match choice {
             PcbChoice::Number(number) => at(*number).filter(|at| *at > 0),
             PcbChoice::Nth(number) => at(number.checked_sub(1)?),
             PcbChoice::NthDatabase(number) => {
-                let databases = shapes.iter().enumerate();
-                let mut databases = databases.filter(|(_, shape)| of_database(shape).is_some());
+                let databases = layouts.iter().enumerate();
+                let mut databases = databases.filter(|(_, layout)| of_database(layout).is_some());
                 Some(databases.nth(usize::try_from(number.checked_sub(1)?).ok()?)?.0)
             }
             PcbChoice::Own(name) => own(name),
@@ -167,10 +167,10 @@ impl Tester {
 
     /// What an AIB says: the PCB's name, and of INQY the subfunction in place of an SSA.
     fn aib_fields(&self, request: &Request<'_>, pcb: usize) -> AibFields {
-        let resource = self.client.pcbs().get(pcb).map(|shape| shape.name).unwrap_or_default();
+        let resource = self.client.pcbs().get(pcb).map(|layout| layout.name).unwrap_or_default();
         let first = request.ssas.first().filter(|_| request.function == Function::Inqy);
         let word = first.map(|ssa| String::from_utf8_lossy(ssa).trim().to_owned());
-        let subfunction = region::shape::name(&word.unwrap_or_default());
+        let subfunction = region::layout::name(&word.unwrap_or_default());
         AibFields { resource, subfunction, ..AibFields::default() }
     }
 }
@@ -185,18 +185,18 @@ impl Program for Tester {
     }
 
     fn pcbs(&self) -> Vec<String> {
-        let title = |shape: &PcbShape| {
-            let (own, what) = (shape.title(), region::shape::text(&shape.name));
-            match &shape.kind {
+        let title = |layout: &PcbLayout| {
+            let (own, what) = (layout.title(), region::layout::text(&layout.name));
+            match &layout.kind {
                 PcbKind::Io(_) => "I/O PCB".to_owned(),
                 PcbKind::Alternate { .. } => format!("alternate PCB {own}"),
                 PcbKind::Database(database) => {
-                    format!("database {}  {what}", region::shape::text(&database.dbd))
+                    format!("database {}  {what}", region::layout::text(&database.dbd))
                 }
-                PcbKind::Gsam(gsam) => format!("GSAM {}  {what}", region::shape::text(&gsam.dbd)),
+                PcbKind::Gsam(gsam) => format!("GSAM {}  {what}", region::layout::text(&gsam.dbd)),
             }
         };
-        self.client.pcbs().iter().map(|shape| title(shape).trim_end().to_owned()).collect()
+        self.client.pcbs().iter().map(|layout| title(layout).trim_end().to_owned()).collect()
     }
 
     fn call(
@@ -207,11 +207,11 @@ impl Program for Tester {
         let function = request.function;
         let is_service = SERVICES.contains(&function);
         let pcb = if is_service { 0 } else { self.pcb };
-        let shape = self.client.pcbs().get(pcb);
-        let is_database = shape.is_some_and(|shape| matches!(shape.kind, PcbKind::Database(_)));
-        let longest = shape.map_or(0, |shape| shape.area_max as usize);
-        let says_length = shape.is_some_and(|shape| {
-            matches!(&shape.kind, PcbKind::Gsam(gsam) if gsam.undefined)
+        let layout = self.client.pcbs().get(pcb);
+        let is_database = layout.is_some_and(|layout| matches!(layout.kind, PcbKind::Database(_)));
+        let longest = layout.map_or(0, |layout| layout.area_max as usize);
+        let says_length = layout.is_some_and(|layout| {
+            matches!(&layout.kind, PcbKind::Gsam(gsam) if gsam.undefined)
                 && function == Function::Isrt
         });
         let given: usize = request.data.iter().sum();
@@ -226,7 +226,7 @@ impl Program for Tester {
         };
         let taken = match function {
             Function::Isrt => {
-                let inserted = shape.and_then(|shape| inserted(shape, request.ssas, area));
+                let inserted = layout.and_then(|layout| inserted(layout, request.ssas, area));
                 inserted.unwrap_or(if given > 0 { given } else { self.left })
             }
             // They take what the get returned; without DATA it is in the area still.
@@ -265,8 +265,8 @@ impl Program for Tester {
 
 /// How much of the I/O area an ISRT takes: the segments that its last SSA names, or those from one
 /// with command code D on. `None` where the PCB or its segments do not say that.
-fn inserted(shape: &PcbShape, ssas: &[Vec<u8>], area: &[u8]) -> Option<usize> {
-    let PcbKind::Database(database) = &shape.kind else { return None };
+fn inserted(layout: &PcbLayout, ssas: &[Vec<u8>], area: &[u8]) -> Option<usize> {
+    let PcbKind::Database(database) = &layout.kind else { return None };
     let is_path = |ssa: &Vec<u8>| dltest::take_apart(ssa).codes.contains(&b'D');
     let first = ssas.iter().position(is_path).or(ssas.len().checked_sub(1))?;
     let mut at = 0;

@@ -61,7 +61,7 @@ fn tell(output: &mut Output, diagnosis: &Diagnosis) -> Result<()> {
             Health::Unknown => "unknown",
         };
         output.line(format!("  {:<10} {}", health, part.name))?;
-        for sentence in &part.says {
+        for sentence in &part.notes {
             output.line(format!("             {sentence}"))?;
         }
     }

@@ -284,11 +284,11 @@ fn ledger_text(ledger: &Ledger, args: &DriveArgs) -> Result<String> {
             .map(|one| args.from + one.number * terminals + u64::from(one.terminal))
             .collect()
     };
-    let said = serde_json::json!({
+    let written = serde_json::json!({
         "confirmed": numbers(&ledger.confirmed),
         "unknown": numbers(&ledger.unknown),
     });
-    Ok(said.to_string())
+    Ok(written.to_string())
 }
 
 fn plan_of(args: &DriveArgs) -> Result<Plan> {

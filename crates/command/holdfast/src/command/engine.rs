@@ -79,14 +79,14 @@ pub(super) fn run(context: &mut Context, args: &EngineArgs) -> Result<ExitCode> 
 fn run_certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
     let CertifyArgs { seed, rounds, threads, .. } = *args;
     let effort = Effort { seed, rounds, threads };
-    let mut told = Ok(());
+    let mut printed = Ok(());
     let (seam, output) = (context.seam.clone(), &mut context.output);
     let verdicts = certify(&args.url, effort, &seam, |verdict| {
-        if !output.is_json() && told.is_ok() {
-            told = output.line(line_of(verdict)).and_then(|()| output.flush());
+        if !output.is_json() && printed.is_ok() {
+            printed = output.line(line_of(verdict)).and_then(|()| output.flush());
         }
     })?;
-    told?;
+    printed?;
     let failed = verdicts.iter().filter(|verdict| verdict.failure.is_some()).count();
     let certified = failed == 0;
     if context.output.is_json() {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use base::{Code, Coded};
 use clap::Args;
-use jobs::alone::{Alone, Telling};
+use jobs::alone::{Alone, Reporting};
 use jobs::job::{Job, Kind, PcbOrder};
 use jobs::programs;
 use region::guest;
@@ -63,8 +63,8 @@ fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Lin
                 Failure::usage(what, "Run programs with `holdfast batch`.")
             })?;
             let passphrase = passphrase::handed(handed)?;
-            let telling = Telling { notices: NOTICES, tells: !context.output.is_json() };
-            let server = Alone::open(&context.seam, job, &passphrase, any_options(), telling)?;
+            let reporting = Reporting { notices: NOTICES, counts_calls: !context.output.is_json() };
+            let server = Alone::open(&context.seam, job, &passphrase, any_options(), reporting)?;
             Box::new(Embedded::new(Box::new(server)))
         }
     })

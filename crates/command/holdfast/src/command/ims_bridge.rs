@@ -34,13 +34,13 @@ impl ImsBridge {
         transactions: TransactionManager,
     ) -> ImsBridge {
         let state = Arc::new(Mutex::new(State::Waiting));
-        let (own, told) = (Arc::clone(&state), Arc::clone(&state));
+        let (own, reported) = (Arc::clone(&state), Arc::clone(&state));
         let clock = Arc::clone(&system.kernel().seam().clock);
         let options = Options { user: seam::user::own().name, clock };
         messages.when_opened(Box::new(move |manager| {
             begin(&own, manager, transactions, options);
         }));
-        system.tell(Box::new(move || match &*told.lock() {
+        system.tell(Box::new(move || match &*reported.lock() {
             State::Running(bridge) => bridge.notes(),
             _ => Vec::new(),
         }));

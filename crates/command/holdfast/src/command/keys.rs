@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use seal::{KdfCost, KeyInfo, KeyRing, Protection, TokenPlace};
+use seal::{KdfCost, KeyInfo, Keyset, Protection, TokenPlace};
 use serde::Serialize;
 use serde_json::json;
 use system::operator::SystemOperation;
@@ -149,44 +149,48 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
         What::List(target) => list(context, target),
         What::Passphrase { target, new_passphrase_file } => {
             let (old, dir) = (target.passphrase.get()?, &target.dir);
-            let (ring, _lock) = system::open_key_ring(&context.seam, dir, &old)?;
+            let (keyset, _lock) = system::open_keyset(&context.seam, dir, &old)?;
             let new = choose_new(new_passphrase_file.as_deref())?;
-            let cost = match ring.protection() {
+            let cost = match keyset.protection() {
                 Protection::Passphrase(cost) => cost,
                 Protection::Token(_) => KdfCost::default(),
             };
-            ring.change_passphrase(&new, cost)?;
+            keyset.change_passphrase(&new, cost)?;
             changed(
                 context,
-                &ring,
+                &keyset,
                 "the passphrase is changed; old copies of the key file still open with the old one",
             )
         }
         What::Token { target, token, token_key, pin_file } => {
             let old = target.passphrase.get()?;
-            let (ring, _lock) = system::open_key_ring(&context.seam, &target.dir, &old)?;
+            let (keyset, _lock) = system::open_keyset(&context.seam, &target.dir, &old)?;
             let pin = target.passphrase.choose_pin(pin_file.as_deref())?;
             let place = TokenPlace { token: token.clone(), key: token_key.clone() };
-            ring.move_to_token(&pin, &place)?;
+            keyset.move_to_token(&pin, &place)?;
             let text = format!(
                 "the keys are protected by {place}; old copies of the key file open as before"
             );
-            changed(context, &ring, &text)
+            changed(context, &keyset, &text)
         }
         What::Unlock { target, time } => unlock(context, target, *time),
         What::Lock { dir } => lock(context, dir),
         What::Master(target) => {
             let passphrase = target.passphrase.get()?;
-            let (ring, _lock) = system::open_key_ring(&context.seam, &target.dir, &passphrase)?;
-            ring.change_master(&passphrase)?;
-            changed(context, &ring, "there is a new master key; all data keys are wrapped with it")
+            let (keyset, _lock) = system::open_keyset(&context.seam, &target.dir, &passphrase)?;
+            keyset.change_master(&passphrase)?;
+            changed(
+                context,
+                &keyset,
+                "there is a new master key; all data keys are wrapped with it",
+            )
         }
         What::NewGeneration(labelled) => {
-            let ring = open(context, &labelled.target)?;
-            let (generation, label) = (ring.0.new_generation(&labelled.label)?, &labelled.label);
+            let keyset = open(context, &labelled.target)?;
+            let (generation, label) = (keyset.0.new_generation(&labelled.label)?, &labelled.label);
             let text =
                 format!("{generation} of label {label} is used by what is written from now on");
-            changed(context, &ring.0, &text)
+            changed(context, &keyset.0, &text)
         }
         What::Delete { labelled, generation } => {
             let Labelled { target, label } = labelled;
@@ -204,9 +208,9 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
             DONE
         }
         What::AddLabel(labelled) => {
-            let ring = open(context, &labelled.target)?;
-            let (generation, label) = (ring.0.add_label(&labelled.label)?, &labelled.label);
-            changed(context, &ring.0, &format!("label {label} is there, with key {generation}"))
+            let keyset = open(context, &labelled.target)?;
+            let (generation, label) = (keyset.0.add_label(&labelled.label)?, &labelled.label);
+            changed(context, &keyset.0, &format!("label {label} is there, with key {generation}"))
         }
     }
 }
@@ -280,15 +284,15 @@ fn no_keyring(error: &std::io::Error) -> Failure {
     )
 }
 
-fn open(context: &Context, target: &Target) -> Result<(KeyRing, Box<dyn seam::disk::HeldLock>)> {
+fn open(context: &Context, target: &Target) -> Result<(Keyset, Box<dyn seam::disk::HeldLock>)> {
     let passphrase = target.passphrase.get()?;
-    Ok(system::open_key_ring(&context.seam, &target.dir, &passphrase)?)
+    Ok(system::open_keyset(&context.seam, &target.dir, &passphrase)?)
 }
 
 fn list(context: &mut Context, target: &Target) -> Result<ExitCode> {
     let passphrase = target.passphrase.get()?;
-    let ring = system::look_at_key_ring(&context.seam, &target.dir, &passphrase)?;
-    let file = describe(&ring);
+    let keyset = system::read_keyset(&context.seam, &target.dir, &passphrase)?;
+    let file = describe(&keyset);
     if context.output.is_json() {
         context.output.document(&file)?;
         return DONE;
@@ -313,7 +317,7 @@ fn list(context: &mut Context, target: &Target) -> Result<ExitCode> {
     DONE
 }
 
-fn describe(ring: &KeyRing) -> KeyFile {
+fn describe(keyset: &Keyset) -> KeyFile {
     let key = |info: KeyInfo| Key {
         label: info.label,
         generation: info.generation.0,
@@ -321,20 +325,20 @@ fn describe(ring: &KeyRing) -> KeyFile {
         current: info.current,
     };
     KeyFile {
-        system: ring.system().to_string(),
-        path: ring.path().to_owned(),
-        edition: ring.edition(),
-        protection: match ring.protection() {
+        system: keyset.system().to_string(),
+        path: keyset.path().to_owned(),
+        edition: keyset.edition(),
+        protection: match keyset.protection() {
             Protection::Passphrase(_) => "passphrase".into(),
             Protection::Token(place) => place.to_string(),
         },
-        keys: ring.list().into_iter().map(key).collect(),
+        keys: keyset.list().into_iter().map(key).collect(),
     }
 }
 
-fn changed(context: &mut Context, ring: &KeyRing, text: &str) -> Result<ExitCode> {
+fn changed(context: &mut Context, keyset: &Keyset, text: &str) -> Result<ExitCode> {
     match context.output.is_json() {
-        true => context.output.document(&describe(ring))?,
+        true => context.output.document(&describe(keyset))?,
         false => context.output.line(text)?,
     }
     DONE

@@ -158,7 +158,7 @@ fn look_ahead<S: Store>(
         return Err(Failure::other(what, "Write what comes into a file first."));
     }
     let (file, bytes) = open(&args.file)?;
-    let conversion = Some(conversion.anew());
+    let conversion = Some(conversion.fresh());
     let mut ahead = FileInput::new(file, bytes, database, databases, conversion, seam)?;
     while ahead.next_segment().map_err(HierarchyError::Input)?.is_some() {}
     settle(ahead.conversion.as_ref())

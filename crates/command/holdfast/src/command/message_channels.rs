@@ -112,14 +112,14 @@ impl Beside {
 
 /// Serves command messages until it is over.
 fn serve(manager: &Manager, over: &AtomicBool, seam: &Seam) {
-    let mut told = None;
+    let mut last = None;
     while !over.load(Ordering::Acquire) && !manager.is_stopping() {
         let served = CommandServer::open(manager).and_then(|mut server| server.run(over));
         if let Err(failed) = served
-            && told != Some(failed)
+            && last != Some(failed)
         {
             warn(format!("commands that come as messages are not served: {failed}"));
-            told = Some(failed);
+            last = Some(failed);
         }
         // In pieces: a system that stops does not wait for it.
         let mut left = PAUSE;

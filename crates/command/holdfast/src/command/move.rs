@@ -14,7 +14,7 @@ use seal::KeyProvider;
 use seam::sync::Mutex;
 use serde_json::{Value, json};
 use system::operator::Refusal;
-use system::{SystemConfig, SystemError, look_at_key_ring};
+use system::{SystemConfig, SystemError, read_keyset};
 
 use super::DONE;
 use crate::context::Context;
@@ -101,7 +101,7 @@ pub(super) fn run(context: &mut Context, args: &MoveArgs) -> Result<ExitCode> {
     let name = args.database.to_ascii_uppercase();
     let (moved, sent) = with(context, &target, |context, _, databases| {
         let database = databases.named(&name)?;
-        let keys = look_at_key_ring(&context.seam, &from, &passphrase)?;
+        let keys = read_keyset(&context.seam, &from, &passphrase)?;
         let keys: Arc<dyn KeyProvider> = Arc::new(keys);
         let pipe = Pipe::make(&from)?;
         let file = pipe.open()?;

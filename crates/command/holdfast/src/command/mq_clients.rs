@@ -81,8 +81,8 @@ impl ClientsDoor {
         };
         let server = Server::start(&messages.manager()?, &options, Arc::new(Known(users)));
         let server = Arc::new(server.map_err(|error| Failure::Error(Box::new(error)))?);
-        let told = Arc::clone(&server);
-        system.doors().add(Box::new(move || status(&told)));
+        let reported = Arc::clone(&server);
+        system.doors().add(Box::new(move || status(&reported)));
         Ok(Some(ClientsDoor { server }))
     }
 

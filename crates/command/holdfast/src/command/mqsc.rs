@@ -90,8 +90,8 @@ pub(super) fn run(context: &mut Context, args: &MqscArgs) -> Result<ExitCode> {
         Err(SystemError::InUse { .. }) if !args.dump => return in_use(context, args, &frame),
         Err(error) => {
             if !args.dump {
-                let told = session::not_run(&frame, &error.to_string());
-                seam::standard::output().write_all(told.as_bytes())?;
+                let refused = session::not_run(&frame, &error.to_string());
+                seam::standard::output().write_all(refused.as_bytes())?;
             }
             Failure::from(error).tell(context.output.is_json());
             return Ok(ExitCode::from(session::EXIT_NOT_RUN));

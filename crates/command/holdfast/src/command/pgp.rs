@@ -194,8 +194,8 @@ impl RingArgs {
         let Some(folder) = given(self.home.as_ref()).cloned().or_else(usual_home) else {
             return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
         };
-        let told = |error: &openpgp::Error| warn(format!("{error}. {}", error.remedy()));
-        Ok(Store::open(&context.seam, &folder).telling(told))
+        let warned = |error: &openpgp::Error| warn(format!("{error}. {}", error.remedy()));
+        Ok(Store::open(&context.seam, &folder).telling(warned))
     }
 }
 

@@ -275,7 +275,7 @@ fn left_open(dir: &Path, state: &State) -> Vec<String> {
         Err(_) => !is_there(process),
     };
     let left = state.authorised.iter().filter(|one| is_gone(one.process));
-    let told = left.map(|one| {
+    let lines = left.map(|one| {
         let what = match (&*one.psb, &*one.database) {
             (_, "") => "the system".to_owned(),
             (psb, database) => format!("{database} for {psb}"),
@@ -286,7 +286,7 @@ fn left_open(dir: &Path, state: &State) -> Vec<String> {
              what it had in flight"
         )
     });
-    told.collect()
+    lines.collect()
 }
 
 /// Whether there is a process of that number, whoever it is of.
@@ -325,7 +325,7 @@ fn copy_keys(
     dir: &Path,
     passphrase: &seal::Passphrase,
 ) -> Result<recovery::CopyKeys> {
-    let keys = system::look_at_key_ring(&context.seam, dir, passphrase)?;
+    let keys = system::read_keyset(&context.seam, dir, passphrase)?;
     let system = keys.system();
     Ok(recovery::CopyKeys { keys: Arc::new(keys), label: system::LABELS[0].into(), system })
 }
@@ -362,8 +362,8 @@ fn end(context: &mut Context, place: &Where, process: u32) -> Result<ExitCode> {
     let dir = &place.system;
     let config = SystemConfig::read(&*context.seam.disk, dir)?;
     // Whoever has the system open holds its lock, and is named in the refusal.
-    let (ring, _lock) = system::open_key_ring(&context.seam, dir, &place.passphrase.get()?)?;
-    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
+    let (keyset, _lock) = system::open_keyset(&context.seam, dir, &place.passphrase.get()?)?;
+    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(keyset));
     let (recon, _) = Recon::open(setup)?;
     let had = recon.state().authorised.iter().filter(|one| one.process == process).count();
     if had > 0 {
@@ -417,8 +417,8 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let passphrase = args.place.passphrase.get()?;
         let config = SystemConfig::read(&*context.seam.disk, dir)?;
         let keys = copy_keys(context, dir, &passphrase)?;
-        let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
-        let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
+        let (keyset, _lock) = system::open_keyset(&context.seam, dir, &passphrase)?;
+        let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(keyset));
         let (recon, _) = Recon::open(setup)?;
         let show = &mut |at: recovery::Progress<'_>| {
             progress.show(at.what, at.done, at.total, "bytes");

@@ -104,9 +104,9 @@ impl RestDoor {
             sites.push((name, open.map_err(|error| Failure::Error(Box::new(error)))?));
         }
         let sites = Arc::new(sites);
-        let (told, of) = (Arc::downgrade(&sites), door.clone());
+        let (reported, of) = (Arc::downgrade(&sites), door.clone());
         system.doors().add(Box::new(move || {
-            let sites = told.upgrade().unwrap_or_default();
+            let sites = reported.upgrade().unwrap_or_default();
             status(&sites, of.messages())
         }));
         Ok(Some(RestDoor { door, sites }))

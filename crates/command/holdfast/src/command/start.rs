@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use base::Coded as _;
 use clap::Args;
-use jobs::leftovers::{self, Tells};
+use jobs::leftovers::{self, Detail};
 use jobs::terms::Shared;
 use operations::selection::register_databases;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -48,7 +48,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     raise_open_files();
     let system = AnySystem::open(&context.seam, &args.system, &passphrase, any_options())?;
     system.notes().iter().for_each(warn);
-    leftovers::clear(&*context.seam.disk, &args.system, Tells::OfAll).iter().for_each(warn);
+    leftovers::clear(&*context.seam.disk, &args.system, Detail::All).iter().for_each(warn);
     if let AnySystem::Kernel(system) = &system {
         register_databases(system);
     }
@@ -78,7 +78,7 @@ fn wait_for_end(system: &AnySystem, signals: &mut Signals) {
     for _ in signals.forever() {
         match system.keep_key_file() {
             Ok(None) => return,
-            Ok(Some(said)) => return warn(said),
+            Ok(Some(document)) => return warn(document),
             Err(error) => warn(format!(
                 "the system goes on, because it could not be started again: {error} ({}); give the \
                  key file its place back, and stop it then",
@@ -121,11 +121,12 @@ fn say(
     let dir = dir.display().to_string();
     match context.output.is_json() {
         true => {
-            let mut said = serde_json::json!({ "system": dir, "state": what, "process": process });
+            let mut document =
+                serde_json::json!({ "system": dir, "state": what, "process": process });
             for (door, address) in addresses {
-                said[*door] = address.to_string().into();
+                document[*door] = address.to_string().into();
             }
-            context.output.value(&said)?;
+            context.output.value(&document)?;
         }
         false => {
             context.output.line(format_args!("system {dir} {what}, process {process}"))?;

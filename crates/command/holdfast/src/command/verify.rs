@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use jobs::leftovers::{self, Tells};
+use jobs::leftovers::{self, Detail};
 use operations::verbs::settings_that_differ;
 use operations::verbs::{Operation, answer_of};
 use serde_json::json;
@@ -78,7 +78,7 @@ pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> 
         return on_engine::verify(context, &args.dir, &args.passphrase, &args.set);
     }
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
-    leftovers::clear(&*context.seam.disk, &args.dir, Tells::OfAll).iter().for_each(warn);
+    leftovers::clear(&*context.seam.disk, &args.dir, Detail::All).iter().for_each(warn);
     let mut report = look(context, args)?;
     let mut tried: Vec<Tried> = Vec::new();
     for _ in 0..ROUNDS {

@@ -87,8 +87,12 @@ fn a_changed_definition_keeps_its_data() {
 
     // A unique index only has to be built; one that is not unique needs numbers in the segments.
     let indexed = more.replace("TYPE=P\n", WITH_INDEX) + INDEX;
-    let told = compile(&indexed).done();
-    assert!(told.err.contains("HFG303") && told.err.contains("index build -s"), "{}", told.err);
+    let answer = compile(&indexed).done();
+    assert!(
+        answer.err.contains("HFG303") && answer.err.contains("index build -s"),
+        "{}",
+        answer.err
+    );
     let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
     assert_eq!(status["indexes"][0]["state"], "to be built");
     run(&["index", "build"], &["PAUTDB"]).done();
@@ -115,10 +119,10 @@ fn an_index_of_equal_keys_comes_and_goes(folder: &Folder, dir: &Path, plain: &st
     let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), dir, rest);
     let not_unique = indexed.replace("(KEY,SEQ,U)", "(KEY,SEQ,M)");
     let not_unique = not_unique.replace("DD1=PAUTIXDD", "DD1=PAUTIXDD,OVFLW=PAUTIXOV");
-    let told = compile(folder, dir, &not_unique, &[]).done();
+    let answer = compile(folder, dir, &not_unique, &[]).done();
     let words = ["HFG303", "HFG304", "every PAUTSUM0 again", " PAUTDB PAUTIX`"];
-    assert!(words.iter().all(|word| told.err.contains(word)), "{}", told.err);
-    assert!(!told.err.contains("identity"), "{}", told.err);
+    assert!(words.iter().all(|word| answer.err.contains(word)), "{}", answer.err);
+    assert!(!answer.err.contains("identity"), "{}", answer.err);
     // Until then it can be unloaded, and nothing else.
     let unloaded = |name: &str| {
         let file = folder.join(name);
@@ -148,8 +152,8 @@ fn an_index_is_taken_out_together_with_what_leads_to_it() {
     alone.failed("HFY100", &["DBD PAUTDB, which is stored", "PAUTIX"]);
     let both = compile(&folder, &dir, SOURCE, &["--remove", "DBD:PAUTDB", "--remove", "PAUTIX"]);
     both.failed("HFY100", &["HFG117", "DBD PAUTDB is given here, and is to be removed"]);
-    let told = compile(&folder, &dir, SOURCE, &remove).done();
-    assert!(told.out.contains("DBD PAUTDB: changed\nDBD PAUTIX: removed\n"), "{}", told.out);
+    let answer = compile(&folder, &dir, SOURCE, &remove).done();
+    assert!(answer.out.contains("DBD PAUTDB: changed\nDBD PAUTIX: removed\n"), "{}", answer.out);
     let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
     assert_eq!(status["indexes"], serde_json::json!([]));
     let whole = run(&["gen"], &["--remove", "DBD:PAUTDB"]);

@@ -116,21 +116,21 @@ fn a_write_ahead_data_set_that_left_the_settings_is_to_be_put_back() {
     let file = ahead.join("write-ahead.hfw");
     let whole = fs::read(&file).unwrap();
     fs::write(&file, vec![0; whole.len()]).unwrap();
-    let says = ["no entry of the last start", "--accept-loss-with-stale-log-copy"];
-    on(DEMO, &["restart"], &dir, &[]).failed("HFL023", &says);
+    let expected_text = ["no entry of the last start", "--accept-loss-with-stale-log-copy"];
+    on(DEMO, &["restart"], &dir, &[]).failed("HFL023", &expected_text);
     let (code, hurt) = doctor(&dir, &[]);
     assert_eq!((code, health(&hurt, "write-ahead data set")), (1, "lost".into()), "{hurt:#}");
     let text = hurt.to_string();
-    assert!(says.iter().all(|word| text.contains(word)), "{hurt:#}");
+    assert!(expected_text.iter().all(|word| text.contains(word)), "{hurt:#}");
     fs::write(&file, whole).unwrap();
 
     fs::write(&settings, without).unwrap();
-    let says = ["log.write_ahead in holdfast.toml names the folders that it had"];
-    on(DEMO, &["restart"], &dir, &[]).failed("HFL023", &says);
+    let expected_text = ["log.write_ahead in holdfast.toml names the folders that it had"];
+    on(DEMO, &["restart"], &dir, &[]).failed("HFL023", &expected_text);
     let (code, hurt) = doctor(&dir, &[]);
     assert_eq!((code, health(&hurt, "write-ahead data set")), (1, "lost".into()), "{hurt:#}");
     let text = hurt.to_string();
-    assert!(text.contains(says[0]) && text.contains("names no folder"), "{hurt:#}");
+    assert!(text.contains(expected_text[0]) && text.contains("names no folder"), "{hurt:#}");
     fs::write(&settings, with).unwrap();
     on(DEMO, &["restart"], &dir, &[]).done();
     assert_eq!(doctor(&dir, &[]).0, 0);

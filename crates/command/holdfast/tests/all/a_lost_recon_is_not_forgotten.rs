@@ -8,14 +8,14 @@ use crate::common::{DEMO, Folder, Worker, bank, on};
 
 /// Whether `verify` and `doctor` name the command that finds what RECON has forgotten.
 fn naming(dir: &Path) -> [bool; 2] {
-    let said = [&["verify"][..], &["doctor", "-s"]].map(|words| on(DEMO, words, dir, &[]).out);
-    said.map(|said| said.contains("recon rebuild") && said.contains("--from FOLDER"))
+    let printed = [&["verify"][..], &["doctor", "-s"]].map(|words| on(DEMO, words, dir, &[]).out);
+    printed.map(|printed| printed.contains("recon rebuild") && printed.contains("--from FOLDER"))
 }
 
 /// How many image copies RECON knows.
 fn known(dir: &Path) -> usize {
-    let said = on(DEMO, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
-    said["image_copies"].as_array().unwrap().len()
+    let printed = on(DEMO, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
+    printed["image_copies"].as_array().unwrap().len()
 }
 
 #[test]

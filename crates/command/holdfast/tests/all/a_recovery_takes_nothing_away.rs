@@ -44,14 +44,14 @@ fn what_would_be_read_is_said_without_taking_anything_offline() {
     let copies = folder.join("copies");
     on(DEMO, &["image-copy", "--all", "--to", copies.to_str().unwrap(), "-s"], &dir, &[]).done();
     without_data(&dir, || {
-        let said = recover(&dir, &["--all", "--check"]).done();
-        assert!(said.out.contains("would be recovered"), "{}", said.out);
+        let printed = recover(&dir, &["--all", "--check"]).done();
+        assert!(printed.out.contains("would be recovered"), "{}", printed.out);
     });
     assert!(findings(&dir).is_empty());
     // What is lost for good comes back from the copy, and what is whole stays where it is.
     fs::remove_file(data_file(&dir, "ACCOUNTS")).unwrap();
-    let said = recover(&dir, &["--all"]).done();
-    assert!(said.err.contains("starting without ACCOUNTS"), "{}", said.err);
+    let printed = recover(&dir, &["--all"]).done();
+    assert!(printed.err.contains("starting without ACCOUNTS"), "{}", printed.err);
     assert!(findings(&dir).is_empty());
 }
 
@@ -95,17 +95,17 @@ fn an_older_copy_serves_where_a_newer_one_cannot_be_read() {
     let folder = Folder::new("older");
     let dir = bank(&folder, &[]);
     let [oldest, older, newest] = ["1", "2", "3"].map(|name| copy_all(&folder, &dir, name));
-    let copies_of = |said: &Ended| said.json()["sets"][0]["copies"].clone();
+    let copies_of = |printed: &Ended| printed.json()["sets"][0]["copies"].clone();
     let whole = copies_of(&recover(&dir, &["--set", "ACCOUNTS", "--check", "--json"]).done());
     fs::remove_file(&newest).unwrap();
-    let said = recover(&dir, &["--set", "ACCOUNTS", "--check", "--json"]).done();
-    assert!(said.out.contains("left aside for ACCOUNTS"), "{}", said.out);
-    assert_ne!(copies_of(&said), whole);
+    let printed = recover(&dir, &["--set", "ACCOUNTS", "--check", "--json"]).done();
+    assert!(printed.out.contains("left aside for ACCOUNTS"), "{}", printed.out);
+    assert_ne!(copies_of(&printed), whole);
     // What is damaged in the middle is seen when it is read.
     spoil(&older);
     fs::remove_file(data_file(&dir, "ACCOUNTS")).unwrap();
-    let said = recover(&dir, &["--set", "ACCOUNTS"]).done();
-    assert_eq!(said.err.matches("left aside for ACCOUNTS").count(), 2, "{}", said.err);
+    let printed = recover(&dir, &["--set", "ACCOUNTS"]).done();
+    assert_eq!(printed.err.matches("left aside for ACCOUNTS").count(), 2, "{}", printed.err);
     assert!(oldest.exists());
     // Copies are forgotten when there is a new one, not before.
     let repaired = on(DEMO, &["verify", "--repair"], &dir, &[]).done();

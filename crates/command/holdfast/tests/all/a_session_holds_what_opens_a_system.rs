@@ -32,7 +32,7 @@ fn steps_of_programs_run(folder: &Folder, place: &str) {
         fs::write(&program, text).unwrap();
         let words = ["batch", "-s", place, "--psb", "CLERK", "--program"];
         let words: Vec<_> = words.iter().map(OsStr::new).chain([program.as_os_str()]).collect();
-        let said = || {
+        let printed = || {
             let all = fs::read_dir(Path::new(place).join("programs"));
             let names = all
                 .into_iter()
@@ -40,20 +40,20 @@ fn steps_of_programs_run(folder: &Folder, place: &str) {
                 .map(|one| one.unwrap().file_name().into_string().unwrap());
             names.filter(|name| name.starts_with("compiler-")).collect::<BTreeSet<_>>()
         };
-        let before = said();
+        let before = printed();
         assert!(without(&words).done().out.contains("return code 0"));
-        let asked = said();
+        let asked = printed();
         // A compiler that starts another one is asked each time.
         assert!(asked.len() <= before.len() + 1);
         assert!(without(&words).done().out.contains("return code 0"));
-        assert_eq!(said(), asked);
+        assert_eq!(printed(), asked);
         // What was kept and is not as it was is asked for again.
         for name in asked.difference(&before) {
-            let says = Path::new(place).join("programs").join(name).join("says");
-            let kept = fs::read(&says).unwrap();
-            fs::write(&says, "something else").unwrap();
+            let expected_text = Path::new(place).join("programs").join(name).join("says");
+            let kept = fs::read(&expected_text).unwrap();
+            fs::write(&expected_text, "something else").unwrap();
             assert!(without(&words).done().out.contains("return code 0"));
-            assert_eq!(fs::read(&says).unwrap(), kept);
+            assert_eq!(fs::read(&expected_text).unwrap(), kept);
         }
     }
 }

@@ -287,8 +287,8 @@ fn only_its_own_is_lacking(site: &Site, offline: &str) {
     assert!(status.contains("is offline") && status.contains(&recover), "{status}");
     let doctor = site.run(&["doctor"], &[]);
     assert_eq!(doctor.code, 1, "{}", doctor.out);
-    let says = format!("data set {offline} is offline: `holdfast {recover}");
-    assert!(doctor.out.contains(&says), "{}", doctor.out);
+    let expected_text = format!("data set {offline} is offline: `holdfast {recover}");
+    assert!(doctor.out.contains(&expected_text), "{}", doctor.out);
 }
 
 #[test]
@@ -373,10 +373,10 @@ fn what_a_restore_leaves_that_was_killed_is_told_from_a_system_without_its_confi
     fs::write(second.join("holdfast.restoring"), b"[\"rm\",\"-rf\",\"/srv/bank\"]").unwrap();
     let misled = on(SECRET, &["doctor", "-s"], &second, &[]);
     assert!(!misled.out.contains("rm -rf"), "{}", misled.out);
-    let said = json!({
+    let printed = json!({
         "keys": words[1], "config": null, "archives": [words[3]], "copies": [words[5]]
     });
-    fs::write(second.join("holdfast.restoring"), said.to_string()).unwrap();
+    fs::write(second.join("holdfast.restoring"), printed.to_string()).unwrap();
     let doctor = on(SECRET, &["doctor", "--json", "-s"], &second, &[]);
     assert_eq!(doctor.code, 1, "{}", doctor.out);
     let steps = doctor.json()["steps"].as_array().unwrap().clone();

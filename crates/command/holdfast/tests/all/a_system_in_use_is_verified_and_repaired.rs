@@ -213,8 +213,8 @@ fn a_group_that_no_copy_of_the_log_has_is_named_with_what_it_means() {
     }
     assert!(finding["remedy"].as_str().unwrap().contains("--give-up"), "{finding}");
     on(DEMO, &["repair", "--log", "-s"], &dir, &[]).failed("HFY018", &["group"]);
-    let told = on(DEMO, &["repair", "--log", "--give-up", "-s"], &dir, &[]).done();
-    assert!(told.out.contains("image copies"), "{}", told.out);
+    let answer = on(DEMO, &["repair", "--log", "--give-up", "-s"], &dir, &[]).done();
+    assert!(answer.out.contains("image copies"), "{}", answer.out);
     assert_eq!(verify(&dir, &[]).0, 0, "its segment is let go");
     idler.finish();
     on(DEMO, &["restart"], &dir, &[]).done();

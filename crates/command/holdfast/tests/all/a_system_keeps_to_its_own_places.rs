@@ -115,12 +115,12 @@ fn of_several_that_make_one_system_at_once_one_does_and_it_is_whole() {
         let ended = running.into_iter().map(|one| Ended::of(&one.finish_in_time().unwrap()));
         let ended: Vec<Ended> = ended.collect();
         let done = ended.iter().filter(|one| one.code == 0).count();
-        let said: Vec<&String> = ended.iter().map(|one| &one.err).collect();
-        assert_eq!(done, 1, "{said:?}");
+        let printed: Vec<&String> = ended.iter().map(|one| &one.err).collect();
+        assert_eq!(done, 1, "{printed:?}");
         // By what it found of the other one: its key file, its lock, its mark in a folder.
         let codes = ["(HFY002)", "(HFY005)", "(HFY037)"];
         let refused = |one: &&Ended| codes.iter().any(|code| one.err.contains(code));
-        assert_eq!(ended.iter().filter(refused).count(), 3, "{said:?}");
+        assert_eq!(ended.iter().filter(refused).count(), 3, "{printed:?}");
         is_sound(&dir);
     }
 }
@@ -192,12 +192,12 @@ fn a_folder_whose_mark_was_lost_is_marked_again() {
     let folder = Folder::new("places-mark");
     let dir = system(&folder, "system");
     let mark = dir.join("data/holdfast.system");
-    let said = fs::read(&mark).unwrap();
+    let printed = fs::read(&mark).unwrap();
     fs::remove_file(&mark).unwrap();
     is_sound(&dir);
     assert!(!mark.exists(), "who only looks makes none");
     on(SECRET, &["restart"], &dir, &[]).done();
-    assert_eq!(fs::read(&mark).unwrap(), said);
+    assert_eq!(fs::read(&mark).unwrap(), printed);
 }
 
 /// A system whose parts lie in folders of their own, and what it is restored from.
@@ -492,7 +492,7 @@ fn no_output_of_a_command_without_a_system_takes_the_place_of_a_file_of_one() {
     let drive = ["drive", "--connect", "127.0.0.1:9", "--time", "0.1", &plan];
     for path in targets.iter().map(|path| text(path)) {
         let (data, report) = (format!("SYSUT2={path}"), format!("SYSPRINT={path}"));
-        let told: [&[&str]; 17] = [
+        let answer: [&[&str]; 17] = [
             &["pgp", "encrypt", "--yes", "-r", "me", "-o", &path, &input],
             &["pgp", "-e", "-rA", "me", "-o", &path, &input],
             &["pgp", "decrypt", "--yes", "-o", &path, &message],
@@ -511,7 +511,7 @@ fn no_output_of_a_command_without_a_system_takes_the_place_of_a_file_of_one() {
             &[&drive[..], &["--html", &path]].concat(),
             &[&drive[..], &["--ledger", &path]].concat(),
         ];
-        for words in told {
+        for words in answer {
             holdfast(words).failed("HFY036", &[&path]);
         }
         assert!(!folder.join("out").exists(), "nothing is made beside a report");
@@ -538,8 +538,8 @@ fn a_system_without_its_key_file_says_so_and_stops_with_it() {
         on(SECRET, &["stop", "-s"], &dir, &[]).done();
         let stopped = started.finish_in_time().unwrap();
         assert!(stopped.status.success());
-        let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
-        assert!(said.contains("it is written anew"), "{said}");
+        let printed = String::from_utf8_lossy(&stopped.stderr).into_owned();
+        assert!(printed.contains("it is written anew"), "{printed}");
         is_sound(&dir);
     }
     assert_eq!(fs::read(dir.join("holdfast.keys.found")).unwrap(), b"A RECORD");

@@ -109,7 +109,7 @@ fn ended(child: Child) -> Ended {
 }
 
 /// Waits until a program has said something.
-fn said(child: &mut Child) -> String {
+fn printed(child: &mut Child) -> String {
     crate::common::in_time::first_line(child)
 }
 
@@ -238,15 +238,15 @@ fn systems_share_the_databases_of_an_engine() {
         all.iter().filter(|one| one["name"].as_str().unwrap().ends_with(dir)).count()
     };
     assert_eq!([0, 1].map(|at| named(&systems.dirs[at])), [1, 1], "{all:?}");
-    let told = on(SECRET, &["status"], &systems.dirs[0], &[]).done();
-    assert!(told.out.contains("running") && told.out.contains("programs"), "{}", told.out);
+    let answer = on(SECRET, &["status"], &systems.dirs[0], &[]).done();
+    assert!(answer.out.contains("running") && answer.out.contains("programs"), "{}", answer.out);
     // Definitions are changed once, from anywhere, and seen by all; not under a program's feet.
     let waits = systems.program(
         "waits.c",
         "{ insert(shop, 7); puts(\"in\"); fflush(stdout); sleep(600); return 0; }",
     );
     let mut child = systems.bmp(1, &waits);
-    assert_eq!(said(&mut child).trim(), "in");
+    assert_eq!(printed(&mut child).trim(), "in");
     systems.generate(2, MORE).failed("HFY038", &["at work", systems.dirs[1].to_str().unwrap()]);
     // The system under it dies: its unit of work ends, and its locks with it.
     let [one, mut two] = started;
@@ -294,7 +294,7 @@ fn nothing_acknowledged_is_lost_when_program_or_backend_is_killed() {
         let name = format!("inserts{round}.c");
         let path = systems.program(&name, &body(1 + round as u32 * 1_000_000));
         let mut child = systems.bmp(0, &path);
-        said(&mut child);
+        printed(&mut child);
         pause(300);
         match what {
             "program" => {
@@ -373,7 +373,7 @@ fn a_database_moves_to_an_engine_and_back_while_it_is_read() {
     command.arg("batch").arg("-s").arg(&kernel).arg("--program").arg(&reads);
     command.args(["--psb", "CLERK", "--type", "bmp"]);
     let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    assert_eq!(said(&mut reader).trim(), "in");
+    assert_eq!(printed(&mut reader).trim(), "in");
     let engine = &systems.dirs[0];
     let to = |dir: &Path| ["--json".into(), "--to".into(), dir.to_str().unwrap().to_owned()];
     let moves = |from: &Path, dir: &Path| {
@@ -434,7 +434,7 @@ fn a_checkpoint_of_one_system_is_found_in_another() {
     );
     let mut one = start(&systems.dirs[0]);
     let mut child = systems.bmp(0, &restarts);
-    assert_eq!(said(&mut child).trim(), "in");
+    assert_eq!(printed(&mut child).trim(), "in");
     one.kill().unwrap();
     one.wait_in_time().unwrap();
     assert_eq!(ended(child).code, 1);

@@ -35,8 +35,8 @@ fn a_system_that_was_put_back_is_refused() {
     let place = dir.to_str().unwrap();
     let doctor = || on(DEMO, &["doctor", "-s"], &dir, &[]);
     let begin = format!("holdfast restart --begin-anchor {place}");
-    for says in ["put back to an earlier state", &begin] {
-        assert!(doctor().out.contains(says), "{says}: {}", doctor().out);
+    for expected_text in ["put back to an earlier state", &begin] {
+        assert!(doctor().out.contains(expected_text), "{expected_text}: {}", doctor().out);
     }
     assert_eq!(doctor().code, 1);
     let kept = fs::read(&anchor).unwrap();

@@ -46,8 +46,8 @@ fn keys_move_from_passphrase_to_token_and_back() {
     device.run(PIN, None, &["sets", "create", "WAGES"], &dir).done();
     device.run("wrong", None, &["keys", "list"], &dir).failed("HFS053", &["BANK"]);
     // Nothing is wrong with the key file, and nobody is told to replace it.
-    let told = device.run("wrong", None, &["doctor", "-s"], &dir).out;
-    assert!(told.contains("PIN") && !told.contains("Put a copy"), "{told}");
+    let answer = device.run("wrong", None, &["doctor", "-s"], &dir).out;
+    assert!(answer.contains("PIN") && !answer.contains("Put a copy"), "{answer}");
     crate::common::on(PIN, &["status"], &dir, &[]).failed("HFS050", &["token BANK"]);
     device.run(PIN, Some("again"), &["keys", "passphrase"], &dir).done();
     crate::common::on("again", &["verify"], &dir, &[]).done();

@@ -18,9 +18,9 @@ fn an_engine_is_certified() {
     assert!(ended.out.trim_end().lines().last().unwrap().starts_with("yes: "), "{}", ended.out);
     assert_eq!(server.psql(schemas), before);
     let words = ["engine", "certify", &server.url(), "--rounds", "2", "--threads", "2", "--json"];
-    let told = run(words).done().json();
-    assert_eq!(told["certified"], true);
-    assert!(told["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true));
+    let answer = run(words).done().json();
+    assert_eq!(answer["certified"], true);
+    assert!(answer["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true));
     // Whoever may not make a schema is told so, and what cannot be reached is no yes either.
     server.psql("CREATE ROLE guest LOGIN");
     let guest = server.url().replace("holdfast@", "guest@");

@@ -40,10 +40,10 @@ fn client(python: &Path, address: &str, words: &[&str]) -> Command {
 }
 
 /// What a client told; `None`: it was not let in.
-fn told(python: &Path, address: &str, words: &[&str]) -> Option<String> {
+fn answer(python: &Path, address: &str, words: &[&str]) -> Option<String> {
     let output = seam::process::output(&mut client(python, address, words), LIMIT).unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    output.status.success().then_some(told)
+    let answer = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(answer)
 }
 
 /// Starts the system; answers its process and the address of its door.
@@ -51,8 +51,8 @@ fn started(dir: &Path) -> (Child, String) {
     let mut command = command(Some(SECRET));
     command.args(["--json", "start", "-s"]).arg(dir).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let told: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
-    (child, told["amqp"].as_str().unwrap().to_owned())
+    let answer: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
+    (child, answer["amqp"].as_str().unwrap().to_owned())
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn messages_outlive_a_kill_and_clients_hear_of_an_orderly_end() {
     let queue = dir.with_extension("mqsc");
     std::fs::write(&queue, "DEFINE QLOCAL(ORDERS)\n").unwrap();
     on(SECRET, &["mqsc", "-s"], &dir, &["-f", &queue.display().to_string()]).done();
-    assert_eq!(told(&python, &address, &["send", "20"]).as_deref(), Some("sent 20"));
+    assert_eq!(answer(&python, &address, &["send", "20"]).as_deref(), Some("sent 20"));
     let status = on(SECRET, &["--json", "status"], &dir, &[]).done().out;
     let status: Value = serde_json::from_str(&status).unwrap();
     let door = &status["doors"][0];
@@ -85,9 +85,9 @@ fn messages_outlive_a_kill_and_clients_hear_of_an_orderly_end() {
     user.stdout(Stdio::piped()).stderr(Stdio::piped());
     let ended = seam::process::finish(user.spawn().unwrap(), LIMIT).unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(told(&python, &address, &["receive", "1"]), None, "somebody without a name");
-    assert_eq!(told(&python, &address, &["receive", "1", "anna", "wrong"]), None);
-    let one = told(&python, &address, &["receive", "1", "anna", "sesame"]);
+    assert_eq!(answer(&python, &address, &["receive", "1"]), None, "somebody without a name");
+    assert_eq!(answer(&python, &address, &["receive", "1", "anna", "wrong"]), None);
+    let one = answer(&python, &address, &["receive", "1", "anna", "sesame"]);
     assert_eq!(one.as_deref(), Some("received 1"));
     system.kill().unwrap();
     system.wait_in_time().unwrap();
@@ -105,7 +105,7 @@ fn messages_outlive_a_kill_and_clients_hear_of_an_orderly_end() {
 
     let (mut system, address) = started(&dir);
     let address = address.replace("0.0.0.0", "127.0.0.1");
-    let rest = told(&python, &address, &["receive", "19", "anna", "sesame"]);
+    let rest = answer(&python, &address, &["receive", "19", "anna", "sesame"]);
     assert_eq!(rest.as_deref(), Some("received 19"));
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();

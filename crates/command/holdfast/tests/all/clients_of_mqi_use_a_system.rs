@@ -118,7 +118,7 @@ impl Client {
     }
 
     /// What the program told, at an address of the door.
-    fn told(&self, address: &str, words: &[&str]) -> String {
+    fn answer(&self, address: &str, words: &[&str]) -> String {
         let (host, port) = address.rsplit_once(':').unwrap();
         let host = if host == "0.0.0.0" { "127.0.0.1" } else { host };
         let roots = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -136,8 +136,8 @@ fn started(dir: &Path) -> (Child, String) {
     let mut command = command(Some(SECRET));
     command.args(["--json", "start", "-s"]).arg(dir).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let told: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
-    (child, told["mqi"].as_str().unwrap().to_owned())
+    let answer: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
+    (child, answer["mqi"].as_str().unwrap().to_owned())
 }
 
 #[test]
@@ -163,18 +163,18 @@ fn programs_of_other_machines_use_a_system_as_its_users() {
     let objects = "DEFINE QLOCAL(ORDERS)\nDEFINE CHANNEL(TO.QM) CHLTYPE(SVRCONN)\n";
     std::fs::write(&script, objects).unwrap();
     on(SECRET, &["mqsc", "-s"], &dir, &["-f", &script.display().to_string()]).done();
-    assert_eq!(client.told(&address, &["first"]), "put");
-    assert_eq!(client.told(&address, &["prepare"]), "prepared 0");
-    assert_eq!(client.told(&address, &["get"]), "first");
-    assert_eq!(client.told(&address, &["get"]), "2033", "nobody has decided");
+    assert_eq!(client.answer(&address, &["first"]), "put");
+    assert_eq!(client.answer(&address, &["prepare"]), "prepared 0");
+    assert_eq!(client.answer(&address, &["get"]), "first");
+    assert_eq!(client.answer(&address, &["get"]), "2033", "nobody has decided");
     system.kill().unwrap();
     system.wait_in_time().unwrap();
 
     let (mut system, address) = started(&dir);
-    assert_eq!(client.told(&address, &["get"]), "2033", "nobody has decided");
-    assert_eq!(client.told(&address, &["decide"]), "decided 1 0");
-    assert_eq!(client.told(&address, &["get"]), "prepared");
-    assert_eq!(client.told(&address, &["first"]), "put");
+    assert_eq!(client.answer(&address, &["get"]), "2033", "nobody has decided");
+    assert_eq!(client.answer(&address, &["decide"]), "decided 1 0");
+    assert_eq!(client.answer(&address, &["get"]), "prepared");
+    assert_eq!(client.answer(&address, &["first"]), "put");
     let status = on(SECRET, &["--json", "status"], &dir, &[]).done().out;
     let status: Value = serde_json::from_str(&status).unwrap();
     let door = &status["doors"][0];
@@ -188,17 +188,17 @@ fn programs_of_other_machines_use_a_system_as_its_users() {
     user.stdout(Stdio::piped()).stderr(Stdio::piped());
     let ended = seam::process::finish(user.spawn().unwrap(), LIMIT).unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(client.told(&address, &["second"]), "2035", "somebody without a name");
-    assert_eq!(client.told(&address, &["second", "wrong"]), "2035");
-    assert_eq!(client.told(&address, &["second", "sesame"]), "put");
+    assert_eq!(client.answer(&address, &["second"]), "2035", "somebody without a name");
+    assert_eq!(client.answer(&address, &["second", "wrong"]), "2035");
+    assert_eq!(client.answer(&address, &["second", "sesame"]), "put");
     system.kill().unwrap();
     system.wait_in_time().unwrap();
-    assert_eq!(client.told(&address, &["get", "sesame"]), "2538", "nobody listens");
+    assert_eq!(client.answer(&address, &["get", "sesame"]), "2538", "nobody listens");
 
     let (mut system, address) = started(&dir);
     assert!(address.starts_with("0.0.0.0:"), "users may come from elsewhere: {address}");
-    assert_eq!(client.told(&address, &["get", "sesame"]), "first");
-    assert_eq!(client.told(&address, &["get", "sesame"]), "second");
+    assert_eq!(client.answer(&address, &["get", "sesame"]), "first");
+    assert_eq!(client.answer(&address, &["get", "sesame"]), "second");
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();
 }

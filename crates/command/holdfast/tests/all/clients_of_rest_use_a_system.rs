@@ -23,8 +23,8 @@ fn started(dir: &Path) -> (Child, String, String) {
     let mut command = command(Some(SECRET));
     command.args(["--json", "start", "-s"]).arg(dir).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let told: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
-    let address = |door: &str| told[door].as_str().unwrap().replace("0.0.0.0", "127.0.0.1");
+    let reported: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
+    let address = |door: &str| reported[door].as_str().unwrap().replace("0.0.0.0", "127.0.0.1");
     (child, address("rest"), address("metrics"))
 }
 
@@ -71,8 +71,8 @@ fn messages_come_and_go_over_http_and_outlive_a_kill() {
 
     let (mut system, address, metrics) = started(&dir);
     let define = "{\"type\":\"runCommand\",\"parameters\":{\"command\":\"DEFINE QLOCAL(ORDERS)\"}}";
-    let (status, said) = ask(&address, "POST", mqsc, json, define);
-    assert!(status == 200 && said.contains("AMQ8006I"), "{status} {said}");
+    let (status, printed) = ask(&address, "POST", mqsc, json, define);
+    assert!(status == 200 && printed.contains("AMQ8006I"), "{status} {printed}");
     for number in 0..3 {
         let put = ask(&address, "POST", message, text, &format!("order {number}"));
         assert_eq!(put, (201, String::new()));
@@ -82,8 +82,8 @@ fn messages_come_and_go_over_http_and_outlive_a_kill() {
     let doors = status["doors"].as_array().unwrap();
     let door = doors.iter().find(|door| door["name"] == "rest").unwrap();
     assert_eq!(door["received"].as_u64(), Some(3));
-    let (told, page) = ask(&metrics, "GET", "/metrics", "", "");
-    assert!(told == 200 && page.contains("holdfast_door_received_total{door=\"rest\"} 3"));
+    let (reported, page) = ask(&metrics, "GET", "/metrics", "", "");
+    assert!(reported == 200 && page.contains("holdfast_door_received_total{door=\"rest\"} 3"));
 
     let password = folder.join("password");
     std::fs::write(&password, "sesame\n").unwrap();
@@ -93,8 +93,8 @@ fn messages_come_and_go_over_http_and_outlive_a_kill() {
     assert_eq!(ask(&address, "DELETE", message, OTTO, ""), (200, "order 0".into()));
     let by = |who: &str| ask(&address, "POST", mqsc, &format!("{json}{who}"), define);
     assert_eq!(by(OTTO).0, 403, "OTTO is no administrator");
-    let (status, said) = by(ANNA);
-    assert!(status == 200 && said.contains("AMQ8150E"), "it is there already: {said}");
+    let (status, printed) = by(ANNA);
+    assert!(status == 200 && printed.contains("AMQ8150E"), "it is there already: {printed}");
     system.kill().unwrap();
     system.wait_in_time().unwrap();
 

@@ -94,8 +94,8 @@ fn a_region_has_clusters_in_its_unit_of_work_and_others_by_the_name_of_the_syste
     let printed = idcams(&dir, "  PRINT INDATASET(BANK.ACCT) CHARACTER\n");
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     started.wait_in_time().unwrap();
-    let said = &ended[0].out;
-    assert!(said.contains("open 0 put 0 begin 8"), "{said}{}", ended[0].err);
+    let output_text = &ended[0].out;
+    assert!(output_text.contains("open 0 put 0 begin 8"), "{output_text}{}", ended[0].err);
     assert!(ended[1].code != 0 && ended[1].out.contains("put 0"), "{}", ended[1].out);
     outside.unwrap();
     let printed = printed.done();

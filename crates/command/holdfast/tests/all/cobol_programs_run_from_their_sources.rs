@@ -124,8 +124,8 @@ fn a_command_changes_the_segments_that_it_names_and_no_others() {
            GOBACK.";
     let ended = shop.run(&shop.write("CLIMB.cbl", (NO_FILES, "", body)), &[]).done();
     let lines = ["B ", "AC ", "NEXT GE", "TOP ", "A1TOP     B1NEW     C1NEW", "GONE GE"];
-    let said: Vec<&str> = ended.out.lines().map(str::trim_end).take(lines.len()).collect();
-    assert_eq!(said, lines.map(str::trim_end), "{}{}", ended.out, ended.err);
+    let printed: Vec<&str> = ended.out.lines().map(str::trim_end).take(lines.len()).collect();
+    assert_eq!(printed, lines.map(str::trim_end), "{}{}", ended.out, ended.err);
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn a_program_calls_others_from_its_folder_and_from_steplib() {
     let steplib = format!("STEPLIB={}", shop.folder.join("library").display());
     let ended = shop.run(&program, &["--dd", &steplib]).done();
     assert!(!ended.err.contains("no --dd"), "{}", ended.err);
-    let said: Vec<&str> = ended.out.lines().map(str::trim_end).take(4).collect();
-    assert_eq!(said, ["AFTER NEAR", "FAR", "AFTER C1OLD", "FAR"], "{}", ended.err);
+    let printed: Vec<&str> = ended.out.lines().map(str::trim_end).take(4).collect();
+    assert_eq!(printed, ["AFTER NEAR", "FAR", "AFTER C1OLD", "FAR"], "{}", ended.err);
 
     // One that a data item names is found beside the program, too; one that does not compile is
     // named, and matters only to who calls it.
@@ -295,15 +295,15 @@ fn a_job_that_is_cancelled_says_so_and_leaves_the_system_free() {
     let mut job = crate::common::command(Some(SECRET));
     job.args(["batch", "--psb", "CLIMB", "-s"]).arg(&shop.dir).arg("--program").arg(&program);
     let mut job = job.stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = job.stderr.take().unwrap();
-    while !seam::process::line(&mut said, LONG).unwrap().contains("INSERTED") {
+    let mut printed = job.stderr.take().unwrap();
+    while !seam::process::line(&mut printed, LONG).unwrap().contains("INSERTED") {
         assert!(job.try_wait().unwrap().is_none(), "the program ended by itself");
     }
     let pid = rustix::process::Pid::from_child(&job);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert_eq!(job.wait_in_time().unwrap().code(), Some(1));
     let mut rest = String::new();
-    said.read_to_string(&mut rest).unwrap();
+    printed.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("S222") && rest.contains("backed out"), "{rest}");
 
     let body = "

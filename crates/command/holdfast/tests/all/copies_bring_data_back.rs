@@ -81,10 +81,10 @@ fn a_damaged_copy_spoils_nothing_and_the_log_serves_in_its_place() {
     bytes[middle] ^= 1;
     fs::write(&file, &bytes).unwrap();
     let left_aside = || {
-        let said = on(&["recover"], &dir, &["--all"]).done();
-        assert!(said.err.contains("image copy 1 is left aside"), "{}", said.err);
-        assert!(said.err.contains(file.to_str().unwrap()), "{}", said.err);
-        said.err
+        let printed = on(&["recover"], &dir, &["--all"]).done();
+        assert!(printed.err.contains("image copy 1 is left aside"), "{}", printed.err);
+        assert!(printed.err.contains(file.to_str().unwrap()), "{}", printed.err);
+        printed.err
     };
     left_aside();
     let check = on(&["recon", "check"], &dir, &["--prove"]);
@@ -160,8 +160,8 @@ fn a_copy_at_a_low_rate_ends_with_its_client_and_with_the_system() {
     let begun = Instant::now();
     worker.finish();
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    let told = crate::common::Ended::of(&client.finish_in_time().unwrap());
-    told.failed("HFY025", &["being stopped"]);
+    let answer = crate::common::Ended::of(&client.finish_in_time().unwrap());
+    answer.failed("HFY025", &["being stopped"]);
     assert_eq!(unfinished(&copies), 0);
     verified(&dir);
 }
@@ -223,8 +223,8 @@ fn a_copy_to_standard_output_is_one_stream_of_several_data_sets() {
     let mut command = crate::common::command(Some(DEMO));
     let copied =
         command.args(["image-copy", "-s", text, "--all", "--to", "-"]).output_in_time().unwrap();
-    let said = String::from_utf8_lossy(&copied.stderr).into_owned();
-    assert!(copied.status.success() && said.contains("2 data sets"), "{said}");
+    let printed = String::from_utf8_lossy(&copied.stderr).into_owned();
+    assert!(copied.status.success() && printed.contains("2 data sets"), "{printed}");
     let stream = folder.join("stream");
     fs::write(&stream, &copied.stdout).unwrap();
 
@@ -235,7 +235,7 @@ fn a_copy_to_standard_output_is_one_stream_of_several_data_sets() {
         check.json()["sets"][0]["copies"].clone()
     };
     assert_eq!(copies(), serde_json::json!([]));
-    let number = said.split_whitespace().nth(2).unwrap().trim_end_matches(':').to_owned();
+    let number = printed.split_whitespace().nth(2).unwrap().trim_end_matches(':').to_owned();
     let short = folder.join("short");
     fs::write(&short, &copied.stdout[..copied.stdout.len() - 1]).unwrap();
     let change = |file: &Path| {

@@ -136,8 +136,8 @@ fn files_that_were_moved_and_are_damaged_in_different_places_serve_together() {
         on(SECRET, &["recon", "change", "-s"], &site.dir, &words).done()
     };
     for folder in &folders {
-        let told = moved(folder);
-        assert!(told.err.contains("what of it proves itself serves"), "{}", told.err);
+        let answer = moved(folder);
+        assert!(answer.err.contains("what of it proves itself serves"), "{}", answer.err);
     }
     assert_eq!(known(&site), folders.each_ref().map(|folder| folder.join(&name)));
     // Another file of that name is none of it.

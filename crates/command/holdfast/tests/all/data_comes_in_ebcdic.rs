@@ -273,8 +273,8 @@ fn data_that_was_converted_is_computed_with_and_goes_back_byte_for_byte() {
     assert!(!loaded.err.contains("looks like"), "{}", loaded.err);
     let back = bank.unload("back", &["--to-ebcdic=037", "--map", &map]);
     assert_eq!(segments(&back), genuine());
-    let said = bank.tally(&[]).done();
-    assert_eq!(lines(&said), expected(), "{}", said.err);
+    let printed = bank.tally(&[]).done();
+    assert_eq!(lines(&printed), expected(), "{}", printed.err);
     assert_eq!(fs::read(bank.folder.join("report")).unwrap(), b"RESULT        00004r");
     bank.run(&["db", "verify"], &["PAUTDB"]).done();
 }
@@ -305,8 +305,8 @@ fn data_goes_back_only_with_the_map_that_it_was_loaded_with() {
     bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
     bank.load(GENUINE, &[]).done();
     // What is no number there is refused, not the map.
-    let said = bank.run(&["unload"], &unload);
-    assert!(!said.err.contains("another map"), "{}", said.err);
+    let printed = bank.run(&["unload"], &unload);
+    assert!(!printed.err.contains("another map"), "{}", printed.err);
 }
 
 #[test]
@@ -332,9 +332,9 @@ fn data_that_stays_as_it_is_is_converted_at_the_call_interface() {
     let shown = bank.run(&["db", "map"], &["PAUTDB"]).done();
     assert!(shown.out.contains("DET-IS-APPROVED"), "{}", shown.out);
 
-    let said = bank.tally(&[]).done();
-    assert_eq!(lines(&said), expected(), "{}", said.err);
-    assert!(!said.err.contains("EBCDIC"), "{}", said.err);
+    let printed = bank.tally(&[]).done();
+    assert_eq!(lines(&printed), expected(), "{}", printed.err);
+    assert!(!printed.err.contains("EBCDIC"), "{}", printed.err);
     let host = |text: &str| CodePage::Cp037.encode(text).unwrap();
     let mut known = host("RESULT        00004");
     known.push(0xd2);
@@ -362,11 +362,11 @@ fn data_that_stays_as_it_is_is_converted_at_the_call_interface() {
 fn what_does_not_fit_is_told() {
     let bank = Bank::new("ebcdic-wrong", "");
     let map = bank.map();
-    let told = bank.load(GENUINE, &[]).done();
+    let answer = bank.load(GENUINE, &[]).done();
     assert!(
-        told.err.contains("looks like EBCDIC, and PAUTDB is declared as ASCII"),
+        answer.err.contains("looks like EBCDIC, and PAUTDB is declared as ASCII"),
         "{}",
-        told.err
+        answer.err
     );
     bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
     assert_eq!(bank.load(GENUINE, &["--map", &map]).code, 2);

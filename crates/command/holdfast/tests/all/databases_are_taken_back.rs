@@ -272,9 +272,9 @@ fn a_database_that_was_emptied_by_mistake_comes_back_as_of_a_moment_before() {
         }
         // Moments are told in seconds.
         std::thread::sleep(std::time::Duration::from_millis(1_100));
-        let told =
+        let answer =
             std::process::Command::new("date").args(["-u", "+%F %T"]).output_in_time().unwrap();
-        let moment = String::from_utf8(told.stdout).unwrap().trim().to_owned();
+        let moment = String::from_utf8(answer.stdout).unwrap().trim().to_owned();
         std::thread::sleep(std::time::Duration::from_millis(1_100));
         site.run(&["db", "empty"], &["ORDDB", "--yes"]).done();
         assert_ne!(site.contents(), before);

@@ -129,9 +129,9 @@ fn a_wrong_card_is_shown_and_nothing_is_stored() {
         (states(&report), &report["stored"]),
         (wrong.map(str::to_owned).into(), &false.into())
     );
-    let said = &report["diagnostics"][0];
-    assert_eq!((&said["card"], &said["column"]), (&3.into(), &44.into()));
-    assert!(said["path"].as_str().unwrap().ends_with("custpx"), "{said}");
+    let printed = &report["diagnostics"][0];
+    assert_eq!((&printed["card"], &printed["column"]), (&3.into(), &44.into()));
+    assert!(printed["path"].as_str().unwrap().ends_with("custpx"), "{printed}");
 }
 
 #[test]
@@ -192,8 +192,8 @@ fn an_unknown_randomizer_is_shown_with_its_card() {
     let source = folder.join("branches");
     fs::write(&source, BRANCHDB).unwrap();
     let source = source.to_str().unwrap();
-    let told = compile(&dir, &[source, "--check", "--json"]).done().json();
-    let [one] = &told["diagnostics"].as_array().unwrap()[..] else { panic!("{told}") };
+    let answer = compile(&dir, &[source, "--check", "--json"]).done().json();
+    let [one] = &answer["diagnostics"].as_array().unwrap()[..] else { panic!("{answer}") };
     assert_eq!((&one["code"], &one["severity"]), (&"HFW101".into(), &"warning".into()));
     assert_eq!((&one["card"], &one["column"]), (&1.into(), &56.into()));
 
@@ -201,8 +201,8 @@ fn an_unknown_randomizer_is_shown_with_its_card() {
     let known =
         fs::read_to_string(&settings).unwrap() + "\n[randomizer.BRANDOM]\nkind = \"hash\"\n";
     fs::write(&settings, known).unwrap();
-    let told = compile(&dir, &[source, "--check", "--json"]).done().json();
-    assert_eq!(told["diagnostics"], Value::Array(Vec::new()));
+    let answer = compile(&dir, &[source, "--check", "--json"]).done().json();
+    assert_eq!(answer["diagnostics"], Value::Array(Vec::new()));
 }
 
 #[test]

@@ -84,10 +84,10 @@ fn a_script_processes_transactions_and_is_backed_out_where_it_fails() {
     let mut listing = command(Some(SECRET));
     listing.env("HOLDFAST_LIBRARY", library()).args(["batch", "-s"]).arg(&dir).args(batch);
     let listed = listing.output_in_time().unwrap();
-    let said = String::from_utf8_lossy(&listed.stdout);
-    assert!(listed.status.success(), "{said}{}", String::from_utf8_lossy(&listed.stderr));
-    assert!(said.contains("MILK 2 ONE BOTTLE\n"), "{said}");
-    assert!(said.contains("the program ended with return code 0, 2 calls"), "{said}");
+    let printed = String::from_utf8_lossy(&listed.stdout);
+    assert!(listed.status.success(), "{printed}{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(printed.contains("MILK 2 ONE BOTTLE\n"), "{printed}");
+    assert!(printed.contains("the program ended with return code 0, 2 calls"), "{printed}");
     stop(&dir, system);
     // A stopped system has nobody to call.
     let batch = ["--psb", "LISTPY", "--program", &program];

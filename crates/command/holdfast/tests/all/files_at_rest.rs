@@ -26,10 +26,10 @@ fn files_go_there_and_back_and_say_who_signed_them() {
     {
         place.works(words);
         let out = format!("out{index}");
-        let said =
+        let printed =
             place.works(&["decrypt", "--signed-by", "new", "--stats", "-o", &out, "pay.pgp"]);
-        assert!(said.contains("good signature of") && said.contains("Bob"), "{said}");
-        assert!(said.contains("MB per CPU second"), "{said}");
+        assert!(printed.contains("good signature of") && printed.contains("Bob"), "{printed}");
+        assert!(printed.contains("MB per CPU second"), "{printed}");
         assert!(fs::read(place.path(&out)).unwrap() == data);
         place.fails(&["decrypt", "--signed-by", "me", "-o", "none", "pay.pgp"], 5);
         assert!(!place.path("none").exists());
@@ -103,26 +103,26 @@ fn what_another_option_reads_is_said_with_that_option() {
     place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
     place.works(&["sign", "--cleartext", "--with", "me", "notice"]);
     for words in [&["verify", "notice.asc"][..], &["decrypt", "--yes", "notice.asc"]] {
-        let said = place.fails(words, 6);
-        assert!(said.contains("verify --cleartext"), "{said}");
+        let printed = place.fails(words, 6);
+        assert!(printed.contains("verify --cleartext"), "{printed}");
     }
     // Also where it stands in a letter, whose other text is left out.
     let notice = fs::read(place.path("notice.asc")).unwrap();
     put(&place.path("letter"), &[b"Dear all,\n\n", &notice[..], b"\nAda\n"].concat());
-    let said = place.fails(&["verify", "letter"], 6);
-    assert!(said.contains("verify --cleartext"), "{said}");
+    let printed = place.fails(&["verify", "letter"], 6);
+    assert!(printed.contains("verify --cleartext"), "{printed}");
     place.works(&["verify", "--cleartext", "letter", "-o", "said"]);
     assert_eq!(fs::read(place.path("said")).unwrap(), b"open to all\n");
     // An encrypted message, whose signatures nobody sees who does not open it.
     place.works(&["encrypt", "-r", "me", "--sign-with", "me", "notice"]);
     for words in [&["verify", "notice.pgp"][..], &["-v", "notice.pgp"]] {
-        let said = place.fails(words, 4);
-        assert!(said.contains("is encrypted") && said.contains("pgp decrypt"), "{said}");
+        let printed = place.fails(words, 4);
+        assert!(printed.contains("is encrypted") && printed.contains("pgp decrypt"), "{printed}");
     }
     // A container without protection, of a message that nobody has to open to be told.
     put(&place.path("old.pgp"), &[&[0xC9, 40][..], &[7; 40]].concat());
-    let said = place.fails(&["decrypt", "old.pgp"], 6);
-    assert!(said.contains("--allow-old"), "{said}");
+    let printed = place.fails(&["decrypt", "old.pgp"], 6);
+    assert!(printed.contains("--allow-old"), "{printed}");
     assert!(!place.path("old").exists());
 }
 
@@ -143,13 +143,13 @@ fn nobody_is_asked_for_a_passphrase_that_opens_nothing() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for file in ["open.pgp", "packed.pgp"] {
-        let (code, said) = without(&["decrypt", "--plain", "--yes", "-o", "out", file]);
-        assert_eq!(code, Some(0), "{file}: {said}");
+        let (code, printed) = without(&["decrypt", "--plain", "--yes", "-o", "out", file]);
+        assert_eq!(code, Some(0), "{file}: {printed}");
     }
-    let (code, said) = without(&["decrypt", "-o", "no", "locked.pgp"]);
-    assert!(code == Some(2) && said.contains("--key-passphrase-file"), "{said}");
-    let (code, said) = without(&["decrypt", "-o", "no", "word.pgp"]);
-    assert!(code == Some(4) && said.contains("a passphrase opens it"), "{said}");
+    let (code, printed) = without(&["decrypt", "-o", "no", "locked.pgp"]);
+    assert!(code == Some(2) && printed.contains("--key-passphrase-file"), "{printed}");
+    let (code, printed) = without(&["decrypt", "-o", "no", "word.pgp"]);
+    assert!(code == Some(4) && printed.contains("a passphrase opens it"), "{printed}");
     place.works(&["decrypt", "--yes", "-o", "out", "word.pgp"]);
     place.works(&["decrypt", "--yes", "-o", "out", "locked.pgp"]);
 }
@@ -163,8 +163,11 @@ fn user_ids_of_strangers_drive_no_terminal() {
         "x",
         "Eve\u{1b}[2J\ngood signature of Ada <eve@example.org>",
     ]);
-    let said = place.works(&["list"]);
-    assert!(said.contains("Eve\\u{1b}[2J\\u{a}good") && !said.contains('\u{1b}'), "{said}");
+    let printed = place.works(&["list"]);
+    assert!(
+        printed.contains("Eve\\u{1b}[2J\\u{a}good") && !printed.contains('\u{1b}'),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -173,13 +176,13 @@ fn one_file_that_fails_stops_no_other_and_is_named() {
     place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
     put(&place.path("one"), b"1");
     put(&place.path("two"), b"2");
-    let said = place.fails(&["encrypt", "-r", "me", "one", "none", "two"], 1);
-    assert!(said.contains("none: ") && place.path("two.pgp").is_file(), "{said}");
+    let printed = place.fails(&["encrypt", "-r", "me", "one", "none", "two"], 1);
+    assert!(printed.contains("none: ") && place.path("two.pgp").is_file(), "{printed}");
     fs::remove_file(place.path("one")).unwrap();
     let cut = fs::read(place.path("two.pgp")).unwrap();
     put(&place.path("cut.pgp"), &cut[..cut.len() - 1]);
-    let said = place.fails(&["decrypt", "cut.pgp", "one.pgp"], 3);
-    assert!(said.contains("cut.pgp: the message is damaged"), "{said}");
+    let printed = place.fails(&["decrypt", "cut.pgp", "one.pgp"], 3);
+    assert!(printed.contains("cut.pgp: the message is damaged"), "{printed}");
     assert_eq!(fs::read(place.path("one")).unwrap(), b"1");
 }
 
@@ -190,10 +193,10 @@ fn data_that_was_changed_since_it_was_signed_is_called_so() {
     put(&place.path("pay"), b"100");
     place.works(&["sign", "--detached", "--with", "me", "pay"]);
     put(&place.path("pay"), b"1000");
-    let said = place.fails(&["verify", "pay.sig"], 5);
-    assert!(said.contains("does not fit: something was changed"), "{said}");
-    assert!(said.starts_with("taking pay.sig for the signature of pay\n"), "{said}");
-    assert!(!said.contains("is verified"), "{said}");
+    let printed = place.fails(&["verify", "pay.sig"], 5);
+    assert!(printed.contains("does not fit: something was changed"), "{printed}");
+    assert!(printed.starts_with("taking pay.sig for the signature of pay\n"), "{printed}");
+    assert!(!printed.contains("is verified"), "{printed}");
 }
 
 #[test]
@@ -202,8 +205,8 @@ fn a_name_goes_to_another_key_only_if_that_is_said() {
     place.works(&["generate", "--alias", "partner", "Ada <ada@example.org>"]);
     place.fails(&["generate", "--alias", "partner", "Eve <eve@example.org>"], 1);
     place.works(&["generate", "--alias", "other", "Eve <eve@example.org>"]);
-    let said = place.fails(&["alias", "partner", "Eve"], 1);
-    assert!(said.contains("is of key") && said.contains("--yes"), "{said}");
+    let printed = place.fails(&["alias", "partner", "Eve"], 1);
+    assert!(printed.contains("is of key") && printed.contains("--yes"), "{printed}");
     assert!(place.works(&["list", "partner"]).contains("Ada"));
     place.works(&["alias", "--yes", "partner", "Eve"]);
     assert!(place.works(&["list", "partner"]).contains("Eve"));
@@ -234,8 +237,8 @@ fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_e
     );
     assert!(place.fails(&["import", "short.key"], 1).contains("1024 bits"));
     place.works(&["import", "--allow-old", "--alias", "old", "short.key"]);
-    let said = place.fails(&["decrypt", "-o", "out", "old.asc"], 4);
-    assert!(said.contains("--allow-old"), "{said}");
+    let printed = place.fails(&["decrypt", "-o", "out", "old.asc"], 4);
+    assert!(printed.contains("--allow-old"), "{printed}");
     place.works(&["decrypt", "--allow-old", "-o", "out", "old.asc"]);
     assert_eq!(fs::read(place.path("out")).unwrap(), b"written once\n");
     assert!(place.fails(&["encrypt", "-r", "old", "-o", "no", "out"], 1).contains("1024 bits"));
@@ -243,8 +246,8 @@ fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_e
     // What it has signed, whatever time that claims.
     let signature = include_bytes!("../../../../files/openpgp/tests/data/rsa1024.signature");
     put(&place.path("out.sig"), signature);
-    let said = place.fails(&["verify", "out.sig"], 5);
-    assert!(said.contains("1024 bits") && said.contains("--allow-old"), "{said}");
+    let printed = place.fails(&["verify", "out.sig"], 5);
+    assert!(printed.contains("1024 bits") && printed.contains("--allow-old"), "{printed}");
     place.fails(&["-v", "out.sig", "out"], 5);
     place.works(&["verify", "--allow-old", "out.sig"]);
     place.works(&["-v", "--allow-old", "out.sig", "out"]);
@@ -257,16 +260,16 @@ fn no_output_takes_the_place_of_an_input_or_of_another_output() {
     put(&place.path("pay"), b"100");
     place.works(&["encrypt", "-r", "me", "-o", "pay.pgp", "pay"]);
     place.works(&["encrypt", "-r", "me", "-o", "pay.gpg", "pay"]);
-    let said = place.fails(&["decrypt", "--yes", "pay.pgp", "pay.gpg"], 2);
-    assert!(said.contains("pay.pgp and pay.gpg would both become"), "{said}");
+    let printed = place.fails(&["decrypt", "--yes", "pay.pgp", "pay.gpg"], 2);
+    assert!(printed.contains("pay.pgp and pay.gpg would both become"), "{printed}");
     std::os::unix::fs::symlink("pay", place.path("link")).unwrap();
     for words in [
         &["sign", "--detached", "--with", "me", "--yes", "-o", "pay", "pay"][..],
         &["encrypt", "-r", "me", "--yes", "-o", "link", "pay"],
         &["-b", "-signers-key-alias", "me", "--yes", "-o", "pay", "pay"],
     ] {
-        let said = place.fails(words, 2);
-        assert!(said.contains("would be replaced by what is made of it"), "{said}");
+        let printed = place.fails(words, 2);
+        assert!(printed.contains("would be replaced by what is made of it"), "{printed}");
         assert_eq!(fs::read(place.path("pay")).unwrap(), b"100");
     }
 }
@@ -287,21 +290,21 @@ fn a_key_whose_name_cannot_be_kept_is_not_made() {
 #[test]
 fn errors_are_on_one_line_and_say_what_helps() {
     let place = Place::new("rest-said");
-    let said = place.fails(&["verify", "new\nline"], 1);
-    assert!(said.contains("new\\u{a}line"), "{said}");
-    let said = place.fails(&["generate", "--algorithm", "curve448", "Ada"], 2);
-    assert!(said.contains("--v6"), "{said}");
-    let said = place.fails(&["export", "id:nobody"], 1);
-    assert!(said.contains("is called \"nobody\""), "{said}");
+    let printed = place.fails(&["verify", "new\nline"], 1);
+    assert!(printed.contains("new\\u{a}line"), "{printed}");
+    let printed = place.fails(&["generate", "--algorithm", "curve448", "Ada"], 2);
+    assert!(printed.contains("--v6"), "{printed}");
+    let printed = place.fails(&["export", "id:nobody"], 1);
+    assert!(printed.contains("is called \"nobody\""), "{printed}");
     place.works(&["generate", "--no-passphrase", "--alias", "me", "Ada <ada@example.org>"]);
     place.works(&["export", "me", "-o", "me.cert"]);
     let cut = fs::read(place.path("me.cert")).unwrap();
     put(&place.path("cut.cert"), &cut[..cut.len() - 1]);
-    let said = place.fails(&["import", "cut.cert"], 6);
-    assert!(said.contains("the key is damaged"), "{said}");
+    let printed = place.fails(&["import", "cut.cert"], 6);
+    assert!(printed.contains("the key is damaged"), "{printed}");
     put(&place.path("key.pem"), b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n");
-    let said = place.fails(&["import", "key.pem"], 6);
-    assert!(said.contains("without its certificate"), "{said}");
+    let printed = place.fails(&["import", "key.pem"], 6);
+    assert!(printed.contains("without its certificate"), "{printed}");
 }
 
 /// A message of version 1, changed without its key where its first bytes are known: it holds a
@@ -380,17 +383,20 @@ fn a_bad_signature_of_a_key_that_is_known_is_an_error_on_every_way_to_read() {
         &["-d", "-o", "out", "changed.text"],
     ];
     for words in sealed {
-        let said = place.works(words);
-        assert!(said.contains("good signature of"), "{said}");
+        let printed = place.works(words);
+        assert!(printed.contains("good signature of"), "{printed}");
         fs::remove_file(place.path("out")).unwrap();
     }
     place.works(&["revoke", "me", "--compromised", "--yes"]);
     for words in sealed.into_iter().chain(plain) {
-        let said = place.fails(words, 5);
-        assert!(said.contains("HFO116") && said.contains("--allow-bad-signature"), "{said}");
+        let printed = place.fails(words, 5);
+        assert!(
+            printed.contains("HFO116") && printed.contains("--allow-bad-signature"),
+            "{printed}"
+        );
         assert!(!place.path("out").exists(), "{words:?}");
-        let said = place.works(&[words, &["--allow-bad-signature"]].concat());
-        assert!(said.contains("1 of 1 signatures are bad: a signature of key"), "{said}");
+        let printed = place.works(&[words, &["--allow-bad-signature"]].concat());
+        assert!(printed.contains("1 of 1 signatures are bad: a signature of key"), "{printed}");
         fs::remove_file(place.path("out")).unwrap();
     }
     let output = place.run(&["decrypt", "--plain", "-o", "-", "changed"]);
@@ -398,8 +404,8 @@ fn a_bad_signature_of_a_key_that_is_known_is_an_error_on_every_way_to_read() {
     // Of a key that nobody here knows there is nothing to check.
     place.works(&["delete", "me", "--yes"]);
     for words in sealed.into_iter().chain(plain) {
-        let said = place.works(words);
-        assert!(said.contains("1 of 1 signatures could not be checked"), "{said}");
+        let printed = place.works(words);
+        assert!(printed.contains("1 of 1 signatures could not be checked"), "{printed}");
         fs::remove_file(place.path("out")).unwrap();
     }
     let words = ["decrypt", "--json", "-o", "out", "sealed"];
@@ -429,10 +435,10 @@ fn a_file_that_is_not_there_is_called_missing() {
         &["import", "gone"],
         &["csdfilde", "--dd", "SYSUT1=gone", "--dd", "SYSUT2=out"],
     ] {
-        let said = place.fails(words, 1);
-        assert!(said.contains("is missing (HFO117)"), "{words:?}: {said}");
+        let printed = place.fails(words, 1);
+        assert!(printed.contains("is missing (HFO117)"), "{words:?}: {printed}");
     }
     fs::remove_file(place.path("pay")).unwrap();
-    let said = place.fails(&["verify", "pay.sig"], 6);
-    assert!(said.contains("pay, which pay.sig seems to sign, is missing"), "{said}");
+    let printed = place.fails(&["verify", "pay.sig"], 6);
+    assert!(printed.contains("pay, which pay.sig seems to sign, is missing"), "{printed}");
 }

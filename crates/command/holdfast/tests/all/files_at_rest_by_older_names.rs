@@ -23,8 +23,8 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     place.works(&["-d", "-yes", "more.pgp"]);
 
     // A passphrase in the line is taken, told to be seen by others, and not shown.
-    let said = place.works(&["-c", "-rP", "the secret of all", "-o", "word.pgp", "pay"]);
-    assert!(said.contains("everybody on this machine"), "{said}");
+    let printed = place.works(&["-c", "-rP", "the secret of all", "-o", "word.pgp", "pay"]);
+    assert!(printed.contains("everybody on this machine"), "{printed}");
     place.fails(&["-d", "-rP", "the secret of none", "-o", "no", "word.pgp"], 4);
     place.works(&["-d", "-s2k-passphrase", "the secret of all", "-o", "word", "word.pgp"]);
     assert!(fs::read(place.path("word")).unwrap() == data);
@@ -35,8 +35,8 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     place.works(&["-b", "-signers-key-alias", "me", "-digest-name", "SHA_384", "pay"]);
     place.works(&["-v", "pay.sig", "pay"]);
     place.works(&["-b", "-armor", "-signers-key-alias", "me", "more"]);
-    let said = place.works(&["-v", "pay.sig", "pay", "more.asc", "more"]);
-    assert!(said.contains("taking more.asc for the signature of more"), "{said}");
+    let printed = place.works(&["-v", "pay.sig", "pay", "more.asc", "more"]);
+    assert!(printed.contains("taking more.asc for the signature of more"), "{printed}");
     place.works(&["verify", "pay.sig", "more.asc"]);
     put(&place.path("alone.sig"), &fs::read(place.path("pay.sig")).unwrap());
     assert!(place.fails(&["-v", "alone.sig"], 6).contains("--signature SIGNATURE FILE"));
@@ -50,18 +50,18 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     put(&place.path("letter"), b"first line\n- second\n");
     place.works(&["sign", "--cleartext", "--with", "me", "-o", "letter.asc", "letter"]);
     place.works(&["-v", "letter.asc"]);
-    let said = place.works(&["-d", "-o", "letter.out", "letter.asc"]);
-    assert!(said.contains("good signature"), "{said}");
+    let printed = place.works(&["-d", "-o", "letter.out", "letter.asc"]);
+    assert!(printed.contains("good signature"), "{printed}");
     assert_eq!(fs::read(place.path("letter.out")).unwrap(), b"first line\n- second\n");
     let letter = fs::read_to_string(place.path("letter.asc")).unwrap();
     put(&place.path("forged.asc"), letter.replace("first", "other").as_bytes());
     place.fails(&["-v", "forged.asc"], 5);
-    let said = place.fails(&["-d", "-o", "forged.out", "forged.asc"], 5);
-    assert!(said.contains("something was changed"), "{said}");
+    let printed = place.fails(&["-d", "-o", "forged.out", "forged.asc"], 5);
+    assert!(printed.contains("something was changed"), "{printed}");
     assert!(!place.path("forged.out").exists());
     let allowed = ["-d", "--allow-bad-signature", "-o", "forged.out", "forged.asc"];
-    let said = place.works(&allowed);
-    assert!(said.contains("1 of 1 signatures are bad"), "{said}");
+    let printed = place.works(&allowed);
+    assert!(printed.contains("1 of 1 signatures are bad"), "{printed}");
     place.fails(&["decrypt", "--plain", "--signed-by", "me", "-o", "no", "forged.asc"], 5);
     place.fails(&["decrypt", "-o", "no", "letter.asc"], 6);
     place.works(&["-compress", "-compression", "6", "-o", "packed", "pay"]);
@@ -80,8 +80,8 @@ fn the_ring_is_kept_by_the_facilitys_names() {
     place.works(&["-eA", "-armor", "-o", "both.asc", "me", "you"]);
     let listed = place.works(&["-iU", "Bob"]);
     assert!(listed.contains("alias you") && !listed.contains("alias me"), "{listed}");
-    let said = place.fails(&["-g", "-userID-name", "Eve", "-openPGP-days-valid", "x"], 2);
-    assert!(said.contains("-openPGP-days-valid") && said.contains("HFE102"), "{said}");
+    let printed = place.fails(&["-g", "-userID-name", "Eve", "-openPGP-days-valid", "x"], 2);
+    assert!(printed.contains("-openPGP-days-valid") && printed.contains("HFE102"), "{printed}");
     place.fails(&["-iU", "you"], 1);
     place.fails(&["-xA", "you"], 2);
     place.works(&["-xA", "-yes", "you"]);
@@ -100,12 +100,12 @@ fn options_are_called_as_they_are_on_the_line_that_was_typed() {
     put(&place.path("pay"), b"pay of May");
     place.works(&["-g", "-userID-name", "Ada", "-key-alias", "me"]);
     place.works(&["-e", "-rA", "me", "pay"]);
-    let said = place.fails(&["-e", "-rA", "me", "pay"], 1);
-    assert!(said.contains("say -yes to replace it") && !said.contains("--yes"), "{said}");
-    let said = place.fails(&["-d", "pay.pgp"], 1);
-    assert!(said.contains("say -yes to replace it") && !said.contains("--yes"), "{said}");
-    let said = place.fails(&["-xA", "me"], 2);
-    assert!(said.contains("Say -yes") && !said.contains("--yes"), "{said}");
+    let printed = place.fails(&["-e", "-rA", "me", "pay"], 1);
+    assert!(printed.contains("say -yes to replace it") && !printed.contains("--yes"), "{printed}");
+    let printed = place.fails(&["-d", "pay.pgp"], 1);
+    assert!(printed.contains("say -yes to replace it") && !printed.contains("--yes"), "{printed}");
+    let printed = place.fails(&["-xA", "me"], 2);
+    assert!(printed.contains("Say -yes") && !printed.contains("--yes"), "{printed}");
     assert!(place.fails(&["encrypt", "-r", "me", "pay"], 1).contains("say --yes to replace it"));
     place.works(&["-e", "-rA", "me", "-yes", "pay"]);
 }
@@ -120,18 +120,21 @@ fn the_configuration_fills_in_what_the_line_leaves_out() {
                 USE_ASYNC_IO false\nUSE_ASYNC_CIPHER false\nUSE_ASYNC_COMPRESS false\nARMOR yes\n\
                 KEY_PASSWORD the secret of a key\n";
     put(&file, text.as_bytes());
-    let said = place.works(&["-e", "pay"]);
-    assert!(said.contains("means nothing here") && said.contains("others can read it"), "{said}");
+    let printed = place.works(&["-e", "pay"]);
+    assert!(
+        printed.contains("means nothing here") && printed.contains("others can read it"),
+        "{printed}"
+    );
     assert!(fs::read(place.path("pay.asc")).unwrap().starts_with(b"-----BEGIN PGP MESSAGE"));
     place.works(&["-d", "-o", "out", "pay.asc"]);
     assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
 
     put(&file, b"USE_ASYNC_IO false\nCIPHER_NAM AES_128\n");
     let output = place.run(&["-e", "-rA", "me", "pay"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    for told in ["ibmef.config: line 2", "HFE101", "CIPHER_NAME"] {
-        assert!(said.contains(told), "{told}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    for answer in ["ibmef.config: line 2", "HFE101", "CIPHER_NAME"] {
+        assert!(printed.contains(answer), "{answer}: {printed}");
     }
     // The clear commands do not read the file.
     place.works(&["encrypt", "-r", "me", "pay"]);
@@ -156,12 +159,12 @@ fn names_of_data_sets_lead_to_files() {
     place.works(&["-d", "-yes", "//'HLQ.PAY.PGP'"]);
     place.works(&["-d", "-yes", "sets/HLQ.PAY.pgp"]);
     assert_eq!(fs::read(place.path("sets/HLQ.PAY")).unwrap(), b"pay of June");
-    let said = place.fails(&["-d", "//DD:NONE"], 2);
-    assert!(said.contains("HFE102") && said.contains("--dd NONE=PATH"), "{said}");
-    let said = place.fails(&["-d", "-o", "x", "//'HLQ.NONE'"], 1);
-    assert!(said.contains("sets/HLQ.NONE"), "{said}");
-    let said = place.fails(&["-e", "-rA", "me", "-o", "x", "//'HLQ.SECRET'"], 1);
-    assert!(said.contains("HLQ.SECRET"), "{said}");
+    let printed = place.fails(&["-d", "//DD:NONE"], 2);
+    assert!(printed.contains("HFE102") && printed.contains("--dd NONE=PATH"), "{printed}");
+    let printed = place.fails(&["-d", "-o", "x", "//'HLQ.NONE'"], 1);
+    assert!(printed.contains("sets/HLQ.NONE"), "{printed}");
+    let printed = place.fails(&["-e", "-rA", "me", "-o", "x", "//'HLQ.SECRET'"], 1);
+    assert!(printed.contains("HLQ.SECRET"), "{printed}");
 }
 
 #[test]
@@ -177,8 +180,8 @@ fn a_step_of_the_older_programs_goes_there_and_back() {
     let step = ["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT2=pay.pgp", "--dd", "SYSIN=cards"];
     let report = place.works(&step);
     let tell = ["3,000,000", "AES, 128 bits", "BANK, PARTNER", "longest cipher time", "done"];
-    for told in tell.into_iter().chain(["length of that block   ", " bytes"]) {
-        assert!(report.contains(told), "{told}: {report}");
+    for answer in tell.into_iter().chain(["length of that block   ", " bytes"]) {
+        assert!(report.contains(answer), "{answer}: {report}");
     }
     let back = ["csdfilde", "--dd", "SYSUT1=pay.pgp", "--dd", "SYSUT2=out"];
     place.works(&[&back[..], &["--dd", "SYSPRINT=report"]].concat());
@@ -187,9 +190,9 @@ fn a_step_of_the_older_programs_goes_there_and_back() {
     assert!(fs::read(place.path("out")).unwrap() == data);
 
     put(&place.path("cards"), b"PASSWORD=opensesame\nICOUNT=16\n");
-    let said = place.works(&step);
-    assert!(said.contains("ICOUNT means nothing") && said.contains("AES-256"), "{said}");
-    assert!(!said.contains("opensesame"));
+    let printed = place.works(&step);
+    assert!(printed.contains("ICOUNT means nothing") && printed.contains("AES-256"), "{printed}");
+    assert!(!printed.contains("opensesame"));
     put(&place.path("cards"), b"PASSWORD=opensesamf\n");
     place.fails(&[&back[..], &["--dd", "SYSIN=cards", "--dd", "SYSPRINT=report"]].concat(), 4);
     let report = fs::read_to_string(place.path("report")).unwrap();
@@ -204,8 +207,8 @@ fn a_step_of_the_older_programs_goes_there_and_back() {
         let (out, print) = (if report == "new" { "new" } else { "pay.pgp" }, report);
         let dds = [format!("SYSUT2={out}"), format!("SYSPRINT={print}")];
         let words = ["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSIN=cards", "--dd", &dds[0]];
-        let said = place.fails(&[&words[..], &["--dd", &dds[1]]].concat(), 2);
-        assert!(said.contains("are one file") && said.contains("SYSPRINT"), "{said}");
+        let printed = place.fails(&[&words[..], &["--dd", &dds[1]]].concat(), 2);
+        assert!(printed.contains("are one file") && printed.contains("SYSPRINT"), "{printed}");
     }
     assert!(fs::read(place.path("pay")).unwrap() == data && !place.path("new").exists());
 }

@@ -40,8 +40,8 @@ impl Place {
 
     fn works(&self, script: &str) -> Vec<u8> {
         let output = self.run(script);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{script}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{script}: {printed}");
         output.stdout
     }
 
@@ -49,9 +49,9 @@ impl Place {
     fn fails(&self, script: &str, code: i32, word: &str) {
         let before = self.names();
         let output = self.run(script);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{script}: {said}");
-        assert!(said.contains(word), "{script}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{script}: {printed}");
+        assert!(printed.contains(word), "{script}: {printed}");
         assert_eq!(self.names(), before, "{script}");
     }
 
@@ -120,8 +120,8 @@ fn what_streams_unverified_says_so_and_still_ends_with_an_error() {
     let output = place.run("holdfast pgp decrypt -o - bad.pgp");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0));
     let output = place.run("holdfast pgp decrypt --unverified-stream -o - bad.pgp");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("before it has been checked"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("before it has been checked"), "{printed}");
     assert_eq!(output.status.code(), Some(3));
 }
 

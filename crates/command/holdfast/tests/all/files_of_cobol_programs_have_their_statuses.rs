@@ -201,7 +201,7 @@ fn the_second_item_of_file_status_says_what_vsam_has_said() {
            STOP RUN.";
     let program = shop.program("CODES.cbl", INDEXED, body);
     let ended = shop.run(&program, &["F1=//T.IXO"]).done();
-    let said: Vec<&str> = ended.out.lines().take(6).collect();
+    let printed: Vec<&str> = ended.out.lines().take(6).collect();
     let expected = [
         "OUT 0000000000",
         "WRITE 0000000000",
@@ -210,7 +210,7 @@ fn the_second_item_of_file_status_says_what_vsam_has_said() {
         "DELETE 00",
         "GONE 3500080148",
     ];
-    assert_eq!(said, expected, "{}", ended.err);
+    assert_eq!(printed, expected, "{}", ended.err);
 }
 
 #[test]

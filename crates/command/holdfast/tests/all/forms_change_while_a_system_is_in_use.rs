@@ -19,7 +19,7 @@ fn convert(dir: &Path, rest: &[&str]) -> Ended {
 }
 
 /// The same for people.
-fn told(words: &[&str], dir: &Path, rest: &[&str]) -> Ended {
+fn answer(words: &[&str], dir: &Path, rest: &[&str]) -> Ended {
     on(DEMO, &[words, &["-s"]].concat(), dir, rest)
 }
 
@@ -53,7 +53,7 @@ fn a_data_set_becomes_plain_and_sealed_again_while_programs_go_on() {
     assert_eq!(again["unchanged"], Value::from(vec!["ACCOUNTS"]));
     assert!(findings(&dir).is_empty());
     let nobody = ["--set", "NOBODY", "--to", "plain"];
-    told(&["convert"], &dir, &nobody).failed("HFU003", &["NOBODY"]);
+    answer(&["convert"], &dir, &nobody).failed("HFU003", &["NOBODY"]);
     assert_eq!(convert(&dir, &["--to", "plain"]).code, 2, "something must be named");
 }
 
@@ -83,7 +83,7 @@ fn a_paused_conversion_survives_a_kill_and_goes_on_when_resumed() {
     convert(&dir, &slow).done();
     on(DEMO, &["rekey", "pause", "-s"], &dir, &[]).done();
     let other = ["--set", "ACCOUNTS", "--to", "sealed"];
-    told(&["convert"], &dir, &other).failed("HFU009", &["ACCOUNTS"]);
+    answer(&["convert"], &dir, &other).failed("HFU009", &["ACCOUNTS"]);
     worker.kill();
     let left = on(DEMO, &["rekey", "status", "--json", "-s"], &dir, &[]).done().json();
     assert_eq!(left[0]["set"], "ACCOUNTS");
@@ -147,7 +147,7 @@ fn everything_goes_over_to_new_keys_and_the_old_one_can_be_deleted() {
     let mut groups = lines.filter(|line| line["line"] == "group");
     assert_eq!(groups.next_back().unwrap()["generation"], 2, "the log has its new key");
     convert(&dir, &["--set", "JOURNAL", "--to", "plain"]).done();
-    told(&["rekey"], &dir, &["--set", "JOURNAL"]).failed("HFY010", &["JOURNAL"]);
+    answer(&["rekey"], &dir, &["--set", "JOURNAL"]).failed("HFY010", &["JOURNAL"]);
 }
 
 #[test]

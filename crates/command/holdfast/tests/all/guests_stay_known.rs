@@ -52,7 +52,7 @@ fn stop(dir: &Path, system: Child) {
 }
 
 /// What a process of nobody's has written when it is done.
-fn said(path: &Path) -> String {
+fn printed(path: &Path) -> String {
     let begun = Instant::now();
     loop {
         let text = fs::read_to_string(path).unwrap_or_default();
@@ -108,8 +108,8 @@ fn a_program_hides_no_process_from_the_operators_door() {
     let ended = Ended::of(&job.output_in_time().unwrap());
     assert!(ended.out.contains("reaper -1 1\nbrother -1 1\n"), "{}{}", ended.out, ended.err);
     for path in [hidden, left] {
-        let said = said(&path);
-        assert!(said.contains("commands are not for programs"), "{said}");
+        let printed = printed(&path);
+        assert!(printed.contains("commands are not for programs"), "{printed}");
     }
     on(SECRET, &["db", "status", "-s"], &dir, &["SHOP"]).done();
     stop(&dir, system);

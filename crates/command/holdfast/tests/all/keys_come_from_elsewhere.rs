@@ -44,8 +44,9 @@ fn what_is_encrypted_to_a_certificate_is_opened_by_the_keystores_key() {
         put(&theirs.path("word"), b"the secret of a store");
         theirs.works(&["import", "--keystore", "own.p12", "--keystore-passphrase-file", "word"]);
         let listed = theirs.works(&["list"]);
-        for told in ["Ada <ada@example.org>", "alias payroll", "by X.509", "with its secret key"] {
-            assert!(listed.contains(told), "{told}: {listed}");
+        for answer in ["Ada <ada@example.org>", "alias payroll", "by X.509", "with its secret key"]
+        {
+            assert!(listed.contains(answer), "{answer}: {listed}");
         }
         put(&ours.path("own.pem"), &fs::read(theirs.path("own.pem")).unwrap());
         ours.works(&["-a", "-key-alias", "partner", "own.pem"]);
@@ -187,8 +188,8 @@ fn a_keystore_is_used_before_the_ring() {
             "pay",
             "-yes",
         ]);
-        let told = run(&["-d", "-o", "out", "-yes", "pay.pgp"]);
-        assert!(told.contains("good signature"), "{told}");
+        let answer = run(&["-d", "-o", "out", "-yes", "pay.pgp"]);
+        assert!(answer.contains("good signature"), "{answer}");
         assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
         run(&["-b", "-signers-key-alias", alias, "-yes", "pay"]);
         assert!(run(&["-v", "pay.sig", "pay"]).contains("good signature"));
@@ -257,8 +258,8 @@ fn a_keystore_loses_nothing_when_it_is_changed() {
     let word = ["-passout", "pass:the secret of a store"];
     assert!(other(&place, &[&store[..], &kept, &word].concat()));
     let before = fs::read(place.path("own.p12")).unwrap();
-    let said = place.fails(&[&["delete", "payroll", "--yes"][..], &with].concat(), 6);
-    assert!(said.contains("not changed"), "{said}");
+    let printed = place.fails(&[&["delete", "payroll", "--yes"][..], &with].concat(), 6);
+    assert!(printed.contains("not changed"), "{printed}");
     assert!(fs::read(place.path("own.p12")).unwrap() == before);
 }
 
@@ -270,9 +271,9 @@ fn a_keystore_that_only_java_reads_is_refused_with_the_way_out() {
         for words in
             [&["-i", "-keystore", "old", "-keystore-password", "x"][..], &["import", "old"]]
         {
-            let said = place.fails(words, 6);
-            assert!(said.contains(&format!("type {kind};")), "{said}");
-            assert!(said.contains("keytool -importkeystore"), "{said}");
+            let printed = place.fails(words, 6);
+            assert!(printed.contains(&format!("type {kind};")), "{printed}");
+            assert!(printed.contains("keytool -importkeystore"), "{printed}");
         }
     }
 }

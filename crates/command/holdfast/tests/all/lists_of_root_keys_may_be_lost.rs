@@ -93,9 +93,15 @@ fn who_places_no_roots_needs_no_list() {
         assert!(unloaded.out.contains("2 segments"), "{}", unloaded.out);
         // Whoever looks after all of it is told which file, and what to do.
         let verified = on(SECRET, &["verify"], &dir, &[]);
-        let says = format!("{}{}", verified.out, verified.err);
-        assert!(says.contains("roots.txt") && says.contains(word), "{says}");
-        assert!(!says.contains("entity not found") && !says.contains("old settings"), "{says}");
+        let expected_text = format!("{}{}", verified.out, verified.err);
+        assert!(
+            expected_text.contains("roots.txt") && expected_text.contains(word),
+            "{expected_text}"
+        );
+        assert!(
+            !expected_text.contains("entity not found") && !expected_text.contains("old settings"),
+            "{expected_text}"
+        );
         run(&dir, &["load"], &["LSDB", file.to_str().unwrap()]).failed(code, &["roots.txt"]);
         let source = folder.join("sources");
         let made = run(&dir, &["gen"], &[source.to_str().unwrap()]).done();

@@ -43,17 +43,17 @@ fn program(dir: &Path, queue: &str, options: i32) -> (Client, i32) {
 
 /// A deposit with that reference, as the bank's tellers send it, with a header in front.
 fn order(reference: u32) -> Vec<u8> {
-    let said = format!(
+    let printed = format!(
         "TELL    {reference:09}199604011200000101T012341124832101D{:011}AT THE COUNTER          ",
         100 + reference
     );
     let header = Iih { format: text("MQIMSVS"), ..Iih::initial() };
     let mut bytes = vec![0; 84];
     header.put_all(&mut bytes);
-    let length = u16::try_from(said.len() + 4).unwrap();
+    let length = u16::try_from(printed.len() + 4).unwrap();
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(&[0, 0]);
-    bytes.extend_from_slice(said.as_bytes());
+    bytes.extend_from_slice(printed.as_bytes());
     bytes
 }
 
@@ -84,9 +84,9 @@ fn answer(client: &mut Client, handle: i32, seen: &mut BTreeMap<u32, u32>, wait:
     assert_eq!(outcome, Outcome::OK);
     let content = &room[..usize::try_from(length).unwrap()];
     assert_eq!(&content[..4], b"IIH ");
-    let said = String::from_utf8_lossy(&content[88..]).into_owned();
-    assert!(said.contains("POSTED"), "{said}");
-    *seen.entry(said[..9].parse().unwrap()).or_default() += 1;
+    let printed = String::from_utf8_lossy(&content[88..]).into_owned();
+    assert!(printed.contains("POSTED"), "{printed}");
+    *seen.entry(printed[..9].parse().unwrap()).or_default() += 1;
     true
 }
 
@@ -99,8 +99,8 @@ fn orders_come_over_the_bridge_and_are_posted_once_although_the_system_is_killed
     let folder = Folder::new("bridge");
     let dir = bank(&folder);
     let mut system = start(&dir);
-    let said = mqsc(&dir, QUEUES);
-    assert!(said.contains("All valid MQSC commands were processed."), "{said}");
+    let printed = mqsc(&dir, QUEUES);
+    assert!(printed.contains("All valid MQSC commands were processed."), "{printed}");
     let (mut client, handle) = program(&dir, "TELLERS", open::OUTPUT);
     for reference in 1..=ORDERS {
         put(&mut client, handle, &order(reference));
@@ -129,8 +129,8 @@ fn orders_come_over_the_bridge_and_are_posted_once_although_the_system_is_killed
     drop(client);
     let queues = ["TELLERS", "ANSWERS", "SYSTEM.DEAD.LETTER.QUEUE"];
     let asked = queues.map(|queue| format!("DISPLAY QLOCAL({queue}) CURDEPTH\n")).concat();
-    let said = mqsc(&dir, &asked);
-    assert_eq!(said.matches("CURDEPTH(0)").count(), 3, "{said}");
+    let printed = mqsc(&dir, &asked);
+    assert_eq!(printed.matches("CURDEPTH(0)").count(), 3, "{printed}");
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();
     for database in ["BANKHIST", "BANKCUST"] {

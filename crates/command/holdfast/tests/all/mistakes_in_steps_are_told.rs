@@ -156,8 +156,8 @@ fn what_a_killed_program_left_in_clear_goes_and_what_is_torn_is_made_anew() {
     let system = start(&dir);
     assert!(!left.exists());
     run([&"stop".into(), &"-s".into(), &dir.clone().into_os_string()]).done();
-    let said = Ended::of(&system.finish_in_time().unwrap()).done();
-    assert!(said.err.contains("is removed: a killed program"), "{}", said.err);
+    let printed = Ended::of(&system.finish_in_time().unwrap()).done();
+    assert!(printed.err.contains("is removed: a killed program"), "{}", printed.err);
     if !have("cobc") {
         return;
     }
@@ -230,7 +230,7 @@ fn names_in_errors_cannot_fool_a_terminal() {
     let dd = format!("SYSOUT={}/gone/y\n done", dir.display());
     let file = folder.join("v\n done");
     let text = |path: &Path| path.to_str().unwrap().to_owned();
-    let said = [
+    let printed = [
         batch(&dir, &program, &[]),
         batch(&dir, &written(&folder, name, "no program"), &[]),
         batch(&dir, &written(&folder, name, SAYS), &["--dd", &dd]),
@@ -241,7 +241,7 @@ fn names_in_errors_cannot_fool_a_terminal() {
         on(SECRET, &["status"], &dir, &["a\n done"]),
         on(SECRET, &["verify"], &file, &[]),
     ];
-    for ended in said {
+    for ended in printed {
         assert_ne!(ended.code, 0);
         let fools = |line: &str| line.starts_with("warning: all") || line.starts_with(" done");
         assert!(!ended.err.lines().any(fools) && !ended.err.contains('\x1b'), "{:?}", ended.err);

@@ -170,11 +170,15 @@ fn whoever_may_not_look_hears_that_and_nothing_else() {
     let dir = bank(&folder, &[]);
     let mut worker = Worker::idle(&dir);
     for words in ["status", "verify"] {
-        as_user(&[words], &dir).map(|said| said.failed("HFY007", &["Permission denied"]));
+        as_user(&[words], &dir).map(|printed| printed.failed("HFY007", &["Permission denied"]));
     }
-    if let Some(said) = as_user(&["doctor", "-s"], &dir) {
-        assert!(said.out.contains("Permission denied"), "{}{}", said.out, said.err);
-        assert!(!said.out.contains("LOST") && !said.out.contains("back, or write"), "{}", said.out);
+    if let Some(printed) = as_user(&["doctor", "-s"], &dir) {
+        assert!(printed.out.contains("Permission denied"), "{}{}", printed.out, printed.err);
+        assert!(
+            !printed.out.contains("LOST") && !printed.out.contains("back, or write"),
+            "{}",
+            printed.out
+        );
     }
     worker.finish();
 }

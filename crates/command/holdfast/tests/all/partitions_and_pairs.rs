@@ -232,13 +232,13 @@ fn what_was_deleted_on_one_path_of_a_pair_stays_so_through_unload_and_load() {
     for _ in 0..2 {
         for database in order {
             let file = [database, "--replace", &site.path(database)];
-            let told = site.run(&["unload"], &file).done();
-            assert_eq!(told.err.contains("3 segments in the file"), database == "CRSEDB");
+            let answer = site.run(&["unload"], &file).done();
+            assert_eq!(answer.err.contains("3 segments in the file"), database == "CRSEDB");
         }
         for database in order {
-            let told = site.run(&["db", "empty"], &[database, "--yes"]).done();
-            let orphans = told.err.contains("CRSEDB holds logical children");
-            assert_eq!(orphans, database == "STUDDB", "{}", told.err);
+            let answer = site.run(&["db", "empty"], &[database, "--yes"]).done();
+            let orphans = answer.err.contains("CRSEDB holds logical children");
+            assert_eq!(orphans, database == "STUDDB", "{}", answer.err);
         }
         for database in order {
             site.run(&["load"], &[database, &site.path(database)]).done();

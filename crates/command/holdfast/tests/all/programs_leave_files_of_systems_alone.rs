@@ -132,7 +132,7 @@ fn no_routine_of_the_run_time_writes_over_a_file_of_a_system() {
     let _ = fs::remove_file(&near);
     let lines =
         ended.out.lines().filter(|line| line.ends_with("DONE") || line.ends_with("REFUSED"));
-    let told: Vec<(&str, bool)> = lines
+    let answer: Vec<(&str, bool)> = lines
         .filter_map(|line| line.split_once(' '))
         .map(|(name, rest)| (name, rest.trim() == "DONE"))
         .collect();
@@ -156,7 +156,7 @@ fn no_routine_of_the_run_time_writes_over_a_file_of_a_system() {
             .map(|name| (name, false)),
         )
         .collect();
-    assert_eq!(told, wanted, "{}{}", ended.out, ended.err);
+    assert_eq!(answer, wanted, "{}{}", ended.out, ended.err);
     assert_eq!(ended.err.matches("HFY036").count(), 10, "{}", ended.err);
     assert_eq!(fs::read(dir.join("holdfast.keys")).unwrap(), kept[0]);
     assert!(folder.join("link").is_symlink() && dir.join("recon.1").exists());

@@ -122,9 +122,9 @@ impl Shop {
 
     /// Who has what open, as RECON says.
     fn open(&self) -> Vec<String> {
-        let said = on(SECRET, &["recon", "list", "--json", "-s"], &self.dir, &[]).done().json();
+        let printed = on(SECRET, &["recon", "list", "--json", "-s"], &self.dir, &[]).done().json();
         let word = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
-        let all = said["authorisations"].as_array().unwrap().iter();
+        let all = printed["authorisations"].as_array().unwrap().iter();
         all.map(|one| ["psb", "database", "access"].map(|key| word(one, key)).join(" ")).collect()
     }
 
@@ -205,21 +205,29 @@ fn what_is_missing_or_wrong_is_named() {
     }
     let shop = Shop::new("missing");
     let fine = shop.program("fine.c", "{ return 0; }");
-    let says = |ended: Ended, code: i32, words: &[&str]| {
+    let expected_text = |ended: Ended, code: i32, words: &[&str]| {
         assert_eq!(ended.code, code, "{}", ended.err);
         words.iter().for_each(|word| assert!(ended.err.contains(word), "{word}: {}", ended.err));
     };
-    says(shop.batch(&fine, &["--psb", "NOBODY"]), 1, &["NOBODY", "holdfast gen"]);
+    expected_text(shop.batch(&fine, &["--psb", "NOBODY"]), 1, &["NOBODY", "holdfast gen"]);
     let absent = shop.folder.join("absent.cbl");
-    says(shop.batch(&absent, &["--psb", "CLERK"]), 1, &["absent.cbl"]);
-    says(shop.batch(&fine, &["--psb", "CLERK", "--type", "bmp"]), 1, &["holdfast start -s"]);
-    says(shop.batch(&fine, &["--psb", "CLERK", "--dd", "NOPATH"]), 2, &["NOPATH"]);
+    expected_text(shop.batch(&absent, &["--psb", "CLERK"]), 1, &["absent.cbl"]);
+    expected_text(
+        shop.batch(&fine, &["--psb", "CLERK", "--type", "bmp"]),
+        1,
+        &["holdfast start -s"],
+    );
+    expected_text(shop.batch(&fine, &["--psb", "CLERK", "--dd", "NOPATH"]), 2, &["NOPATH"]);
     let twice = ["--psb", "CLERK", "--dd", "A=x", "--dd", "a=y"];
-    says(shop.batch(&fine, &twice), 2, &["DD A"]);
-    says(shop.batch(&fine, &["--psb", "CLERK", "--ckptid", "MUCHTOOLONG"]), 1, &["MUCHTOOLONG"]);
+    expected_text(shop.batch(&fine, &twice), 2, &["DD A"]);
+    expected_text(
+        shop.batch(&fine, &["--psb", "CLERK", "--ckptid", "MUCHTOOLONG"]),
+        1,
+        &["MUCHTOOLONG"],
+    );
     let broken = shop.program("broken.c", "{ return }");
-    says(shop.batch(&broken, &["--psb", "CLERK"]), 1, &["broken.c", "does not compile"]);
-    says(shop.dltest(&["--psb", "CLERK", "--pcb", "OTHER"], ""), 2, &["OTHER", "SHOPDB"]);
+    expected_text(shop.batch(&broken, &["--psb", "CLERK"]), 1, &["broken.c", "does not compile"]);
+    expected_text(shop.dltest(&["--psb", "CLERK", "--pcb", "OTHER"], ""), 2, &["OTHER", "SHOPDB"]);
     let dry = shop.batch(&fine, &["--psb", "CLERK", "--dry-run"]).done();
     assert!(dry.out.contains("HDAM SHOPDB, PROCOPT A") && dry.out.contains("nothing was run"));
     run([OsStr::new("stop"), OsStr::new("-s"), shop.dir.as_os_str()]).failed("HFY100", &["not"]);
@@ -347,16 +355,16 @@ fn a_program_never_sees_the_passphrase() {
     let file = shop.folder.join("passphrase");
     fs::write(&file, format!("{SECRET}\n")).unwrap();
     let ended = shop.batch(&path, &["--psb", "CLERK"]).done();
-    let says = |out: &str| {
+    let expected_text = |out: &str| {
         assert!(out.contains("getenv: nothing") && out.contains("looked everywhere"), "{out}");
         assert!(!out.contains("FOUND"), "{out}");
     };
-    says(&ended.out);
+    expected_text(&ended.out);
     let mut command = command(None);
     command.args(shop.arguments(&path, &["--psb", "CLERK", "--passphrase-file", &text(&file)]));
-    says(&Ended::of(&command.output_in_time().unwrap()).done().out);
+    expected_text(&Ended::of(&command.output_in_time().unwrap()).done().out);
     let started = shop.start();
-    says(&shop.batch(&path, &["--psb", "CLERK", "--type", "bmp"]).done().out);
+    expected_text(&shop.batch(&path, &["--psb", "CLERK", "--type", "bmp"]).done().out);
     shop.stop(started);
 }
 
@@ -377,8 +385,9 @@ fn the_io_pcb_says_who_runs_the_program_and_when() {
     }"#;
     let program = shop.program("who.c", body);
     let id = |option| {
-        let said = std::process::Command::new("id").arg(option).arg("-n").output_in_time().unwrap();
-        let name = String::from_utf8(said.stdout).unwrap().trim().to_uppercase();
+        let printed =
+            std::process::Command::new("id").arg(option).arg("-n").output_in_time().unwrap();
+        let name = String::from_utf8(printed.stdout).unwrap().trim().to_uppercase();
         format!("{name:<8.8}")
     };
     let line = format!("{}/{}/U 2000 ", id("-u"), id("-g"));
@@ -462,14 +471,14 @@ fn a_killed_program_goes_on_from_its_last_checkpoint() {
     assert!(again.out.contains("begins behind 20"), "{}", again.out);
     assert_eq!(shop.customers().len(), 50);
     assert_eq!(fs::read_to_string(&output).unwrap(), orders, "every bill exactly once");
-    let says = |more: &[&str], words: &[&str]| {
+    let expected_text = |more: &[&str], words: &[&str]| {
         let ended = shop.batch(&program, &[&files[..], &["--ckptid", "LAST"], more].concat());
         let fits = words.iter().all(|word| ended.err.contains(word));
         assert!(ended.code == 1 && fits, "{}", ended.err);
     };
-    says(&[], &["U0102", "step ORDERS", "has ended normally", "without --ckptid"]);
-    says(&["--step", "other"], &["U0102", "no checkpoint LAST of step OTHER", "ORDERS"]);
-    says(&["--step", "two words"], &["HFJ007", "TWO WORDS"]);
+    expected_text(&[], &["U0102", "step ORDERS", "has ended normally", "without --ckptid"]);
+    expected_text(&["--step", "other"], &["U0102", "no checkpoint LAST of step OTHER", "ORDERS"]);
+    expected_text(&["--step", "two words"], &["HFJ007", "TWO WORDS"]);
     assert_eq!(fs::read_to_string(&output).unwrap(), orders, "nothing was done");
 }
 
@@ -593,10 +602,10 @@ fn bmps_see_the_pools() {
         printf("[%.2s] for none\n", shop->status);
         return 0;
     }"#;
-    let told = shop.batch(&shop.program("stat.c", body), &rest).done().out;
+    let answer = shop.batch(&shop.program("stat.c", body), &rest).done().out;
     let words =
         ["[  ] ALL BUFFER POOLS", "BUFSIZE", "[GA] after ", "[GE] at the end", "[AC] for none"];
-    assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    assert!(words.iter().all(|word| answer.contains(word)), "{answer}");
     shop.stop(system);
 }
 
@@ -648,11 +657,11 @@ fn bmps_are_told_of_deadlocks() {
             command.stderr(Stdio::piped()).spawn().unwrap()
         });
         let ended = begun.map(|child| Ended::of(&child.finish_in_time().unwrap()));
-        let said: Vec<&str> = ended.iter().map(|one| one.out.as_str()).collect();
-        assert_eq!(said.iter().filter(|one| one.contains("met [  ]")).count(), 1, "{said:?}");
-        let told_bc = said.iter().filter(|one| one.contains("met [BC]")).count();
+        let printed: Vec<&str> = ended.iter().map(|one| one.out.as_str()).collect();
+        assert_eq!(printed.iter().filter(|one| one.contains("met [  ]")).count(), 1, "{printed:?}");
+        let told_bc = printed.iter().filter(|one| one.contains("met [BC]")).count();
         let abended = ended.iter().filter(|one| one.err.contains("U0777")).count();
-        assert_eq!((told_bc, abended), if group_b { (1, 0) } else { (0, 1) }, "{said:?}");
+        assert_eq!((told_bc, abended), if group_b { (1, 0) } else { (0, 1) }, "{printed:?}");
     }
     shop.stop(system);
 }

@@ -70,8 +70,8 @@ fn acknowledged_messages_survive_a_kill_and_units_that_had_not_ended_do_not() {
     init(&dir, &[]);
     let mut system = start(&dir);
     // A started system takes commands, too.
-    let said = mqsc(&dir, "DEFINE QLOCAL(ORDERS)\nDISPLAY QLOCAL(ORDERS) CURDEPTH\n");
-    assert!(said.contains("AMQ8006I") && said.contains("CURDEPTH(0)"), "{said}");
+    let printed = mqsc(&dir, "DEFINE QLOCAL(ORDERS)\nDISPLAY QLOCAL(ORDERS) CURDEPTH\n");
+    assert!(printed.contains("AMQ8006I") && printed.contains("CURDEPTH(0)"), "{printed}");
 
     let (mut client, handle) = program(&dir);
     (0..20).for_each(|n| put(&mut client, handle, &format!("kept {n}"), posted::NO_SYNCPOINT));
@@ -96,6 +96,6 @@ fn acknowledged_messages_survive_a_kill_and_units_that_had_not_ended_do_not() {
     assert_eq!(client.disconnect(), Outcome::OK);
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     system.wait_in_time().unwrap();
-    let said = mqsc(&dir, "DISPLAY QLOCAL(ORDERS) CURDEPTH\n");
-    assert!(said.contains("CURDEPTH(0)"), "{said}");
+    let printed = mqsc(&dir, "DISPLAY QLOCAL(ORDERS) CURDEPTH\n");
+    assert!(printed.contains("CURDEPTH(0)"), "{printed}");
 }

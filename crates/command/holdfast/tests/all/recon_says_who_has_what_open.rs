@@ -15,8 +15,8 @@ fn killed(mut child: Child) {
 
 /// The processes that RECON names.
 fn processes(dir: &Path) -> Vec<u64> {
-    let said = on(SECRET, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
-    let all = said["authorisations"].as_array().unwrap().iter();
+    let printed = on(SECRET, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
+    let all = printed["authorisations"].as_array().unwrap().iter();
     all.map(|one| one["process"].as_u64().unwrap()).collect()
 }
 

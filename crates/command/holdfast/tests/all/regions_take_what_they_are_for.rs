@@ -9,7 +9,7 @@ use std::process::{Child, Command};
 use ims_connect::wire::{Function, f2};
 
 use crate::common::in_time::{EndInTime as _, RunInTime as _};
-use crate::common::terminal::{Terminal, put_online, said, started};
+use crate::common::terminal::{Terminal, put_online, started, text_of};
 use crate::common::{Folder, SECRET, command, init, on, pause};
 
 const RESOURCES: &str = "         APPLCTN PSB=LATEPY,PGMTYPE=BATCH
@@ -100,9 +100,9 @@ impl Installed {
     /// Asks until the answer holds something.
     fn wait_for(&self, text: &str, wanted: impl Fn(&str) -> bool) -> String {
         loop {
-            let said = self.tell(text);
-            if wanted(&said) {
-                return said;
+            let printed = self.tell(text);
+            if wanted(&printed) {
+                return printed;
             }
             pause(50);
         }
@@ -123,7 +123,7 @@ fn a_batch_message_program_reads_the_queue_of_a_transaction() {
         let text = format!("LATE {number}");
         let mut request = terminal.request(Function::SendOnlyAck, text.as_bytes());
         request.irm.f2 = f2::MODE_0;
-        assert_eq!(said(&terminal.exchange(&request)), "");
+        assert_eq!(text_of(&terminal.exchange(&request)), "");
     }
     assert!(own.tell("/DIS Q").contains("LATE"));
     let program = own.programs.join("LATEPY").display().to_string();
@@ -143,7 +143,7 @@ fn a_batch_message_program_reads_the_queue_of_a_transaction() {
     // Its answers wait where the terminal can fetch them.
     let mut resume = terminal.request(Function::ResumeTpipe, b"");
     (resume.irm.f2, resume.irm.f3) = (f2::MODE_0, ims_connect::wire::f3::CONFIRM);
-    assert_eq!(said(&terminal.exchange(&resume)), "ONE LATE 0");
+    assert_eq!(text_of(&terminal.exchange(&resume)), "ONE LATE 0");
     let (_, err) = batch(&["--type", "bmp", "--in", "NOTHERE"]);
     assert!(err.contains("DFS064") && err.contains("NOTHERE"), "{err}");
     let (_, err) = batch(&["--in", "LATE"]);
@@ -176,9 +176,11 @@ fn operators_start_stop_and_end_what_runs_in_regions() {
     let wrong = own.tell(&format!("/STOP REGION {number} ABDUMP LATE"));
     assert!(wrong.contains("IT DOES NOT PROCESS THAT TRANSACTION, BUT ECHO"), "{wrong}");
     // The program is there when its process has got its message.
-    own.wait_for(&format!("/STOP REGION {number} ABDUMP ECHO"), |told| told.contains("COMPLETED"));
-    let told = asks.join().unwrap();
-    assert!(told.starts_with("DFS555I TRAN ECHO ABEND S000,U0474"), "{told}");
+    own.wait_for(&format!("/STOP REGION {number} ABDUMP ECHO"), |answer| {
+        answer.contains("COMPLETED")
+    });
+    let answer = asks.join().unwrap();
+    assert!(answer.starts_with("DFS555I TRAN ECHO ABEND S000,U0474"), "{answer}");
     assert_eq!(Terminal::at(&own.address, "ECHO2").ask("ECHO AGAIN"), "ONE ECHO AGAIN");
     own.stop();
 }

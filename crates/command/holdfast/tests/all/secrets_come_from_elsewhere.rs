@@ -29,8 +29,8 @@ fn a_token_signs_and_opens_and_says_what_is_wrong() {
     // Encrypting needs no token; signing and opening do.
     run(&["encrypt", "-r", "me", "--sign-with", "me", "pay"]);
     place.works(&["encrypt", "-r", "me", "-o", "mute.pgp", "pay"]);
-    let told = run(&["decrypt", "--signed-by", "me", "-o", "out", "pay.pgp"]);
-    assert!(told.contains("good signature"), "{told}");
+    let reported = run(&["decrypt", "--signed-by", "me", "-o", "out", "pay.pgp"]);
+    assert!(reported.contains("good signature"), "{reported}");
     assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
     run(&["-d", "-o", "again", "mute.pgp"]);
     run(&["sign", "--cleartext", "--with", "me", "-o", "text.asc", "pay"]);
@@ -59,18 +59,18 @@ fn a_token_signs_and_opens_and_says_what_is_wrong() {
 
 /// Answers as an agent does, for so many talks; gives all it was asked.
 fn agent(listener: &UnixListener, answers: &[&str]) -> Vec<String> {
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for answer in answers {
         let (mut stream, _) = listener.accept().unwrap();
         stream.write_all(b"OK Pleased to meet you\n").unwrap();
         for line in BufReader::new(stream.try_clone().unwrap()).lines() {
             let line = line.unwrap();
-            let said = if line.starts_with("GET_PASSPHRASE") { answer } else { "OK\n" };
-            stream.write_all(said.as_bytes()).unwrap();
-            heard.push(line);
+            let printed = if line.starts_with("GET_PASSPHRASE") { answer } else { "OK\n" };
+            stream.write_all(printed.as_bytes()).unwrap();
+            received.push(line);
         }
     }
-    heard
+    received
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn an_agent_gives_the_passphrase_and_forgets_one_that_does_not_fit() {
     let declined = run();
     assert_eq!(declined.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&declined.stderr).contains("Operation cancelled"));
-    let heard = answering.join().unwrap();
-    let count = |word: &str| heard.iter().filter(|line| line.starts_with(word)).count();
+    let received = answering.join().unwrap();
+    let count = |word: &str| received.iter().filter(|line| line.starts_with(word)).count();
     assert_eq!((count("GET_PASSPHRASE --data -- holdfast-"), count("CLEAR_PASSPHRASE")), (3, 1));
     // Nobody answers any more.
     let done = run();
@@ -156,9 +156,9 @@ impl GnuPgAgent<'_> {
         command.env("GNUPGHOME", self.0.path("gnupg"));
         command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").env_remove("HOLDFAST_PGP_PASSPHRASE");
         let done = command.output_in_time().unwrap();
-        let said = String::from_utf8_lossy(&done.stderr);
-        eprintln!("{words:?}: {said}");
-        assert!(!said.contains("the secret of"), "a passphrase shows");
+        let printed = String::from_utf8_lossy(&done.stderr);
+        eprintln!("{words:?}: {printed}");
+        assert!(!printed.contains("the secret of"), "a passphrase shows");
         done.status.code()
     }
 }

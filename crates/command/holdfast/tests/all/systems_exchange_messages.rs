@@ -130,8 +130,8 @@ fn each_message_arrives_once_though_both_systems_are_killed() {
     }
     assert_eq!(got, expected);
     assert_eq!(next(&mut other, "IN", 0), None);
-    let said = mqsc(&one, "DISPLAY CHSTATUS(TO.TWO) ALL\nDISPLAY QSTATUS(TWO)\n");
-    assert!(said.contains("STATUS(RUNNING)") && said.contains("RQMNAME(TWO)"), "{said}");
+    let printed = mqsc(&one, "DISPLAY CHSTATUS(TO.TWO) ALL\nDISPLAY QSTATUS(TWO)\n");
+    assert!(printed.contains("STATUS(RUNNING)") && printed.contains("RQMNAME(TWO)"), "{printed}");
     on(SECRET, &["stop", "-s"], &one, &[]).done();
     on(SECRET, &["stop", "-s"], &two, &[]).done();
     first.wait_in_time().unwrap();
@@ -158,16 +158,16 @@ fn a_started_system_serves_command_messages_triggers_and_dead_letters() {
     let folder = Folder::new("served");
     let (dir, _) = system(&folder, "serves");
     let mut process = start(&dir);
-    let told = folder.join("told");
+    let reported = folder.join("told");
     let script = format!(
         "DEFINE PROCESS(P) APPLICID('printf %.12s >{}')\n\
          DEFINE QLOCAL(APP.IN) TRIGGER TRIGTYPE(FIRST) PROCESS(P) +\n  \
          INITQ(SYSTEM.DEFAULT.INITIATION.QUEUE)\n\
          DEFINE QLOCAL(APP.SMALL) MAXDEPTH(1)\nDEFINE QLOCAL(APP.FAILED)\nDEFINE QLOCAL(ANSWERS)\n",
-        told.display()
+        reported.display()
     );
-    let said = mqsc(&dir, &script);
-    assert!(said.contains("All valid MQSC commands were processed."), "{said}");
+    let printed = mqsc(&dir, &script);
+    assert!(printed.contains("All valid MQSC commands were processed."), "{printed}");
 
     let mut client = connect(&dir);
     let md =
@@ -184,7 +184,7 @@ fn a_started_system_serves_command_messages_triggers_and_dead_letters() {
     assert_eq!(before, Outcome::OK);
     let ended = on(SECRET, &["mq", "trigger-monitor", "--once", "-s"], &dir, &[]).done();
     assert!(ended.out.contains("queue APP.IN: printf"), "{}", ended.out);
-    assert_eq!(std::fs::read_to_string(&told).unwrap(), "TMC    2APP.");
+    assert_eq!(std::fs::read_to_string(&reported).unwrap(), "TMC    2APP.");
 
     dead_letters(&folder, &dir, &mut client);
     let status = on(SECRET, &["status"], &dir, &[]).done().out;

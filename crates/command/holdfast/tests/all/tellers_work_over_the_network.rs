@@ -103,8 +103,8 @@ fn started(dir: &Path) -> (Child, String) {
     command.args(["--json", "start", "-s"]).arg(dir).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let line = first_line(&mut child);
-    let told: Value = serde_json::from_str(&line).unwrap();
-    (child, told["ims_connect"].as_str().unwrap().to_owned())
+    let answer: Value = serde_json::from_str(&line).unwrap();
+    (child, answer["ims_connect"].as_str().unwrap().to_owned())
 }
 
 fn terminals(plan: &str, address: &str, ledger: &Path, (from, seconds): (u64, &str)) -> Command {
@@ -158,7 +158,7 @@ fn what_a_terminal_was_told_is_there_once_after_a_kill() {
         terminals(TELLERS, &address, &warm, (from, "2")).output_in_time().unwrap();
         let text = std::fs::read_to_string(&warm).unwrap_or_default();
         serde_json::from_str::<Value>(&text)
-            .is_ok_and(|told| !numbers(&told, "confirmed").is_empty())
+            .is_ok_and(|answer| !numbers(&answer, "confirmed").is_empty())
     });
     assert!(is_warm, "no transaction is ever confirmed");
     let mut drive = terminals(TELLERS, &address, &first, (0, "8")).spawn().unwrap();

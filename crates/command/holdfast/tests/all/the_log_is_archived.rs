@@ -99,8 +99,11 @@ fn says_why_it_stays(folder: &Folder, dir: &Path, group: &str) {
     let to = ["--all", "--to", to.to_str().unwrap()];
     on(DEMO, &["image-copy", "-s"], dir, &to).done();
     archive(dir, &["now"]).done();
-    let said = archive(dir, &["delete"]).done().out;
-    assert!(said.contains("nothing to delete") && said.contains("the log itself"), "{said}");
+    let printed = archive(dir, &["delete"]).done().out;
+    assert!(
+        printed.contains("nothing to delete") && printed.contains("the log itself"),
+        "{printed}"
+    );
     for check in [&["--check"][..], &[]] {
         let words = [&["delete", "--first-group", group], check].concat();
         archive(dir, &words).failed("HFZ009", &["the log itself begins", "Nothing need be done"]);
@@ -119,8 +122,8 @@ fn a_system_in_use_archives_when_told_and_goes_on_after_a_crash() {
     // The system archives by itself, too, so others may stand between the two; nothing is missing.
     let list = archive(&dir, &["list", "--json"]).done().json();
     let list = list.as_array().unwrap();
-    for told in [&first[0], &second[0]] {
-        assert!(list.iter().any(|one| one["first_group"] == told["first_group"]), "{told}");
+    for answer in [&first[0], &second[0]] {
+        assert!(list.iter().any(|one| one["first_group"] == answer["first_group"]), "{answer}");
     }
     for pair in list.windows(2) {
         let group = |at: usize, name: &str| pair[at][name].as_u64().unwrap();
@@ -154,13 +157,13 @@ fn lost_files_are_written_again(dir: &Path, files: &[PathBuf]) {
     let lost = archive(dir, &["verify"]);
     assert_eq!(lost.code, 1, "{}", lost.out);
     assert!(lost.out.contains(files[0].to_str().unwrap()), "{}", lost.out);
-    let told = commands(&lost.out);
-    assert!(told.iter().any(|command| command.ends_with("--repair")), "{told:?}");
+    let answer = commands(&lost.out);
+    assert!(answer.iter().any(|command| command.ends_with("--repair")), "{answer:?}");
     for words in [&["verify"][..], &["doctor", "-s"]] {
         let found = on(DEMO, words, dir, &[]);
-        assert!(found.code == 1 && found.out.contains(&told[0]), "{told:?}: {}", found.out);
+        assert!(found.code == 1 && found.out.contains(&answer[0]), "{answer:?}: {}", found.out);
     }
-    let written = crate::common::run_as(DEMO, told[0].split(' ')).done();
+    let written = crate::common::run_as(DEMO, answer[0].split(' ')).done();
     assert!(written.out.contains("written again from the log"), "{}", written.out);
     assert!(files.iter().all(|file| file.exists()));
     archive(dir, &["verify"]).done();
@@ -192,13 +195,13 @@ fn an_archive_that_is_in_no_folder_or_unknown_to_recon_is_named_with_what_repair
     assert_eq!(unknown.code, 1, "{}", unknown.out);
     assert!(unknown.out.contains("RECON does not know this archive"), "{}", unknown.out);
     let wanted = format!("--first-group {group} --repair");
-    let told = commands(&unknown.out);
-    assert!(told.iter().any(|command| command.ends_with(&wanted)), "{told:?}");
+    let answer = commands(&unknown.out);
+    assert!(answer.iter().any(|command| command.ends_with(&wanted)), "{answer:?}");
     let of_verify = on(DEMO, &["verify"], &dir, &[]);
     assert!(of_verify.code == 1 && of_verify.out.contains(&wanted), "{}", of_verify.out);
     let doctor = on(DEMO, &["doctor", "-s"], &dir, &[]);
     assert!(doctor.code == 1 && doctor.out.contains(&wanted), "{}", doctor.out);
-    for command in told {
+    for command in answer {
         crate::common::run_as(DEMO, command.split(' ')).done();
     }
     archive(&dir, &["verify"]).done();
@@ -315,9 +318,9 @@ fn an_archive_of_another_system_is_to_be_moved_away_whoever_finds_it() {
     let findings = found["findings"].as_array().unwrap();
     assert!(findings.len() == 1 && findings[0]["repair"].as_array().unwrap().is_empty(), "{found}");
     assert!(findings[0]["remedy"].as_str().unwrap().contains("Move it away"), "{found}");
-    let said = on(SECRET, &["doctor", "-s"], mine, &[]).out;
-    assert!(said.contains("away: it is another system's"), "{said}");
-    assert!(!said.contains("archive verify"), "{said}");
+    let printed = on(SECRET, &["doctor", "-s"], mine, &[]).out;
+    assert!(printed.contains("away: it is another system's"), "{printed}");
+    assert!(!printed.contains("archive verify"), "{printed}");
     // Nothing is made that would not start.
     let (made, keys) = (folder.join("made"), mine.join("holdfast.keys"));
     let text = |path: &Path| path.to_str().unwrap().to_owned();

@@ -35,8 +35,8 @@ fn bank_with_archive(folder: &Folder) -> PathBuf {
 }
 
 fn archived_files(dir: &Path) -> Vec<PathBuf> {
-    let said = on(DEMO, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
-    let archives = said["archives"].as_array().unwrap().iter();
+    let printed = on(DEMO, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
+    let archives = printed["archives"].as_array().unwrap().iter();
     let files = archives.flat_map(|one| one["files"].as_array().unwrap().clone());
     files.map(|file| file["path"].as_str().unwrap().into()).collect()
 }

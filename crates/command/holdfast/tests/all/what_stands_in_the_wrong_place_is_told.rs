@@ -21,9 +21,9 @@ fn found(dir: &Path) -> Vec<Value> {
 
 fn names(findings: &[Value], file: &Path) -> bool {
     let name = file.file_name().unwrap().to_str().unwrap();
-    let told = |one: &Value| one["file"].as_str().is_some_and(|path| path.ends_with(name));
-    let says = |one: &Value| one["what"].as_str().unwrap().contains(name);
-    findings.iter().any(|one| told(one) || says(one))
+    let answer = |one: &Value| one["file"].as_str().is_some_and(|path| path.ends_with(name));
+    let expected_text = |one: &Value| one["what"].as_str().unwrap().contains(name);
+    findings.iter().any(|one| answer(one) || expected_text(one))
 }
 
 #[test]

@@ -129,10 +129,10 @@ fn what_is_given_in_the_wrong_place_is_never_repeated() {
     ] {
         place.fails(words, &message, code);
     }
-    let said = place.sop(&["decrypt", "--with-passwort=x"], &message).stderr;
-    assert!(text(&said).contains("--with-passwort"), "{}", text(&said));
-    let said = place.sop(&["decrypt", "ada.key", "bib.key"], &message).stderr;
-    assert!(text(&said).contains("argument 3"), "{}", text(&said));
+    let printed = place.sop(&["decrypt", "--with-passwort=x"], &message).stderr;
+    assert!(text(&printed).contains("--with-passwort"), "{}", text(&printed));
+    let printed = place.sop(&["decrypt", "ada.key", "bib.key"], &message).stderr;
+    assert!(text(&printed).contains("argument 3"), "{}", text(&printed));
 }
 
 #[test]

@@ -85,16 +85,16 @@ fn a_full_device_and_a_reader_that_goes_away_are_errors_that_leave_nothing() {
     );
     let mut command = Command::new("sh");
     let output = finish(command.current_dir(&place.0).arg("-c").arg(script), b"");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("No space left"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("No space left"), "{printed}");
     assert_eq!(place.names(), names);
     let script = format!("echo paid | {OURS} encrypt --session-key-out=session ada.cert >&-");
     let mut command = Command::new("sh");
     let output = finish(command.current_dir(&place.0).arg("-c").arg(script), b"");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("standard output was closed"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("standard output was closed"), "{printed}");
     assert_eq!(place.names(), names);
 
     let message = place.works(&["encrypt", "ada.cert"], &vec![7; 20_000_000]);
@@ -158,15 +158,15 @@ fn why_a_signature_does_not_count_is_said() {
         [(&["inline-verify", "bob.cert"], &message, "whose certificate is not")];
     for (words, input, why) in detached.into_iter().chain(inline) {
         let output = place.sop(words, input);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{words:?}: {said}");
-        assert!(said.contains("no signature is good: ") && said.contains(why), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{words:?}: {printed}");
+        assert!(printed.contains("no signature is good: ") && printed.contains(why), "{printed}");
         assert!(output.stdout.is_empty());
     }
     let output = place.sop(&["verify", "sig", "gone"], b"pay 100 to Bob");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(61), "{said}");
-    assert!(said.contains("the file of argument 3 is missing"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(61), "{printed}");
+    assert!(printed.contains("the file of argument 3 is missing"), "{printed}");
 }
 
 /// The specification's own rule: one good signature is enough to verify, and decrypting tells what
@@ -183,14 +183,14 @@ fn a_bad_signature_hides_no_good_one_and_is_told() {
     let bad = place.works(&["sign", "--no-armor", "bob.key"], b"pay 900 to Bob");
     place.put("both", &[good, bad.clone()].concat());
     place.put("bad", &bad);
-    let told = |words: &[&str], input: &[u8]| {
+    let answer = |words: &[&str], input: &[u8]| {
         let output = place.sop(words, input);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");
-        assert!(said.contains("not counted: a signature of key "), "{words:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {printed}");
+        assert!(printed.contains("not counted: a signature of key "), "{words:?}: {printed}");
         output.stdout
     };
-    let lines = told(&["verify", "both", "ada.cert", "bob.cert"], data);
+    let lines = answer(&["verify", "both", "ada.cert", "bob.cert"], data);
     assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 1);
     place.fails(&["verify", "bad", "ada.cert", "bob.cert"], data, 3);
 
@@ -200,7 +200,7 @@ fn a_bad_signature_hides_no_good_one_and_is_told() {
         let verify = format!("--verify-with={certificate}");
         let words = ["decrypt", &verify, "--verifications-out=seen", "ada.key"];
         let found = match lines {
-            0 => told(&words, &message),
+            0 => answer(&words, &message),
             _ => place.works(&words, &message),
         };
         assert_eq!(found, data, "{certificate}");

@@ -167,10 +167,10 @@ fn keys_that_name_nobody_are_understood() {
             there(&place, theirs, OURS, TEXT, None);
         }
         if is_there("sq") {
-            let told = place.works_in("sq", &["inspect", "from.cert"], b"");
-            let told = String::from_utf8_lossy(&told);
-            assert!(told.contains("Key flags: certification, signing"), "{told}");
-            assert!(!told.contains("UserID:") && !told.contains("Invalid:"), "{told}");
+            let answer = place.works_in("sq", &["inspect", "from.cert"], b"");
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(answer.contains("Key flags: certification, signing"), "{answer}");
+            assert!(!answer.contains("UserID:") && !answer.contains("Invalid:"), "{answer}");
         }
     }
 }

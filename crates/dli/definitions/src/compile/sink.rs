@@ -42,14 +42,14 @@ impl Sink {
     /// In the order of the source, each once: statements that members share were read for each.
     pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         self.diagnostics.sort_by_key(|one| one.place);
-        let mut told: Vec<Diagnostic> = Vec::with_capacity(self.diagnostics.len());
+        let mut unique: Vec<Diagnostic> = Vec::with_capacity(self.diagnostics.len());
         for one in self.diagnostics {
-            let mut here = told.iter().rev().take_while(|other| other.place == one.place);
+            let mut here = unique.iter().rev().take_while(|other| other.place == one.place);
             if here.all(|other| *other != one) {
-                told.push(one);
+                unique.push(one);
             }
         }
-        told
+        unique
     }
 
     /// How many diagnostics of that severity were put since there were `from`.

@@ -12,8 +12,8 @@ use crate::support::dbd;
 fn change(text: &str, old: &str, new: &str) -> (Effect, String) {
     assert!(text.contains(old), "no {old}");
     let changes = compare(&dbd(text), &dbd(&text.replace(old, new)));
-    let said: Vec<_> = changes.iter().map(|one| one.what.as_str()).collect();
-    (effect(&changes), said.join("; "))
+    let printed: Vec<_> = changes.iter().map(|one| one.what.as_str()).collect();
+    (effect(&changes), printed.join("; "))
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn each_change_has_its_effect() {
         (MEMBLOG, "NAME=COPY,", "NAME=ITEM,", Harmless),
     ];
     for (text, old, new, expected) in cases {
-        let (found, said) = change(text, old, new);
-        assert_eq!(found, expected, "{old} -> {new}: {said}");
+        let (found, printed) = change(text, old, new);
+        assert_eq!(found, expected, "{old} -> {new}: {printed}");
     }
 }
 
@@ -76,9 +76,12 @@ fn an_index_that_goes_is_harmless() {
 #[test]
 fn a_segment_in_the_middle_moves_the_codes_of_those_behind() {
     let new = "         SEGM  NAME=NOTE,PARENT=BOOK,BYTES=9\n         SEGM  NAME=COPY";
-    let (found, said) = change(BOOKDB, "         SEGM  NAME=COPY", new);
-    assert_eq!(found, Effect::Reload, "{said}");
-    assert!(said.contains("NOTE is new") && said.contains("COPY gets the code 4 for 3"), "{said}");
+    let (found, printed) = change(BOOKDB, "         SEGM  NAME=COPY", new);
+    assert_eq!(found, Effect::Reload, "{printed}");
+    assert!(
+        printed.contains("NOTE is new") && printed.contains("COPY gets the code 4 for 3"),
+        "{printed}"
+    );
 }
 
 #[test]

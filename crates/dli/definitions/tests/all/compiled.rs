@@ -179,11 +179,11 @@ fn a_psb() {
 fn good_sources_say_little() {
     let quiet = [MEMBDB, MEMBPX, BOOKDB, MEMBLOG, HISTDB, LENDING];
     for text in quiet {
-        let said = source(text).diagnostics;
-        assert!(said.is_empty(), "{said:#?}");
+        let printed = source(text).diagnostics;
+        assert!(printed.is_empty(), "{printed:#?}");
     }
-    let said: Vec<_> = source(OTHERS).diagnostics.into_iter().map(|one| one.message).collect();
-    assert_eq!(said.len(), 2, "DEVICE and FREQ: {said:#?}");
+    let printed: Vec<_> = source(OTHERS).diagnostics.into_iter().map(|one| one.message).collect();
+    assert_eq!(printed.len(), 2, "DEVICE and FREQ: {printed:#?}");
 }
 
 #[test]

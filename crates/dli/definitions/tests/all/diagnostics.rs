@@ -345,12 +345,12 @@ fn between_programs() -> Vec<Case> {
 fn compiling_tells_what_is_wrong() {
     for (code, text) in in_one_member() {
         let compiled = source(&text);
-        let said: Vec<_> = compiled.diagnostics.iter().map(|one| one.code).collect();
-        assert!(said.contains(&code), "{code} is not among {said:?}:\n{text}");
+        let printed: Vec<_> = compiled.diagnostics.iter().map(|one| one.code).collect();
+        assert!(printed.contains(&code), "{code} is not among {printed:?}:\n{text}");
         let errors = compiled.diagnostics.iter().filter(|one| one.severity == Severity::Error);
-        let told = errors.count();
+        let answer = errors.count();
         let spoiled = compiled.members.iter().filter(|one| one.member.is_none()).count();
-        assert!(told > 0 || spoiled == 0, "a member is spoiled without an error:\n{text}");
+        assert!(answer > 0 || spoiled == 0, "a member is spoiled without an error:\n{text}");
     }
 }
 
@@ -360,8 +360,8 @@ fn fitting_together_tells_what_is_wrong() {
         let texts = library(changes, &program);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let outcome = resolved(&texts);
-        let said = codes(&outcome);
-        assert!(said.contains(&code), "{code} is not among {said:?}: {changes:?}\n{program}");
+        let printed = codes(&outcome);
+        assert!(printed.contains(&code), "{code} is not among {printed:?}: {changes:?}\n{program}");
     }
 }
 
@@ -380,8 +380,8 @@ fn several_errors_of_a_member_are_told() {
         .replace("TYPE=P,", "TYPE=Q,")
         .replace("BYTES=40,RULES=(PLV,HERE)", "BYTES=X,RULES=(PLX,HERE)")
         .replace("NULLVAL=BLANK", "NULLVAL=NOTHING");
-    let said: Vec<_> = source(&text).diagnostics.iter().map(|one| one.code).collect();
-    assert_eq!(said, ["HFG113", "HFG111", "HFG111", "HFG113"]);
+    let printed: Vec<_> = source(&text).diagnostics.iter().map(|one| one.code).collect();
+    assert_eq!(printed, ["HFG113", "HFG111", "HFG111", "HFG113"]);
 }
 
 #[test]

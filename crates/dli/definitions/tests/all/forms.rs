@@ -39,19 +39,19 @@ GRP1     DATASET DD1=(FORMDD),DEVICE=3390,SCAN=5,SIZE=(,4096),         *
 fn compiled(bytes: &[u8]) -> (Dbd, Vec<&'static str>) {
     let mut sources = Sources::new();
     let program = macros::read(&mut sources, Path::new("FORMS"), bytes, &NoCopies);
-    let mut said: Vec<_> = program.diagnostics.iter().map(|one| one.code).collect();
+    let mut printed: Vec<_> = program.diagnostics.iter().map(|one| one.code).collect();
     let mut compiled = compile(&program);
-    said.extend(compiled.diagnostics.iter().map(|one| one.code));
+    printed.extend(compiled.diagnostics.iter().map(|one| one.code));
     match compiled.members.remove(0).member {
-        Some(Member::Dbd(dbd)) => (*dbd, said),
-        other => panic!("{other:?} {said:?}"),
+        Some(Member::Dbd(dbd)) => (*dbd, printed),
+        other => panic!("{other:?} {printed:?}"),
     }
 }
 
 #[test]
 fn every_form_of_an_operand_is_read() {
-    let (dbd, said) = compiled(FORMS.as_bytes());
-    assert_eq!(said, ["HFG108"; 3], "DEVICE, SCAN and FREQ have no effect");
+    let (dbd, printed) = compiled(FORMS.as_bytes());
+    assert_eq!(printed, ["HFG108"; 3], "DEVICE, SCAN and FREQ have no effect");
     let randomizer = dbd.randomizer.as_ref().expect("it has one");
     let numbers = (randomizer.anchors, randomizer.blocks, randomizer.bytes);
     assert_eq!((dbd.name.text(), numbers), ("FORMDB", (None, Some(100), None)));
@@ -74,12 +74,12 @@ fn every_form_of_an_operand_is_read() {
 
 #[test]
 fn line_ends_and_fixed_cards_make_no_difference() {
-    let (dbd, said) = compiled(FORMS.as_bytes());
+    let (dbd, printed) = compiled(FORMS.as_bytes());
     let crlf = FORMS.replace('\n', "\r\n");
-    assert_eq!(compiled(crlf.as_bytes()), (dbd.clone(), said.clone()));
+    assert_eq!(compiled(crlf.as_bytes()), (dbd.clone(), printed.clone()));
     let fixed: String = FORMS.lines().map(|line| format!("{line:80}")).collect();
-    assert_eq!(compiled(fixed.as_bytes()), (dbd.clone(), said.clone()));
+    assert_eq!(compiled(fixed.as_bytes()), (dbd.clone(), printed.clone()));
     let host: Vec<u8> = fixed.chars().filter_map(|one| codec::CodePage::Cp037.byte(one)).collect();
     assert_eq!(host.len(), fixed.len());
-    assert_eq!(compiled(&host), (dbd, said));
+    assert_eq!(compiled(&host), (dbd, printed));
 }

@@ -311,8 +311,8 @@ fn an_error_in_one_pcb_leaves_the_findings_of_the_others() {
 ";
     let (resolved, findings) = resolve_psb(&psb(text), &library());
     assert!(resolved.is_none());
-    let said: Vec<_> = findings.iter().map(|one| one.code).collect();
-    assert_eq!(said, ["HFG201", "HFG202"]);
+    let printed: Vec<_> = findings.iter().map(|one| one.code).collect();
+    assert_eq!(printed, ["HFG201", "HFG202"]);
 }
 
 /// A repository that knows who refers to what.

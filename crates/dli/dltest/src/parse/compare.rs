@@ -40,8 +40,8 @@ impl Parser {
 
     fn data_check(&mut self, card: &Card) -> Option<Open> {
         let compares_length = card.column(3) == b'L';
-        let said = piece(card).filter(|piece| !compares_length || piece.length.is_some());
-        let Some(piece) = said else {
+        let typed = piece(card).filter(|piece| !compares_length || piece.length.is_some());
+        let Some(piece) = typed else {
             self.no_number(card, 5, 8);
             return None;
         };
@@ -64,8 +64,8 @@ impl Parser {
         let level = match number(card, 5, 6) {
             Some(level) => level.and_then(|level| u8::try_from(level).ok()),
             None => {
-                let said = card.trimmed(5, 6).escape_ascii();
-                self.wrong(card, 5, fault::LEVEL, format!("'{said}' is no level"));
+                let typed = card.trimmed(5, 6).escape_ascii();
+                self.wrong(card, 5, fault::LEVEL, format!("'{typed}' is no level"));
                 return None;
             }
         };
@@ -78,7 +78,7 @@ impl Parser {
             b"XX" => StatusCheck::Any,
             _ => StatusCheck::Code([card.column(8), card.column(9)]),
         };
-        let said = |from, to| {
+        let typed = |from, to| {
             let columns = card.columns(from, to);
             columns.iter().any(|byte| *byte != b' ').then_some(columns)
         };
@@ -88,24 +88,24 @@ impl Parser {
             ends_at_difference: ends(card),
             level,
             status,
-            segment: said(11, 18).map(|name| name.trim_ascii().to_vec()),
+            segment: typed(11, 18).map(|name| name.trim_ascii().to_vec()),
             key_length: key_length.map(|length| length as usize),
-            key: said(24, LAST).map(<[u8]>::to_vec),
+            key: typed(24, LAST).map(<[u8]>::to_vec),
         };
         self.checks()?.pcb.push(check);
         Some(Open::Key)
     }
 
     fn no_number(&mut self, card: &Card, from: usize, to: usize) {
-        let said = card.trimmed(from, to).escape_ascii().to_string();
-        let message = format!("'{said}' is no length");
+        let typed = card.trimmed(from, to).escape_ascii().to_string();
+        let message = format!("'{typed}' is no length");
         self.wrong(card, from as u8, fault::NUMBER, message);
     }
 
     fn no_code(&mut self, card: &Card, column: u8) -> Option<Open> {
         let from = usize::from(column);
-        let said = card.trimmed(from, from + 3).escape_ascii().to_string();
-        self.wrong(card, column, fault::CODE, format!("'{said}' is no code of an AIB"));
+        let typed = card.trimmed(from, from + 3).escape_ascii().to_string();
+        self.wrong(card, column, fault::CODE, format!("'{typed}' is no code of an AIB"));
         None
     }
 

@@ -63,10 +63,10 @@ impl Parser {
         let mut words = text.split([' ', ',']);
         let abort = match words.find_map(|word| word.strip_prefix("ABORT=")) {
             None => None,
-            Some(said) => match said.parse() {
+            Some(typed) => match typed.parse() {
                 Ok(limit) => Some(limit),
                 Err(_) => {
-                    let message = format!("ABORT={said} is no number of differences");
+                    let message = format!("ABORT={typed} is no number of differences");
                     return self.wrong(card, 2, fault::NUMBER, message);
                 }
             },
@@ -92,8 +92,8 @@ impl Parser {
     fn begin_stack(&mut self, card: &Card) {
         self.forget_stack();
         let repeat = repeat(card).unwrap_or_else(|| {
-            let said = card.trimmed(5, 8).escape_ascii();
-            let message = format!("'{said}' is no number that says how often it is repeated");
+            let typed = card.trimmed(5, 8).escape_ascii();
+            let message = format!("'{typed}' is no number that says how often it is repeated");
             self.wrong(card, 5, fault::NUMBER, message);
             // Its statements are read, and none of them is issued.
             0

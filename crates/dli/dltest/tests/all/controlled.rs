@@ -153,13 +153,13 @@ fn aibs_are_compared_if_they_are_used() {
 #[test]
 fn the_length_in_front_of_a_segment_is_compared_if_l_says_so() {
     let path: Answer = ("  ", 2, "CHILD", "A1B1", b"\0\x06FOURA1");
-    for (cards, said) in [
+    for (cards, printed) in [
         (["E LV0006 DATA  FOUR", "E  P0002 DATA  A1"], ["2: ", "3: "]),
         (["E LV0007 DATA  FOURA", "E   0001 DATA  1"], ["2: length 7 expected, 6 returned", "3: "]),
         (["E L 0006 DATA  FOUR", "E   0002 DATA  A1"], ["2: ", "3: "]),
     ] {
         let (_, notes, _) = ran(&["L        GU", cards[0], cards[1]], &[path]);
-        assert_eq!(notes, said, "{cards:?}");
+        assert_eq!(notes, printed, "{cards:?}");
     }
     let (_, notes, _) = ran(&["L        GU", "E LV     DATA  FOUR"], &[path]);
     assert!(notes[0].starts_with("HFC004 card 2, column 5"), "{notes:?}");

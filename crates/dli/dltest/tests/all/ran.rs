@@ -43,7 +43,7 @@ fn data_is_put_in_front_with_blanks_behind() {
 #[test]
 fn differences_are_said_and_counted() {
     // The comparison, and what it says about FINE.
-    for (text, said) in [
+    for (text, printed) in [
         ("E", ""),
         ("E   01 OK ROOT     0002A1", ""),
         ("E      XX", ""),
@@ -60,8 +60,8 @@ fn differences_are_said_and_counted() {
         ("E   0009 DATA  A1 DATA", "9 bytes expected, 7 returned"),
     ] {
         let (_, notes, summary) = ran(&["L        GU", text], &[]);
-        assert_eq!(notes, [format!("2: {said}")], "{text}");
-        assert_eq!((summary.compared, summary.different), (1, u64::from(!said.is_empty())));
+        assert_eq!(notes, [format!("2: {printed}")], "{text}");
+        assert_eq!((summary.compared, summary.different), (1, u64::from(!printed.is_empty())));
     }
 }
 
@@ -95,8 +95,8 @@ fn a_held_comparison_lasts_until_another_one() {
         "L        GN",
     ];
     let (_, notes, summary) = ran(&cards, &[FINE, FINE, GE, GE, GE]);
-    let said = "status: OK expected, 'GE' returned";
-    assert_eq!(notes, ["2: ", "2: ", &format!("2: {said}"), "6: "]);
+    let printed = "status: OK expected, 'GE' returned";
+    assert_eq!(notes, ["2: ", "2: ", &format!("2: {printed}"), "6: "]);
     assert_eq!((summary.calls, summary.compared, summary.different), (5, 4, 1));
 }
 

@@ -103,10 +103,10 @@ impl<'x> Expander<'x> {
         let lines = self.load(path, bytes, None);
         self.open_code(lines);
         let mut diagnostics = self.log.into_diagnostics();
-        let kept = diagnostics.iter().take_while(|said| said.code != code::MORE).count();
+        let kept = diagnostics.iter().take_while(|reported| reported.code != code::MORE).count();
         let sources = &*self.sources;
-        diagnostics[..kept].sort_by_key(|said| {
-            let place = sources.outermost(said.place);
+        diagnostics[..kept].sort_by_key(|reported| {
+            let place = sources.outermost(reported.place);
             (place.source, place.card, place.column)
         });
         (self.statements, diagnostics)

@@ -48,7 +48,8 @@ fn expand_with(text: &str, members: &'static [(&'static str, &'static str)]) -> 
 #[track_caller]
 fn assert_made(text: &str, expected: &[&str]) {
     let (program, sources) = expand_with(text, &[]);
-    let shown: Vec<String> = program.diagnostics.iter().map(|said| sources.show(said)).collect();
+    let shown: Vec<String> =
+        program.diagnostics.iter().map(|printed| sources.show(printed)).collect();
     assert_eq!(shown, [""; 0]);
     let made: Vec<String> = program.statements.iter().map(card).collect();
     let made: Vec<&str> = made.iter().map(|card| card.trim_end()).collect();
@@ -64,7 +65,7 @@ fn assert_values(before: &str, shown: &str, expected: &str) {
 #[track_caller]
 fn assert_codes(text: &str, expected: &[&str]) -> (Program, Sources) {
     let (program, sources) = expand_with(text, &[]);
-    let codes: Vec<&str> = program.diagnostics.iter().map(|said| said.code).collect();
+    let codes: Vec<&str> = program.diagnostics.iter().map(|printed| printed.code).collect();
     assert_eq!(codes, expected, "{text}");
     (program, sources)
 }
@@ -305,12 +306,12 @@ fn macros_call_macros() {
 fn notes_of_macros_have_a_severity() {
     let text = " MNOTE 'A &&'\n MNOTE *,'B'\n MNOTE 4,'C'\n MNOTE 8,'D'\n";
     let (program, _) = assert_codes(text, &[code::MNOTE; 4]);
-    let said =
+    let printed =
         |index: usize| (program.diagnostics[index].severity, &*program.diagnostics[index].message);
-    assert_eq!(said(0), (Severity::Note, "A &"));
-    assert_eq!(said(1), (Severity::Note, "B"));
-    assert_eq!(said(2), (Severity::Warning, "C"));
-    assert_eq!(said(3), (Severity::Error, "D"));
+    assert_eq!(printed(0), (Severity::Note, "A &"));
+    assert_eq!(printed(1), (Severity::Note, "B"));
+    assert_eq!(printed(2), (Severity::Warning, "C"));
+    assert_eq!(printed(3), (Severity::Error, "D"));
 }
 
 #[test]
@@ -408,7 +409,7 @@ fn no_loop_is_without_end() {
         (doubling, code::VALUE_SIZE),
     ] {
         let (program, _) = expand_with(text, &[]);
-        let codes: Vec<&str> = program.diagnostics.iter().map(|said| said.code).collect();
+        let codes: Vec<&str> = program.diagnostics.iter().map(|printed| printed.code).collect();
         assert!(codes.contains(&expected), "{text}: {codes:?}");
     }
     let deep = format!("&A SETA {}1\n", "(".repeat(50));
@@ -434,7 +435,7 @@ const LIBRARY: &[(&str, &str)] = &[
 fn made_with_library(text: &str) -> (Vec<String>, Vec<&'static str>) {
     let (program, _) = expand_with(text, LIBRARY);
     let made = program.statements.iter().map(|statement| card(statement).trim_end().to_owned());
-    (made.collect(), program.diagnostics.iter().map(|said| said.code).collect())
+    (made.collect(), program.diagnostics.iter().map(|printed| printed.code).collect())
 }
 
 #[test]
@@ -488,7 +489,7 @@ fn copies_come_to_an_end() {
         program
             .diagnostics
             .iter()
-            .all(|said| said.code == code::COPY_LIMIT || said.code == code::MORE)
+            .all(|printed| printed.code == code::COPY_LIMIT || printed.code == code::MORE)
     );
     assert!(!program.diagnostics.is_empty());
 }

@@ -6,7 +6,7 @@ fn read_text(text: &str) -> (Vec<Line>, Vec<&'static str>) {
     let cards: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut log = Log::default();
     let lines = read(SourceId(0), &cards, &mut log);
-    (lines, log.into_diagnostics().iter().map(|said| said.code).collect())
+    (lines, log.into_diagnostics().iter().map(|printed| printed.code).collect())
 }
 
 /// A card with a mark in column 72.
@@ -16,27 +16,27 @@ fn more(text: &str) -> String {
 
 #[track_caller]
 fn assert_operands(text: &str, operands: &str, codes: &[&str]) {
-    let (lines, said) = read_text(text);
+    let (lines, printed) = read_text(text);
     assert_eq!(lines.first().map(|line| string(&line.operands)).as_deref(), Some(operands));
-    assert_eq!(said, codes);
+    assert_eq!(printed, codes);
 }
 
 #[test]
 fn a_card_has_label_operation_operands_and_comment() {
-    let (lines, said) = read_text("ROOT     SEGM  NAME=A,BYTES=40   the root's segment\n");
+    let (lines, printed) = read_text("ROOT     SEGM  NAME=A,BYTES=40   the root's segment\n");
     assert_eq!(string(&lines[0].label), "ROOT");
     assert_eq!(string(&lines[0].op), "SEGM");
     assert_eq!(string(&lines[0].operands), "NAME=A,BYTES=40");
     let place = lines[0].place();
     assert_eq!((place.card, place.column, place.len), (1, 10, 4));
-    assert!(said.is_empty());
+    assert!(printed.is_empty());
 }
 
 #[test]
 fn comments_and_blank_cards_go() {
-    let (lines, said) = read_text("* A\n\n.* B\n         DBDGEN\n");
+    let (lines, printed) = read_text("* A\n\n.* B\n         DBDGEN\n");
     assert_eq!((lines.len(), lines[0].card), (1, 4));
-    assert!(said.is_empty());
+    assert!(printed.is_empty());
 }
 
 #[test]
@@ -64,11 +64,11 @@ fn operands_may_begin_on_the_second_card() {
 fn texts_in_apostrophes_span_cards() {
     let head = "         DBD   NAME=A,REMARKS='it is";
     let text = more(head) + "               small, isn''t it' comment";
-    let (lines, said) = read_text(&text);
+    let (lines, printed) = read_text(&text);
     let operands = string(&lines[0].operands);
     let gap = " ".repeat(71 - head.len());
     assert_eq!(operands, format!("NAME=A,REMARKS='it is{gap}small, isn''t it'"));
-    assert!(said.is_empty());
+    assert!(printed.is_empty());
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn text_before_column_16_is_an_error() {
     let text = more("         SEGM  NAME=A,") + "            BYTES=4";
     assert_operands(&text, "NAME=A,BYTES=4", &[code::BEFORE_COLUMN_16]);
     let text = more("         SEGM  NAME=A") + "         SEGM  NAME=B";
-    let (lines, said) = read_text(&text);
-    assert_eq!((lines.len(), said), (2, vec![code::BEFORE_COLUMN_16]));
+    let (lines, printed) = read_text(&text);
+    assert_eq!((lines.len(), printed), (2, vec![code::BEFORE_COLUMN_16]));
     let text = more("         SEGM  NAME=A,") + "         SEGM  NAME=B";
     assert_eq!(read_text(&text).0.len(), 2);
 }
@@ -113,8 +113,8 @@ fn operands_behind_a_comment_are_not_lost_in_silence() {
     let text = more("         SEGM  NAME=A") + "               BYTES=4";
     assert_operands(&text, "NAME=A", &[code::READ_AS_COMMENT]);
     let text = more("         SEGM  NAME=A,") + "                 BYTES=4";
-    let (_, said) = read_text(&text);
-    assert_eq!(said, [code::READ_AS_COMMENT, code::COMMA_WITHOUT_MARK]);
+    let (_, printed) = read_text(&text);
+    assert_eq!(printed, [code::READ_AS_COMMENT, code::COMMA_WITHOUT_MARK]);
     let text = more("         SEGM  NAME=A,")
         + &more("                         only a comment")
         + "               BYTES=4";
@@ -130,11 +130,11 @@ fn a_comment_inside_of_a_statement_is_an_error() {
 #[test]
 fn a_marked_comment_takes_the_next_card_with_it_unless_that_is_a_box() {
     let text = more("* a comment") + "                goes on\n         DBDGEN\n";
-    let (lines, said) = read_text(&text);
-    assert_eq!((lines.len(), said), (1, vec![code::COMMENT_CONTINUED]));
+    let (lines, printed) = read_text(&text);
+    assert_eq!((lines.len(), printed), (1, vec![code::COMMENT_CONTINUED]));
     let text = more("* a box") + &more("* of comments") + "         DBDGEN\n";
-    let (lines, said) = read_text(&text);
-    assert_eq!((lines.len(), said.len()), (1, 0));
+    let (lines, printed) = read_text(&text);
+    assert_eq!((lines.len(), printed.len()), (1, 0));
 }
 
 #[test]
@@ -148,17 +148,17 @@ fn a_file_that_ends_too_early_is_named() {
 #[test]
 fn small_letters_become_capitals_outside_of_apostrophes() {
     let text = "root     segm  name=a,remarks='As It Is'  comment\n  dbdgen\n";
-    let (lines, said) = read_text(text);
+    let (lines, printed) = read_text(text);
     assert_eq!(string(&lines[0].op), "SEGM");
     assert_eq!(string(&lines[0].operands), "NAME=A,REMARKS='As It Is'");
-    assert_eq!(said, [code::LOWER_CASE]);
+    assert_eq!(printed, [code::LOWER_CASE]);
     assert!(read_text("         DBDGEN  comment 'small'\n").1.is_empty());
     assert!(read_text("         DBD   NAME=A,REMARKS='small'\n").1.is_empty());
 }
 
 #[test]
 fn small_letters_stay_in_what_only_describes() {
-    for (text, operands, said) in [
+    for (text, operands, printed) in [
         (
             "         DFSMARSH ENCODING=Cp1047,URL=http://a.b/C",
             "ENCODING=Cp1047,URL=http://a.b/C",
@@ -179,7 +179,7 @@ fn small_letters_stay_in_what_only_describes() {
     ] {
         let (lines, found) = read_text(text);
         assert_eq!(string(&lines[0].operands), operands, "{text}");
-        assert_eq!(found, said, "{text}");
+        assert_eq!(found, printed, "{text}");
     }
 }
 
@@ -206,14 +206,14 @@ fn what_is_no_statement_is_named() {
     assert_eq!(read_text("         NAME=A\n").1, [code::OPERATION]);
     assert_eq!(read_text("1A       DBDGEN\n").1, [code::LABEL]);
     assert_eq!(read_text("-INC MEMBER\n++INCLUDE MEMBER\n").1, [code::INCLUDE; 2]);
-    let (lines, said) = read_text("//A JOB\n//B EXEC\n         DBDGEN\n/*\n");
-    assert_eq!((lines.len(), said), (1, vec![code::JOB_CONTROL]));
+    let (lines, printed) = read_text("//A JOB\n//B EXEC\n         DBDGEN\n/*\n");
+    assert_eq!((lines.len(), printed), (1, vec![code::JOB_CONTROL]));
 }
 
 #[test]
 fn a_file_of_marks_is_cut_into_statements() {
     let cards = more("         A     B,") + &more(&format!("{:15}B,", "")).repeat(2 * CARDS_MAX);
-    let (lines, said) = read_text(&cards);
-    assert!(lines.len() > 1 || !said.is_empty());
-    assert!(said.contains(&code::TOO_MANY_CARDS));
+    let (lines, printed) = read_text(&cards);
+    assert!(lines.len() > 1 || !printed.is_empty());
+    assert!(printed.contains(&code::TOO_MANY_CARDS));
 }

@@ -28,9 +28,11 @@ fn check(bytes: &[u8]) {
     };
     let (program, sources) = read_once();
     assert_eq!(program, read_once().0);
-    for said in &program.diagnostics {
-        assert!(sources.show(said).contains(said.code));
-        assert!(said.place.card == 0 || sources.card(said.place).is_some() || bytes.is_empty());
+    for printed in &program.diagnostics {
+        assert!(sources.show(printed).contains(printed.code));
+        assert!(
+            printed.place.card == 0 || sources.card(printed.place).is_some() || bytes.is_empty()
+        );
     }
     check_statements(&program, &sources);
 }

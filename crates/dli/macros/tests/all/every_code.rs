@@ -83,8 +83,8 @@ fn every_code_is_said_when_it_should_be() {
     let mut provoked = BTreeSet::new();
     for (code, bytes) in sources {
         let program = read(&mut Sources::new(), Path::new("any"), &bytes, &Members);
-        let said: Vec<&str> = program.diagnostics.iter().map(|said| said.code).collect();
-        assert!(said.contains(&code), "{code} is not among {said:?}");
+        let printed: Vec<&str> = program.diagnostics.iter().map(|printed| printed.code).collect();
+        assert!(printed.contains(&code), "{code} is not among {printed:?}");
         provoked.insert(code);
     }
     let known: BTreeSet<&str> = CODES.iter().map(|(code, _)| *code).collect();

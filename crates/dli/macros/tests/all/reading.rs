@@ -35,7 +35,7 @@ fn bank() -> String {
 fn read_bytes(bytes: &[u8]) -> (Program, Vec<String>) {
     let mut sources = Sources::new();
     let program = read(&mut sources, Path::new("bank.dbd"), bytes, &NoMembers);
-    let shown = program.diagnostics.iter().map(|said| sources.show(said)).collect();
+    let shown = program.diagnostics.iter().map(|printed| sources.show(printed)).collect();
     (program, shown)
 }
 
@@ -131,7 +131,7 @@ fn small_letters_and_tabs_are_warned_about_once() {
     let (program, shown) = read_bytes(text.as_bytes());
     assert_eq!(summary(&program), ["DBD NAME=A ACCESS=HSAM", "DBDGEN", "END"]);
     assert_eq!(shown.len(), 2, "{shown:?}");
-    assert!(program.diagnostics.iter().all(|said| said.severity == Severity::Warning));
+    assert!(program.diagnostics.iter().all(|printed| printed.severity == Severity::Warning));
     let keyword = program.statements[0].operands[0].place;
     assert_eq!((keyword.card, keyword.column, keyword.len), (1, 17, 6));
 }

@@ -104,16 +104,16 @@ fn declared_lengths_are_checked_when_reading() {
         (2, Form::Variable { min: 6, max: 9 }, "its definition says 6 to 9"),
         (1, Form::Variable { min: 2, max: 9 }, "its length field says 26223"),
     ];
-    for (code, form, said) in cases {
+    for (code, form, printed) in cases {
         let mut reader = Reader::new(&file[..]).expect("it is one");
         reader.declare(code, form).expect("there is one");
         let error = loop {
             match reader.next_record() {
-                Ok(record) => assert!(record.is_some(), "{said}"),
+                Ok(record) => assert!(record.is_some(), "{printed}"),
                 Err(error) => break error,
             }
         };
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(printed), "{error}");
     }
 }
 

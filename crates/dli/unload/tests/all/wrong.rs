@@ -14,22 +14,22 @@ fn changed(change: impl FnOnce(&mut Vec<u8>, &[usize])) -> UnloadError {
     read(&file).expect_err("the change makes it wrong")
 }
 
-fn check(error: &UnloadError, code: &str, said: &str) {
+fn check(error: &UnloadError, code: &str, printed: &str) {
     assert_eq!(error.code().0, code, "{error}");
-    assert!(error.to_string().contains(said), "{error} does not say {said}");
+    assert!(error.to_string().contains(printed), "{error} does not say {printed}");
     assert!(!error.remedy().is_empty());
 }
 
 #[test]
 fn other_files_are_recognized() {
-    for (file, said) in [
+    for (file, printed) in [
         (&b""[..], "found the end of the file"),
         (b"\x00\x58\0", "found the end of the file"),
         (b"IDENTIFICATION DIVISION.", "found x'4944454e'"),
         (&GENUINE[4..], "expected the descriptor word of a header"),
         (&GENUINE[88..], "expected a header with 0080 at offset 4, found x'0180'"),
     ] {
-        check(&read(file).expect_err(said), "HFF002", said);
+        check(&read(file).expect_err(printed), "HFF002", printed);
     }
     check(&changed(|file, _| file[7] = 0x28), "HFF002", "found 40 in a record of 88");
     check(&changed(|file, _| file[8] = 0), "HFF002", "expected the name of the root");
@@ -55,9 +55,9 @@ fn damage_is_said_with_its_place() {
         (9, 0xc6, "expected 238 bytes for 198 bytes of data, found 240"),
         (10, 0x00, "expected the name PAUTDTL1"),
     ];
-    for (at, byte, said) in cases {
+    for (at, byte, printed) in cases {
         let error = changed(|file, offsets| file[offsets[7] + at] = byte);
-        check(&error, "HFF004", said);
+        check(&error, "HFF004", printed);
         check(&error, "HFF004", "record 8 at offset 1428: ");
     }
 }

@@ -154,21 +154,21 @@ impl Door {
 
     /// Runs a scenario of a client; answers what it told besides that all is well. `None`: the
     /// client's language is not on this machine.
-    pub(crate) fn told(&self, client: Client, scenario: &str) -> Option<String> {
+    pub(crate) fn answer(&self, client: Client, scenario: &str) -> Option<String> {
         let mut command = client.command(&self.address())?;
         command.arg(scenario).arg(CERTIFICATES);
         let output = seam::process::output(&mut command, LIMIT).expect("the client runs");
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let answer = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr);
-        let told = told.trim().strip_suffix("ok").filter(|_| output.status.success());
+        let answer = answer.trim().strip_suffix("ok").filter(|_| output.status.success());
         let name = client.name();
-        let Some(told) = told else { panic!("{name}: {scenario}: {output:?}: {errors}") };
-        Some(told.trim().to_owned())
+        let Some(answer) = answer else { panic!("{name}: {scenario}: {output:?}: {errors}") };
+        Some(answer.trim().to_owned())
     }
 
     /// Runs a scenario of a client, and looks then how many messages queues have.
     pub(crate) fn run(&self, client: Client, scenario: &str, depths: &[(&str, u64)]) {
-        if self.told(client, scenario).is_none() {
+        if self.answer(client, scenario).is_none() {
             return;
         }
         for (queue, depth) in depths {

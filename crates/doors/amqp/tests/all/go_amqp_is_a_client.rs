@@ -45,7 +45,7 @@ fn certificates_and_passwords_open_a_door_with_tls() {
         client_required: false,
     };
     let door = Door::secured(tls);
-    if door.told(Client::Go, "secured").is_some() {
+    if door.answer(Client::Go, "secured").is_some() {
         assert_eq!(door.depth("APP.Q"), 2);
         let counted = door.server.counted();
         assert_eq!((counted.accepted, counted.refused, counted.received), (2, 4, 2));

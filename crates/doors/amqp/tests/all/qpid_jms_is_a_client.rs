@@ -80,16 +80,16 @@ fn what_is_urgent_comes_first_and_what_is_late_never() {
 #[test]
 fn a_door_that_closes_under_load_keeps_what_it_acknowledged() {
     let door = Door::new();
-    let told = std::thread::scope(|scope| {
-        let client = scope.spawn(|| door.told(Client::Jms, "load"));
+    let answer = std::thread::scope(|scope| {
+        let client = scope.spawn(|| door.answer(Client::Jms, "load"));
         while door.depth("APP.Q") < 50 && !client.is_finished() {
             seam::thread::yield_now();
         }
         door.server.close();
         client.join().expect("the client says what it saw")
     });
-    let Some(told) = told else { return };
-    let sent: u64 = told.trim_start_matches("sent ").parse().expect("a number");
+    let Some(answer) = answer else { return };
+    let sent: u64 = answer.trim_start_matches("sent ").parse().expect("a number");
     // The last one may be there without its answer.
     assert!((sent..=sent + 1).contains(&door.depth("APP.Q")), "{sent}, {}", door.depth("APP.Q"));
 }

@@ -150,8 +150,8 @@ fn ask(stream: &mut (impl Read + Write), frame: &Frame) -> Frame {
 fn nobody_comes_in_over_tls_without_a_certificate_unless_the_channel_lets_him() {
     let two = secured("QM2", TWO);
     two.receives("TO.QM2", &[]);
-    let told = told_without_certificate(&two, "TO.QM2");
-    assert!(matches!(&told, Frame::Refused { text, .. } if text.contains("a certificate only")));
+    let answer = told_without_certificate(&two, "TO.QM2");
+    assert!(matches!(&answer, Frame::Refused { text, .. } if text.contains("a certificate only")));
     two.receives("OPEN", &[("SSLCIPH", "ANY"), ("SSLCAUTH", "OPTIONAL")]);
     assert!(matches!(told_without_certificate(&two, "OPEN"), Frame::Welcome { .. }));
 }

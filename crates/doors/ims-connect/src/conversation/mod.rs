@@ -52,7 +52,7 @@ pub enum Event {
     /// The input was refused.
     Refused(Refusal),
     /// The transaction manager says something of an input.
-    Told(Ticket, otma::Event),
+    Notified(Ticket, otma::Event),
     /// There is an output on a tpipe.
     Arrived(Name),
     /// What was on the tpipe.

@@ -117,7 +117,7 @@ impl Conversation {
             Event::Ping(asked) => self.ping(*asked),
             Event::Submitted(ticket) => self.submitted(ticket),
             Event::Refused(refusal) => self.refused(&refusal),
-            Event::Told(ticket, event) => self.on_event(ticket, event),
+            Event::Notified(ticket, event) => self.on_event(ticket, event),
             Event::Arrived(tpipe) => self.arrived(tpipe),
             Event::Took(taken) => self.took(taken),
             Event::Settled(result) => self.settled(result),

@@ -133,17 +133,17 @@ impl Outside {
                 let asked = Asked { socket: SocketType::Persistent, ..Asked::default() };
                 conversation.wants_request().then_some(Event::Ping(Box::new(asked)))?
             }
-            Move::Accepted => Event::Told(ticket?, otma::Event::Accepted),
+            Move::Accepted => Event::Notified(ticket?, otma::Event::Accepted),
             Move::Output(wants) => {
                 let (ticket, _) = self.last.filter(|(ticket, _)| self.running.contains(ticket))?;
-                Event::Told(ticket, otma::Event::Output(output(self, wants)))
+                Event::Notified(ticket, otma::Event::Output(output(self, wants)))
             }
             Move::Committed | Move::BackedOut => {
                 let ticket = ticket?;
                 self.running.retain(|other| *other != ticket);
                 self.last = None;
                 let refusal = Refusal::new(Why::ProgramFailed, "DFS555I");
-                Event::Told(
+                Event::Notified(
                     ticket,
                     otma::Event::Ended(match step {
                         Move::Committed => Outcome::Committed,

@@ -51,7 +51,7 @@ pub(super) struct Connection {
 
 /// What a wait ended with.
 enum Woken {
-    Told,
+    Notified,
     Read(io::Result<usize>),
     Time,
 }
@@ -186,14 +186,14 @@ impl Connection {
         let was_empty = self.buffer.is_empty();
         let woken = tokio::select! {
             biased;
-            () = self.mailbox.wake.notified() => Woken::Told,
+            () = self.mailbox.wake.notified() => Woken::Notified,
             read = stream.read_buf(self.buffer.room()), if room => Woken::Read(read),
             () = sleep_until(soonest.unwrap_or_else(Instant::now)), if soonest.is_some() => {
                 Woken::Time
             }
         };
         match woken {
-            Woken::Told => {}
+            Woken::Notified => {}
             Woken::Read(Ok(count)) if count > 0 => {
                 if was_empty {
                     self.patience = None;

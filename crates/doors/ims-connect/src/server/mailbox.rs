@@ -33,7 +33,7 @@ impl Mailbox {
 
 impl Partner for Mailbox {
     fn event(&self, ticket: Ticket, event: otma::Event) {
-        self.put(Event::Told(ticket, event));
+        self.put(Event::Notified(ticket, event));
     }
 
     fn arrived(&self, tpipe: Name) {

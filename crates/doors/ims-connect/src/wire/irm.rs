@@ -409,11 +409,11 @@ impl Irm {
         if self.f0 & f0::EXTENSIONS == 0 {
             return Ok(None);
         }
-        let said = match header.get(OFFSET_AT..OFFSET_AT + 2) {
+        let stated = match header.get(OFFSET_AT..OFFSET_AT + 2) {
             Some(bytes) if self.level >= 5 => usize::from(u16::from_be_bytes(field(bytes, 0))),
             _ => 0,
         };
-        let at = if said == 0 { end_of_level(self.level) } else { BEGIN + said };
+        let at = if stated == 0 { end_of_level(self.level) } else { BEGIN + stated };
         let fits = at >= END_MIN && at <= header.len();
         if fits { Ok(Some(at)) } else { Err(Rejection::IrmLength) }
     }

@@ -59,8 +59,9 @@ pub fn exit_id(head: &[u8; HEAD_BYTES], pages: &Pages) -> Option<([u8; 8], Encod
     [Encoding::Ascii, Encoding::Ebcdic].into_iter().find_map(|encoding| {
         let id = pages.name(bytes, encoding).0;
         let named = id.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
-        let says = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'*';
-        (named && says(&id[0])).then_some((id, encoding))
+        let is_sign =
+            |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'*';
+        (named && is_sign(&id[0])).then_some((id, encoding))
     })
 }
 

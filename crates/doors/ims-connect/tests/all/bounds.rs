@@ -126,9 +126,9 @@ fn a_server_that_closes_tells_who_waits() {
     assert!(idle.ended());
     assert_eq!(status(&waits.receive()), (0x08, 0x49));
     assert_eq!(status(&owes.receive()), (0x08, 0x49));
-    let mut heard = manager.heard();
-    heard.sort();
-    assert_eq!(heard, ["Kept", "abandoned"]);
+    let mut received = manager.received();
+    received.sort();
+    assert_eq!(received, ["Kept", "abandoned"]);
 }
 
 #[test]

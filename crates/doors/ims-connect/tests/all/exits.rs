@@ -94,21 +94,21 @@ fn replies_reach_the_clients_of_an_exit() {
 
 #[test]
 fn what_is_no_exit_is_refused_with_its_name() {
-    let said = |path: &Path| match LibraryExit::load(path, CodePage::Cp037) {
+    let printed = |path: &Path| match LibraryExit::load(path, CodePage::Cp037) {
         Err(Error::Exit { path, what }) => format!("{path}: {what}"),
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("it is none"),
     };
-    assert!(said(Path::new("/not/there.so")).starts_with("/not/there.so: "));
+    assert!(printed(Path::new("/not/there.so")).starts_with("/not/there.so: "));
     let source = std::env::temp_dir().join(format!("holdfast-old-{}.c", std::process::id()));
     let text = "int hfx_init(char *id) { (void)id; return 7; }\n\
                 int hfx_read(void) { return 0; }\nint hfx_write(void) { return 0; }\n";
     std::fs::write(&source, text).expect("a file");
     let Some(library) = compiled(&source, "old") else { return };
-    assert!(said(&library).contains("version 7"), "{}", said(&library));
+    assert!(printed(&library).contains("version 7"), "{}", printed(&library));
     std::fs::write(&source, "int nothing;\n").expect("a file");
     let Some(library) = compiled(&source, "none") else { return };
-    assert!(said(&library).contains("does not export hfx_init"), "{}", said(&library));
+    assert!(printed(&library).contains("does not export hfx_init"), "{}", printed(&library));
 }
 
 #[test]

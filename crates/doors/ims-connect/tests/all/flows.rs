@@ -49,7 +49,7 @@ fn mode_1_with_confirmation_commits_what_was_acknowledged() {
     nak.irm.f0 = f0::NAK_REASON;
     nak.irm.nak_reason = 0x1234;
     assert_eq!(status(&client.ask(&nak)), (0x0c, 0x62));
-    assert_eq!(manager.heard(), ["Ack", "Nak { reason: 4660, retain: false }"]);
+    assert_eq!(manager.received(), ["Ack", "Nak { reason: 4660, retain: false }"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_client_that_goes_before_it_confirms_is_abandoned() {
     ask.irm.f3 = f3::CONFIRM;
     client.ask(&ask);
     drop(client);
-    until(|| manager.heard() == ["abandoned"]);
+    until(|| manager.received() == ["abandoned"]);
     drop(server);
 }
 
@@ -81,7 +81,7 @@ fn mode_0_keeps_an_output_until_it_is_acknowledged() {
     assert_eq!(text(&client.ask(&queued("C1", b"ECHO 3"))), "ECHO 3");
     // What a client does not acknowledge before it goes is there when it comes again.
     drop(client);
-    until(|| manager.heard().last().is_some_and(|last| last == "Kept"));
+    until(|| manager.received().last().is_some_and(|last| last == "Kept"));
     let mut client = Client::connect(server.address());
     let mut resume = bare("C1", Function::ResumeTpipe);
     resume.irm.f5 = f5::SINGLE;
@@ -130,7 +130,7 @@ fn a_resume_gives_what_it_says() {
         assert_eq!(text(&client.receive()).as_bytes(), text_);
         client.send(&ack);
     }
-    let delivered = || manager.heard().iter().filter(|word| *word == "Delivered").count();
+    let delivered = || manager.received().iter().filter(|word| *word == "Delivered").count();
     until(|| delivered() == 5);
     // Another connection of this client ends the wait.
     let mut other = Client::connect(server.address());
@@ -159,7 +159,7 @@ fn timers_end_a_wait_and_late_outputs_wait_for_a_resume() {
     late.irm.socket = 0;
     assert_eq!(status(&client.ask(&late)), (0x20, 0x02));
     assert!(client.ended());
-    assert!(manager.heard().contains(&"abandoned".to_owned()));
+    assert!(manager.received().contains(&"abandoned".to_owned()));
 }
 
 #[test]

@@ -33,7 +33,7 @@ struct State {
     watchers: BTreeMap<Name, Arc<dyn Partner>>,
     confirming: BTreeMap<Ticket, Arc<dyn Partner>>,
     late: Vec<(Ticket, Input, Arc<dyn Partner>)>,
-    heard: Vec<String>,
+    received: Vec<String>,
 }
 
 /// The manager.
@@ -72,8 +72,8 @@ impl State {
 
 impl Memory {
     /// What the manager was told, in words.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.state.lock().heard.clone()
+    pub(crate) fn received(&self) -> Vec<String> {
+        self.state.lock().received.clone()
     }
 
     /// Lets transactions that are late end.
@@ -209,7 +209,7 @@ impl Manager for Memory {
 
     fn answer(&self, ticket: Ticket, answer: Answer) {
         let mut state = self.state.lock();
-        state.heard.push(format!("{answer:?}"));
+        state.received.push(format!("{answer:?}"));
         let Some(partner) = state.confirming.remove(&ticket) else { return };
         drop(state);
         let outcome = match answer {
@@ -221,7 +221,7 @@ impl Manager for Memory {
 
     fn abandon(&self, ticket: Ticket) {
         let mut state = self.state.lock();
-        state.heard.push("abandoned".into());
+        state.received.push("abandoned".into());
         state.confirming.remove(&ticket);
         // An input of mode 0 goes on.
         let goes_on = |input: &Input| input.mode == CommitMode::CommitThenSend;
@@ -248,7 +248,7 @@ impl Manager for Memory {
         done: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
     ) -> Result<(), Refusal> {
         let mut state = self.state.lock();
-        state.heard.push(format!("{settlement:?}"));
+        state.received.push(format!("{settlement:?}"));
         let nothing = || refusal(Reason::NothingWaiting, "nobody has taken that");
         let queue = state.tpipes.get_mut(&tpipe).ok_or_else(nothing)?;
         let owned = |queued: &Queued| queued.taken && queued.output.id == output;

@@ -16,8 +16,8 @@ fn a_client_in_python_gets_what_it_should() {
         }
         Err(error) => panic!("python3: {error}"),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{said}");
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{printed}");
         }
     }
 }

@@ -184,9 +184,9 @@ pub(crate) fn ended(command: &mut Command) -> Output {
 #[track_caller]
 pub(crate) fn run(command: &mut Command) {
     let done = ended(command);
-    let (said, wrong) =
+    let (printed, wrong) =
         (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-    assert!(done.status.success(), "{command:?}: {}\n{said}\n{wrong}", done.status);
+    assert!(done.status.success(), "{command:?}: {}\n{printed}\n{wrong}", done.status);
 }
 
 /// What every C program begins with.

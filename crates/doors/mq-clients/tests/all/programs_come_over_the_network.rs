@@ -78,18 +78,18 @@ fn a_program_of_the_other_library_goes_over_the_network_if_it_says_so() {
   printf("%d\n", rc);
 "#;
     let binary = place.c("bindings", "mqm_r", main);
-    let told = |settings: &[(&str, &str)], without: &str| {
+    let answer = |settings: &[(&str, &str)], without: &str| {
         let mut command = place.command(&binary);
         // No system of this machine is found by accident.
         command.env("HOLDFAST_SYSTEM", "/nowhere").env("XDG_RUNTIME_DIR", "/nowhere");
         command.envs(settings.iter().copied()).env_remove(without);
         String::from_utf8_lossy(&ended(&mut command).stdout).trim().to_owned()
     };
-    assert_ne!(told(&[], ""), "0", "it is not asked to");
-    assert_eq!(told(&[("OPTION", "1")], ""), "0");
-    assert_eq!(told(&[("MQ_CONNECT_TYPE", "CLIENT")], ""), "0");
-    assert_eq!(told(&[("OPTION", "1"), ("DESCRIBED", "1")], "MQSERVER"), "0");
-    assert_eq!(told(&[("OPTION", "1")], "MQSERVER"), "2059");
+    assert_ne!(answer(&[], ""), "0", "it is not asked to");
+    assert_eq!(answer(&[("OPTION", "1")], ""), "0");
+    assert_eq!(answer(&[("MQ_CONNECT_TYPE", "CLIENT")], ""), "0");
+    assert_eq!(answer(&[("OPTION", "1"), ("DESCRIBED", "1")], "MQSERVER"), "0");
+    assert_eq!(answer(&[("OPTION", "1")], "MQSERVER"), "2059");
 }
 
 #[test]
@@ -111,15 +111,15 @@ fn a_table_of_channels_leads_to_the_queue_manager() {
         place.port()
     );
     let file = place.file("ccdt.json", &table);
-    let told = |name: &str| {
+    let answer = |name: &str| {
         let mut command = place.command(&binary);
         command.env_remove("MQSERVER").env("NAME", name);
         command.env("MQCCDTURL", format!("file://{}", file.display()));
         String::from_utf8_lossy(&ended(&mut command).stdout).trim().to_owned()
     };
-    assert_eq!(told("*GROUP"), "0", "whichever is there, at the second place");
-    assert_eq!(told("GROUP"), "2058", "the one that is there has another name");
-    assert_eq!(told("OTHER"), "2058", "the table has none");
+    assert_eq!(answer("*GROUP"), "0", "whichever is there, at the second place");
+    assert_eq!(answer("GROUP"), "2058", "the one that is there has another name");
+    assert_eq!(answer("OTHER"), "2058", "the table has none");
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Asking {
         Asking { place, binary }
     }
 
-    fn told(&self, settings: &[(&str, &str)]) -> String {
+    fn answer(&self, settings: &[(&str, &str)]) -> String {
         let mut command = self.place.command(&self.binary);
         command.envs(settings.iter().copied());
         String::from_utf8_lossy(&ended(&mut command).stdout).trim().to_owned()
@@ -54,12 +54,12 @@ const ANNA: [(&str, &str); 2] = [("USERID", "anna"), ("PASSWORD", "sesame")];
 #[test]
 fn a_password_says_who_a_program_is() {
     let asking = Asking::new(Anna::default(), false);
-    assert_eq!(asking.told(&ANNA), "ANNA");
-    assert_eq!(asking.told(&[("USERID", "anna"), ("PASSWORD", "wrong")]), "2035");
-    assert_eq!(asking.told(&[("USERID", "otto"), ("PASSWORD", "sesame")]), "2035");
-    assert_eq!(asking.told(&[]), "2035", "somebody without a name");
+    assert_eq!(asking.answer(&ANNA), "ANNA");
+    assert_eq!(asking.answer(&[("USERID", "anna"), ("PASSWORD", "wrong")]), "2035");
+    assert_eq!(asking.answer(&[("USERID", "otto"), ("PASSWORD", "sesame")]), "2035");
+    assert_eq!(asking.answer(&[]), "2035", "somebody without a name");
     let nobody = Asking::new(Anna { nobody: true }, false);
-    assert_eq!(nobody.told(&[]), "anonymous");
+    assert_eq!(nobody.answer(&[]), "anonymous");
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn a_certificate_says_who_a_program_is() {
         ("HOLDFAST_MQ_CERTIFICATE", &*two),
         ("HOLDFAST_MQ_KEY", &*two_key),
     ];
-    assert_eq!(asking.told(&known), "QM2");
+    assert_eq!(asking.answer(&known), "QM2");
     let unknown = [
         ("HOLDFAST_MQ_CA", &*root),
         ("HOLDFAST_MQ_CERTIFICATE", &*one),
         ("HOLDFAST_MQ_KEY", &*one_key),
     ];
-    assert_eq!(asking.told(&unknown), "2035", "it names no user");
+    assert_eq!(asking.answer(&unknown), "2035", "it names no user");
     let map = [
         ("CHLAUTH", Value::from("TO.*")),
         ("TYPE", Value::from("SSLPEERMAP")),
@@ -89,9 +89,9 @@ fn a_certificate_says_who_a_program_is() {
     ];
     let manager = &asking.place.manager;
     manager.define(Kind::ChannelAuthority, "1", &map, true, None).unwrap();
-    assert_eq!(asking.told(&unknown), "mapped");
-    assert_eq!(asking.told(&known), "QM2");
-    assert_eq!(asking.told(&[("HOLDFAST_MQ_CA", &*root)]), "2035", "nothing is shown");
+    assert_eq!(asking.answer(&unknown), "mapped");
+    assert_eq!(asking.answer(&known), "QM2");
+    assert_eq!(asking.answer(&[("HOLDFAST_MQ_CA", &*root)]), "2035", "nothing is shown");
 }
 
 #[test]
@@ -99,17 +99,17 @@ fn records_and_the_channel_say_as_whom_a_program_works() {
     let asking = Asking::new(Anna::default(), false);
     let manager = &asking.place.manager;
     define(manager, Kind::Channel, "TO.QM1", &[("CHLTYPE", "SVRCONN"), ("MCAUSER", "worker")]);
-    assert_eq!(asking.told(&ANNA), "worker");
-    assert_eq!(asking.told(&[]), "2035", "a user of the channel is no proof");
+    assert_eq!(asking.answer(&ANNA), "worker");
+    assert_eq!(asking.answer(&[]), "2035", "a user of the channel is no proof");
     let record = |values: &[(&str, &str)]| {
         let mut all = vec![("CHLAUTH", Value::from("TO.*"))];
         all.extend(values.iter().map(|(name, value)| (*name, Value::from(*value))));
         manager.define(Kind::ChannelAuthority, "1", &all, true, None).unwrap();
     };
     record(&[("TYPE", "USERMAP"), ("CLNTUSER", "anna"), ("USERSRC", "CHANNEL")]);
-    assert_eq!(asking.told(&ANNA), "ANNA");
+    assert_eq!(asking.answer(&ANNA), "ANNA");
     record(&[("TYPE", "ADDRESSMAP"), ("ADDRESS", "127.*"), ("USERSRC", "NOACCESS")]);
-    assert_eq!(asking.told(&ANNA), "2035");
+    assert_eq!(asking.answer(&ANNA), "2035");
 }
 
 #[test]
@@ -122,11 +122,11 @@ fn a_blocked_user_and_a_stopped_channel_let_nobody_in() {
         ("USERLIST", Value::List(vec!["ANNA".into()])),
     ];
     manager.define(Kind::ChannelAuthority, "1", &blocked, true, None).unwrap();
-    assert_eq!(asking.told(&ANNA), "2035");
+    assert_eq!(asking.answer(&ANNA), "2035");
     manager.delete(Kind::ChannelAuthority, "1", false).unwrap();
-    assert_eq!(asking.told(&ANNA), "ANNA");
+    assert_eq!(asking.answer(&ANNA), "ANNA");
     manager.channels().set_stopped("TO.QM1", true).unwrap();
-    assert_eq!(asking.told(&ANNA), "2537");
+    assert_eq!(asking.answer(&ANNA), "2537");
 }
 
 /// Whether there is Anna, and which password she has: the mark of a user changes with it.

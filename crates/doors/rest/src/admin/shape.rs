@@ -178,20 +178,20 @@ fn gather(
 ) -> Result<(), Problem> {
     for (name, value) in body {
         let path = if before.is_empty() { name.clone() } else { format!("{before}.{name}") };
-        let said = || harmless(&path).chars().take(200).collect::<String>();
+        let clipped = || harmless(&path).chars().take(200).collect::<String>();
         if let Value::Object(inner) = value {
             let is_group =
                 |row: &Row| row.path.strip_prefix(&*path).is_some_and(|r| r.starts_with('.'));
             if !rows.iter().any(is_group) {
-                return Err(Problem::body(format!("There is no group {}.", said())));
+                return Err(Problem::body(format!("There is no group {}.", clipped())));
             }
             gather(inner, &path, rows, current, all)?;
             continue;
         }
         let Some(row) = rows.iter().find(|row| row.path == path) else {
-            return Err(Problem::body(format!("There is no attribute {}.", said())));
+            return Err(Problem::body(format!("There is no attribute {}.", clipped())));
         };
-        let bad = |why: String| Problem::body(format!("{}: {why}", said()));
+        let bad = |why: String| Problem::body(format!("{}: {why}", clipped()));
         let held = row.read(value).map_err(bad)?;
         if let Written::Flag(on, off) = row.written
             && held.text() == off

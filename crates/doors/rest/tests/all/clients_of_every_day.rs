@@ -10,13 +10,14 @@ use store_suite::model::ModelStore;
 use crate::common::{manager_on, opened, opened_on};
 
 /// What a program says, which has to end some time.
-fn said(command: &mut Command) -> std::io::Result<Output> {
+fn printed(command: &mut Command) -> std::io::Result<Output> {
     seam::process::output(command, Duration::from_secs(120))
 }
 
 /// Whether a program is on this machine; the tests that need it say so if it is not.
 fn is_there(program: &str) -> bool {
-    let found = said(Command::new(program).arg("--version")).is_ok_and(|out| out.status.success());
+    let found =
+        printed(Command::new(program).arg("--version")).is_ok_and(|out| out.status.success());
     if !found {
         eprintln!("{program} is not on this machine: passed over");
     }
@@ -91,9 +92,9 @@ fn python_has_a_session() {
     let door = opened();
     door.people.put("ADMIN", "secret");
     let base = format!("http://{}", door.address());
-    let ran = said(Command::new("python3").args(["-c", SESSION, &base])).unwrap();
-    let told = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{told}");
+    let ran = printed(Command::new("python3").args(["-c", SESSION, &base])).unwrap();
+    let answer = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{answer}");
 }
 
 /// A key, and a certificate of its own that it signs itself.
@@ -107,7 +108,7 @@ fn certified(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
         .arg(&key)
         .arg("-out")
         .arg(&certificate);
-    let made = said(&mut make).unwrap();
+    let made = printed(&mut make).unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     (key, certificate)
 }
@@ -140,9 +141,9 @@ fn curl_puts_and_gets_over_tls() {
             .args(["--header", "ibm-mq-rest-csrf-token: value"])
             .args(more)
             .arg(&url);
-        let ran = said(&mut curl).unwrap();
-        let told = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{told}");
+        let ran = printed(&mut curl).unwrap();
+        let answer = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{answer}");
         String::from_utf8_lossy(&ran.stdout).into_owned()
     };
     let user = ["--user", "anna:secret"];

@@ -44,8 +44,8 @@ impl Folder {
             eprintln!("SKIPPED: openssl is not there");
             return None;
         };
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "openssl {words:?}: {said}");
+        let printed = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "openssl {words:?}: {printed}");
         Some(String::from_utf8_lossy(&done.stdout).into_owned())
     }
 }
@@ -94,8 +94,9 @@ fn openssl_verifies_them_and_the_fingerprint_comes_back() {
         folder.openssl(&["verify", "-x509_strict", "-CAfile", "own.pem", "own.pem", "part.pem"]);
         folder.openssl(&["verify", "-purpose", "smimesign", "-CAfile", "own.pem", "own.pem"]);
         let text = folder.openssl(&["x509", "-in", "part.pem", "-noout", "-text"]).unwrap();
-        for told in ["email:ada@example.org", "CA:FALSE", "Version: 3", "CN = Ada, serialNumber"] {
-            assert!(text.contains(told), "{told}: {text}");
+        for answer in ["email:ada@example.org", "CA:FALSE", "Version: 3", "CN = Ada, serialNumber"]
+        {
+            assert!(text.contains(answer), "{answer}: {text}");
         }
     }
 }

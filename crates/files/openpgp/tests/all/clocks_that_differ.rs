@@ -36,14 +36,14 @@ fn config(
     key: &impl SigningKey,
     kind: SignatureType,
     made: Timestamp,
-    says: Option<KeyFlags>,
+    expected_text: Option<KeyFlags>,
 ) -> SignatureConfig {
     let mut config = SignatureConfig::v4(kind, key.algorithm(), key.hash_alg());
     let all = [
         SubpacketData::SignatureCreationTime(made),
         SubpacketData::IssuerFingerprint(key.fingerprint()),
     ];
-    let all = all.into_iter().chain(says.map(SubpacketData::KeyFlags));
+    let all = all.into_iter().chain(expected_text.map(SubpacketData::KeyFlags));
     config.hashed_subpackets = all.map(|one| Subpacket::regular(one).unwrap()).collect();
     config
 }
@@ -61,10 +61,11 @@ fn key_made(made: Timestamp) -> SecretKey {
     let mut flags = KeyFlags::default();
     flags.set_certify(true);
     flags.set_sign(true);
-    let says = config(&primary, SignatureType::CertPositive, made, Some(flags));
+    let expected_text = config(&primary, SignatureType::CertPositive, made, Some(flags));
     let user = &mut key.details.users[0];
     let public = primary.public_key().clone();
-    let word = says.sign_certification(&primary, &public, &none, Tag::UserId, &user.id).unwrap();
+    let word =
+        expected_text.sign_certification(&primary, &public, &none, Tag::UserId, &user.id).unwrap();
     user.signatures = vec![word];
     key.details.direct_signatures.clear();
     let part = key.secret_subkeys.iter().find(|part| part.key.algorithm().can_encrypt()).unwrap();
@@ -72,8 +73,9 @@ fn key_made(made: Timestamp) -> SecretKey {
     let subkey = SecretSubkey::new(subkey, part.key.secret_params().clone()).unwrap();
     let mut flags = KeyFlags::default();
     flags.set_encrypt_comms(true);
-    let says = config(&primary, SignatureType::SubkeyBinding, made, Some(flags));
-    let word = says.sign_subkey_binding(&primary, &public, &none, subkey.public_key()).unwrap();
+    let expected_text = config(&primary, SignatureType::SubkeyBinding, made, Some(flags));
+    let word =
+        expected_text.sign_subkey_binding(&primary, &public, &none, subkey.public_key()).unwrap();
     key.secret_subkeys = vec![SignedSecretSubKey::new(subkey, vec![word])];
     key.primary_key = primary;
     SecretKey::from(key)

@@ -12,12 +12,12 @@ use seam::Seam;
 
 fn ring(seam: &Seam) -> (std::path::PathBuf, Store, Arc<AtomicUsize>) {
     let folder = std::env::temp_dir().join(format!("hf-damaged-{}", std::process::id()));
-    let told = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&told);
+    let answer = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&answer);
     let store = Store::open(seam, &folder).telling(move |_| {
         count.fetch_add(1, Ordering::Relaxed);
     });
-    (folder, store, told)
+    (folder, store, answer)
 }
 
 fn add(store: &Store, user: &str) -> String {
@@ -35,7 +35,7 @@ fn add(store: &Store, user: &str) -> String {
 #[test]
 fn others_are_used_and_the_damaged_file_is_named() {
     let seam = Seam::real();
-    let (folder, store, told) = ring(&seam);
+    let (folder, store, answer) = ring(&seam);
     let (ada, bob) = (add(&store, "Ada"), add(&store, "Bob"));
     let writing = Writing {
         recipients: vec![store.certificate(&bob).unwrap().unwrap()],
@@ -56,7 +56,7 @@ fn others_are_used_and_the_damaged_file_is_named() {
     assert_eq!(found, b"at rest");
     // Each is told once, whoever asks how often.
     assert_eq!(store.certificates().unwrap().len(), 1);
-    assert_eq!(told.load(Ordering::Relaxed), 2);
+    assert_eq!(answer.load(Ordering::Relaxed), 2);
     // Who names the key hears which file it is.
     let print = store.find(&ada.to_lowercase()).unwrap();
     for failed in [store.certificate(&print).map(drop), store.secret(&print).map(drop)] {

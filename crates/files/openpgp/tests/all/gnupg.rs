@@ -50,8 +50,8 @@ impl Gpg {
         let feeder = seam::thread::spawn("feeder", move || drop(stdin.write_all(&input)));
         let output = seam::process::finish(child, LONG).expect("gpg ends");
         feeder.expect("a thread").join();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "gpg {args:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "gpg {args:?}: {printed}");
         output.stdout
     }
 }
@@ -336,8 +336,8 @@ fn what_was_changed_after_it_was_signed_is_told_from_a_stranger() {
     let judge = |known: &[Certificate]| {
         openpgp::verify_detached(&mut &b"pay 900"[..], &made, known, false, &stats).unwrap()
     };
-    let told = judge(&[certificate_of(&key)]);
-    assert!(told.verified.is_empty() && told.bad[0].contains("something was changed"));
+    let answer = judge(&[certificate_of(&key)]);
+    assert!(answer.verified.is_empty() && answer.bad[0].contains("something was changed"));
     let stranger = judge(&[]);
     assert!(stranger.verified.is_empty() && stranger.bad.is_empty(), "{stranger:?}");
     assert!(stranger.unchecked[0].contains("is not here"), "{stranger:?}");

@@ -308,8 +308,8 @@ fn keys_that_ended_are_refused_with_the_reason() {
     for (key, why) in [(short, "has expired"), (gone, "was revoked"), (signs, "no part for that")] {
         let writing = Writing { recipients: vec![certificate_of(&key)], ..Writing::default() };
         let refused = writing.run(&mut &b"pay"[..], &mut Vec::new(), &Stats::default());
-        let said = refused.err().unwrap().to_string();
-        assert!(said.contains(why), "{said}");
+        let printed = refused.err().unwrap().to_string();
+        assert!(printed.contains(why), "{printed}");
     }
 }
 
@@ -534,7 +534,7 @@ fn what_is_not_known_is_named_by_its_number() {
         (&[0xc0 | 8, 2, 99, 0], "compression of number 99"),
         (&[0xc0 | 13, 1, b'A'], "does not begin with a user id"),
     ] {
-        let said = read(message).to_string();
-        assert!(said.contains(word), "{said}");
+        let printed = read(message).to_string();
+        assert!(printed.contains(word), "{printed}");
     }
 }

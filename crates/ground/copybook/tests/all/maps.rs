@@ -17,8 +17,8 @@ fn map(map: &str, book: &str) -> Map {
 }
 
 fn refused(text: &str, book: &str, words: &str) {
-    let said = bundle(text, book).unwrap_err().to_string();
-    assert!(said.contains(words), "{said}");
+    let printed = bundle(text, book).unwrap_err().to_string();
+    assert!(printed.contains(words), "{printed}");
 }
 
 fn page() -> Transcoder {
@@ -179,8 +179,8 @@ fn what_is_converted_as_characters_comes_back() {
     let (mut bytes, mut findings) = (*host, Findings::with_texts());
     bytes[4..7].copy_from_slice(b"\xf1\xf2\x97");
     segment.convert_as_text(&page(), Direction::FromEbcdic, &mut bytes, 9, &mut findings);
-    let said = findings.refuse().unwrap_err().to_string();
-    assert!(said.contains("N1 at offset 4: X'F1F297' would not come back"), "{said}");
+    let printed = findings.refuse().unwrap_err().to_string();
+    assert!(printed.contains("N1 at offset 4: X'F1F297' would not come back"), "{printed}");
 }
 
 /// A counter that could not be read counted as nothing, one beyond the bounds as the bound.
@@ -196,8 +196,9 @@ fn tables_whose_counters_cannot_be_read_are_refused() {
         let (mut findings, mut bytes) = (Findings::default(), host.to_vec());
         segment.check(&page(), way, host, 1, &mut findings);
         assert_eq!(segment.convert_whole(&page(), way, &mut bytes), findings.wrong == 0);
-        let said = findings.refuse().err().map(|error| error.to_string());
-        said.map(|said| assert!(said.contains("N at offset 0"), "{said}"))
+        let printed = findings.refuse().err().map(|error| error.to_string());
+        printed
+            .map(|printed| assert!(printed.contains("N at offset 0"), "{printed}"))
             .map_or(bytes, |()| vec![])
     };
     assert_eq!(check("PIC 9", b"\xf2\xc1\xc2\xc3"), b"2ABC");

@@ -100,19 +100,19 @@ fn compare(title: &str, description: &str) {
         let mut limited = Command::new("timeout");
         limited.arg("600").arg(command.get_program()).args(command.get_args());
         let output = limited.current_dir(&folder.0).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{title}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{title}: {printed}");
         String::from_utf8(output.stdout).unwrap()
     };
     let mut compile = Command::new("cobc");
     run(compile.args(["-x", "-std=ibm", "-o", "ask", "ask.cbl", "-I"]).arg(bank()));
-    let said = run(&mut Command::new(folder.0.join("ask")));
+    let printed = run(&mut Command::new(folder.0.join("ask")));
     let mut own = String::new();
     for (item, _) in book.records.iter().flat_map(named) {
         let name = item.name.as_deref().unwrap();
         writeln!(own, "{name} {:09} {:09}", item.offset, item.bytes).unwrap();
     }
-    assert_eq!(own, said, "{title}");
+    assert_eq!(own, printed, "{title}");
 }
 
 #[test]

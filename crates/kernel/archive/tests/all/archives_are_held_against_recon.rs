@@ -28,7 +28,7 @@ fn three_archives(bench: &Bench) -> Vec<CatalogEntry> {
 }
 
 /// What RECON writes of archives, and of one data set.
-fn told(list: &[CatalogEntry]) -> Vec<Record> {
+fn records_of(list: &[CatalogEntry]) -> Vec<Record> {
     let mut records = vec![Record::Set(DataSetEntry {
         set: DataSetId(1),
         name: "ACCOUNTS".into(),
@@ -84,8 +84,8 @@ fn archives_that_are_as_recon_says_are_told_nothing_of() {
     let bench = Bench::new(2, |_| {});
     let list = three_archives(&bench);
     let catalog = bench.archiver().catalog();
-    assert_eq!(look(catalog, &told(&list), begins(&bench)), []);
-    let mut copied_too = told(&list);
+    assert_eq!(look(catalog, &records_of(&list), begins(&bench)), []);
+    let mut copied_too = records_of(&list);
     copied_too.push(copied(list[1].info.first));
     assert_eq!(look(catalog, &copied_too, begins(&bench)), []);
     bench.end();
@@ -98,7 +98,7 @@ fn an_archive_that_recon_does_not_know_or_knows_otherwise_is_named() {
     let catalog = bench.archiver().catalog();
     let (path, from) = (list[1].files[0].clone(), list[1].info.from);
 
-    let mut unknown = told(&list);
+    let mut unknown = records_of(&list);
     unknown.remove(2);
     let found = look(catalog, &unknown, begins(&bench));
     assert_eq!(found.len(), 1, "{found:?}");
@@ -114,7 +114,7 @@ fn an_archive_that_recon_does_not_know_or_knows_otherwise_is_named() {
         (|one| one.last_group = GroupNumber(one.last_group.0 + 1), "last group"),
     ];
     for (change, word) in changes {
-        let mut other = told(&list);
+        let mut other = records_of(&list);
         let Record::Archive(one) = &mut other[2] else { panic!("an archive") };
         change(one);
         let found = look(catalog, &other, begins(&bench));
@@ -136,22 +136,22 @@ fn what_is_in_no_folder_is_named_once_and_as_needed_or_not() {
     bench.remove(&list[1].files[0]);
     let catalog = Arc::new(ArchiveCatalog::open(bench.env(), bench.config.clone()).unwrap());
 
-    let found = look(&catalog, &told(&list), begins(&bench));
+    let found = look(&catalog, &records_of(&list), begins(&bench));
     assert_eq!(found.len(), 1, "the gap is that of the archive: {found:?}");
     assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Log));
     assert_eq!(found[0].path.as_ref(), Some(&list[1].files[0]));
     // Once the log was used again it has them no more.
     let later = LogBegins { group: list[2].info.from, lsn: list[2].info.first };
-    let found = look(&catalog, &told(&list), Some(later));
+    let found = look(&catalog, &records_of(&list), Some(later));
     assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Copies));
 
-    let mut behind = told(&list);
+    let mut behind = records_of(&list);
     behind.push(copied(list[2].info.first));
     let found = look(&catalog, &behind, begins(&bench));
     assert_eq!(found.iter().map(|one| one.cure).collect::<Vec<_>>(), [Cure::Unneeded]);
 
     // RECON never heard of it: only the chain shows that something is missing.
-    let mut unknown = told(&list);
+    let mut unknown = records_of(&list);
     unknown.remove(2);
     let found = look(&catalog, &unknown, begins(&bench));
     assert_eq!(found.len(), 1, "{found:?}");
@@ -171,14 +171,14 @@ fn the_log_goes_on_from_the_newest_archive_and_copies_need_no_more_than_there_is
     let catalog = bench.archiver().catalog();
     let newest = &list[2].info;
     let later = LogBegins { group: GroupNumber(newest.to.0 + 3), lsn: newest.end.plus(500) };
-    let found = look(catalog, &told(&list), Some(later));
+    let found = look(catalog, &records_of(&list), Some(later));
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].from, found[0].cure), (newest.to, Cure::Copies));
 
     // The oldest archive was taken away, and RECON was told so; an image copy needs it.
     bench.remove(&list[0].files[0]);
     let catalog = Arc::new(ArchiveCatalog::open(bench.env(), bench.config.clone()).unwrap());
-    let mut needed = told(&list);
+    let mut needed = records_of(&list);
     needed.remove(1);
     needed.push(copied(list[0].info.first));
     let from = LogBegins { group: list[1].info.from, lsn: list[1].info.first };
@@ -199,7 +199,7 @@ fn an_archive_of_another_past_breaks_the_chain() {
     assert_eq!(others[1].info.from, list[1].info.from);
     bench.copy(&others[1].files[0], &list[1].files[0]);
     let catalog = Arc::new(ArchiveCatalog::open(bench.env(), bench.config.clone()).unwrap());
-    let found = look(&catalog, &told(&list), begins(&bench));
+    let found = look(&catalog, &records_of(&list), begins(&bench));
     let whys: Vec<&str> = found.iter().map(|one| &one.why[..]).collect();
     assert!(found.iter().all(|one| one.cure == Cure::Copies), "{found:?}");
     assert!(whys.iter().any(|why| why.contains("another seal")), "{whys:?}");

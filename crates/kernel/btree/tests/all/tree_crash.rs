@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::common::System;
 use holdfast_btree::{Bound, Cursor};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, CrashStyle, End, Outcome, Rng, SimConfig, SimDisk};
 use seam::sync::Mutex;
 
@@ -15,7 +15,7 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What one writer has been told, and what it was doing when the machine crashed.
 #[derive(Clone, Default)]
-struct Told {
+struct Acknowledged {
     committed: Model,
     /// The state after the commit that has not been acknowledged.
     pending: Option<Model>,
@@ -23,10 +23,10 @@ struct Told {
 
 const WRITERS: usize = 3;
 
-fn write(system: &System, seed: u64, writer: usize, told: &Mutex<Vec<Told>>) {
+fn write(system: &System, seed: u64, writer: usize, acknowledged: &Mutex<Vec<Acknowledged>>) {
     let mut rng = Rng::stream(seed, &format!("writer {writer}"));
     let tree = system.tree();
-    let mut model = told.lock()[writer].committed.clone();
+    let mut model = acknowledged.lock()[writer].committed.clone();
     for _ in 0..40 {
         let mut uow = system.begin();
         let mut pending = model.clone();
@@ -54,10 +54,10 @@ fn write(system: &System, seed: u64, writer: usize, told: &Mutex<Vec<Told>>) {
             uow.backout().unwrap();
             continue;
         }
-        told.lock()[writer].pending = Some(pending.clone());
+        acknowledged.lock()[writer].pending = Some(pending.clone());
         uow.commit().unwrap();
         model = pending;
-        told.lock()[writer] = Told { committed: model.clone(), pending: None };
+        acknowledged.lock()[writer] = Acknowledged { committed: model.clone(), pending: None };
     }
 }
 
@@ -73,9 +73,14 @@ fn contents(system: &System) -> Vec<Model> {
     models
 }
 
-fn life(seed: u64, disk: &SimDisk, told: &Arc<Mutex<Vec<Told>>>, crash_after: u64) -> Outcome {
-    let created = told.lock().iter().any(|told| !told.committed.is_empty());
-    let shared = Arc::clone(told);
+fn life(
+    seed: u64,
+    disk: &SimDisk,
+    acknowledged: &Arc<Mutex<Vec<Acknowledged>>>,
+    crash_after: u64,
+) -> Outcome {
+    let created = acknowledged.lock().iter().any(|acknowledged| !acknowledged.committed.is_empty());
+    let shared = Arc::clone(acknowledged);
     let medium = disk.clone();
     sim::run(SimConfig::new(seed), disk.clone(), move |seam| {
         let system = match created {
@@ -83,10 +88,11 @@ fn life(seed: u64, disk: &SimDisk, told: &Arc<Mutex<Vec<Told>>>, crash_after: u6
             false => System::create(&seam, 4096, 64),
         };
         let found = contents(&system);
-        for (told, found) in shared.lock().iter_mut().zip(found) {
-            let known = found == told.committed || Some(&found) == told.pending.as_ref();
+        for (acknowledged, found) in shared.lock().iter_mut().zip(found) {
+            let known =
+                found == acknowledged.committed || Some(&found) == acknowledged.pending.as_ref();
             assert!(known, "an acknowledged unit of work is missing, or one is half there");
-            *told = Told { committed: found, pending: None };
+            *acknowledged = Acknowledged { committed: found, pending: None };
         }
         system.prove();
         if !created {
@@ -114,12 +120,12 @@ fn life(seed: u64, disk: &SimDisk, told: &Arc<Mutex<Vec<Told>>>, crash_after: u6
 
 /// Some lives on one disk, each but the last cut short by a crash; how each ended.
 fn lives(seed: u64) -> Vec<Outcome> {
-    let told = Arc::new(Mutex::new(vec![Told::default(); WRITERS]));
+    let acknowledged = Arc::new(Mutex::new(vec![Acknowledged::default(); WRITERS]));
     let mut disk = SimDisk::new();
     let mut outcomes = Vec::new();
     for number in 0..4 {
         let mut rng = Rng::stream(seed, &format!("life {number}"));
-        outcomes.push(life(seed * 10 + number, &disk, &told, 1 + rng.below(100)));
+        outcomes.push(life(seed * 10 + number, &disk, &acknowledged, 1 + rng.below(100)));
         let style = if rng.index(3) == 0 { CrashStyle::DropAll } else { CrashStyle::Random };
         disk = disk.crash_image(&mut rng, style);
     }
@@ -140,9 +146,9 @@ fn acknowledged_work_survives_crashes_and_the_rest_is_undone() {
 
 #[test]
 fn half_a_split_is_found() {
-    plant(Some(Plant::HalfSplit));
+    arm(Some(Failpoint::HalfSplit));
     let broken = |outcome: &Outcome| matches!(outcome.end, End::Panicked { .. });
     let found = (0..12).any(|seed| lives(seed).iter().any(broken));
-    plant(None);
+    arm(None);
     assert!(found, "a split that logs only its left half loses records in a crash");
 }

@@ -65,20 +65,20 @@ fn among_equals_the_youngest_gives_way() {
 fn rings_of_any_size_are_found_when_they_close() {
     for size in [3, 4, 8, 20] {
         let locks = manager();
-        let mut ring: Vec<Owner> = (0..size).map(|at| locks.owner(UowId(at + 1), 0)).collect();
-        for (at, owner) in ring.iter_mut().enumerate() {
+        let mut closed: Vec<Owner> = (0..size).map(|at| locks.owner(UowId(at + 1), 0)).collect();
+        for (at, owner) in closed.iter_mut().enumerate() {
             owner.add_log_weight(1_000 - at as u64);
             take(&locks, owner, at as u64, Exclusive);
         }
         // The last has the least log; the first closes the ring.
-        let last = ring.len() - 1;
+        let last = closed.len() - 1;
         let mut pending: Vec<Pending> = Vec::new();
-        for owner in ring.drain(1..).rev() {
+        for owner in closed.drain(1..).rev() {
             let next = owner.uow().0 % size;
             pending.push(ask(&locks, owner, next, Exclusive));
         }
         assert_eq!(locks.statistics().deadlocks, 0);
-        let closing = ring.remove(0);
+        let closing = closed.remove(0);
         pending.push(ask(&locks, closing, 1, Exclusive));
         let (chosen, cycle) = victim(&locks, pending.remove(0));
         assert_eq!((chosen.uow(), cycle.len()), (UowId(last as u64 + 1), size as usize));

@@ -411,19 +411,19 @@ fn the_format_of_version_1_is_as_it_was_released() {
     }
 }
 
-#[cfg(feature = "plant")]
+#[cfg(feature = "failpoints")]
 mod planted_bugs {
     use super::*;
-    use seam::plant::plant;
+    use seam::failpoint::arm;
 
     #[test]
     fn a_stuck_counter_shows_in_the_trailers() {
         let sealer = Bench::new().open_set(FIRST);
         let counters =
             || [(); 2].map(|()| PageSealer::trailer(&sealed_by(&sealer)).unwrap().counter);
-        plant(Some(Plant::NonceReused));
+        arm(Some(Failpoint::NonceReused));
         let stuck = counters();
-        plant(None);
+        arm(None);
         let moving = counters();
         assert_eq!((stuck[0] == stuck[1], moving[0] == moving[1]), (true, false));
     }
@@ -433,9 +433,9 @@ mod planted_bugs {
         let bench = Bench::new();
         let plain = sealed_by(&bench.open_set(Form::PLAIN));
         let sealer = bench.open_set(FIRST);
-        plant(Some(Plant::PlainAccepted));
+        arm(Some(Failpoint::PlainAccepted));
         let slipped = sealer.open(CI, &mut plain.clone());
-        plant(None);
+        arm(None);
         slipped.unwrap();
         sealer.open(CI, &mut plain.clone()).unwrap_err();
     }

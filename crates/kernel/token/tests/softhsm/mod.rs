@@ -78,8 +78,8 @@ impl SoftHsm {
             again.env(WORKER, &folder).env("SOFTHSM2_CONF", made.conf());
             again.args(["--exact", test, "--nocapture"]);
             let done = seam::process::output(&mut again, LONG).unwrap();
-            let told = String::from_utf8_lossy(&done.stderr);
-            assert!(done.status.success(), "{}{told}", String::from_utf8_lossy(&done.stdout));
+            let answer = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "{}{answer}", String::from_utf8_lossy(&done.stdout));
         }
         let _ = std::fs::remove_dir_all(&folder);
     }

@@ -14,7 +14,7 @@ use pool::writer::WriterStatistics;
 use pool::{ExclusiveCi, PageWriter, PoolStatistics, Pools};
 use seal::KeyProvider;
 use seam::Seam;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 use space::{DataSet, Environment};
@@ -145,7 +145,7 @@ impl Kernel {
     /// The generation of a key that new data sets are sealed with.
     ///
     /// # Errors
-    /// If the key ring has no such label.
+    /// If the keyset has no such label.
     pub fn current_generation(&self, label: &str) -> Result<base::KeyGeneration, seal::SealError> {
         self.parts.keys.current(label)
     }
@@ -249,7 +249,7 @@ impl Kernel {
     /// The position up to which the log must be durable before anybody is told what he read (K2).
     #[must_use]
     pub fn read_gate(&self) -> Lsn {
-        if planted(Plant::ReadBeforeWriterDurable) {
+        if armed(Failpoint::ReadBeforeWriterDurable) {
             return Lsn::NONE;
         }
         self.work.units.read_gate()

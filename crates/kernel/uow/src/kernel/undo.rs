@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Lsn, UowId};
 use pool::ExclusiveCi;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use space::DataSet;
 use wal::{Record, RecordHead};
 
@@ -87,7 +87,7 @@ impl<'k> Undo<'k> {
     ) -> Result<(), UowError> {
         let whole = body.concat();
         page.begin_change(self.kernel.log.next_lsn());
-        let lsn = if planted(Plant::NoCompensation) {
+        let lsn = if armed(Failpoint::NoCompensation) {
             self.kernel.log.next_lsn()
         } else {
             let steps = self.kernel.steps(set, kind, &whole)?;

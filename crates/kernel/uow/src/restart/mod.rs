@@ -32,7 +32,7 @@ use pool::{PageWriter, Pool, Pools};
 use seal::Format;
 use seam::clock::Clock;
 use seam::disk::HeldLock;
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 use space::{DataSet, Definition, Environment};
@@ -126,7 +126,7 @@ impl Kernel {
         let (mut control, block) = opened;
         let asked = Protection::asked(&config, &parts.home);
         let bound = control.protection();
-        if !planted(Plant::ProtectionNotCompared) {
+        if !armed(Failpoint::ProtectionNotCompared) {
             bound.check(&asked, &parts.home)?;
         }
         config.log.plain = bound.plain;
@@ -139,7 +139,7 @@ impl Kernel {
         let checkpoint = read_checkpoint(&log, block)?;
         let redo_start = parts.seam.clock.monotonic();
         let mut analysis = Analysis::run(&log, &checkpoint, opened.end, &*parts.resource)?;
-        if !planted(Plant::ProtectionNotCompared) {
+        if !armed(Failpoint::ProtectionNotCompared) {
             bound.refuse_older(analysis.catalog.protection(), &parts.home)?;
         }
         refuse_active(&parts, block, &checkpoint)?;
@@ -315,7 +315,7 @@ impl Kernel {
 
     /// Backs out everybody who was active, newest record first over all of them.
     fn back_out(self: &Arc<Self>, analysis: &Analysis) -> Result<Vec<UowId>, UowError> {
-        if planted(Plant::UndoSkipped) {
+        if armed(Failpoint::UndoSkipped) {
             return Ok(Vec::new());
         }
         for (uow, records) in &analysis.anchored {
@@ -372,7 +372,7 @@ fn refuse_active(
 fn refuse_sealed(catalog: &Catalog) -> Result<(), UowError> {
     for definition in catalog.existing() {
         let state = if definition.conversion.is_some() { "being converted" } else { "sealed" };
-        if !definition.is_all_plain() && !planted(Plant::SealedUnderPlainLog) {
+        if !definition.is_all_plain() && !armed(Failpoint::SealedUnderPlainLog) {
             return Err(UowError::SealedUnderPlainLog { name: definition.name.clone(), state });
         }
     }
@@ -385,7 +385,7 @@ fn prove_plain(parts: &Parts, config: &KernelConfig, catalog: &Catalog) -> Resul
     for definition in catalog.existing() {
         let permitted =
             definition.is_permitted(&*parts.keys, &config.system_label, parts.system)?;
-        if !permitted && !planted(Plant::PermitNotChecked) {
+        if !permitted && !armed(Failpoint::PermitNotChecked) {
             return Err(UowError::NotPermitted { name: definition.name.clone() });
         }
     }

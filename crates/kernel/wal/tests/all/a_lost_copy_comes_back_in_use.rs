@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::machine::{Machine, Script, crashed, small};
 use base::{Lsn, UowId};
 use holdfast_wal::{Log, LogError};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, CrashStyle, Fault, FaultKind, SimConfig, When};
 
 const SCRIPT: Script = Script { seed: 11, records: 80, body_max: 3_000 };
@@ -102,10 +102,10 @@ fn a_copy_comes_back_no_faster_than_it_was_told_to() {
 
 #[test]
 fn planted_bugs_around_a_copy_that_comes_back_are_found() {
-    for bug in [Plant::CopyBackTooEarly, Plant::CopyBackWithGap] {
-        plant(Some(bug));
+    for bug in [Failpoint::CopyBackTooEarly, Failpoint::CopyBackWithGap] {
+        arm(Some(bug));
         let found = (1..400).any(|n| one(1, false, n).is_err());
-        plant(None);
+        arm(None);
         assert!(found, "{bug:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use crate::machine::{Machine, Script, crashed, small};
 use holdfast_wal::{LogError, LogStart};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, CrashStyle, Fault, FaultKind, SimConfig, When};
 
 const SCRIPT: Script = Script { seed: 5, records: 30, body_max: 3_000 };
@@ -101,10 +101,10 @@ fn a_copy_that_is_empty_is_made_anew() {
 
 #[test]
 fn planted_bugs_around_lost_copies_are_found() {
-    plant(Some(Plant::LostCopyUnrecorded));
+    arm(Some(Failpoint::LostCopyUnrecorded));
     let unrecorded = (1..30).any(|nth| only_the_other_one_is_left(1, nth).is_err());
-    plant(Some(Plant::StaleCopyPreferred));
+    arm(Some(Failpoint::StaleCopyPreferred));
     let preferred = (1..30).any(|nth| healed(1, 1, nth, FaultKind::WriteError).is_err());
-    plant(None);
+    arm(None);
     assert!(unrecorded && preferred, "{unrecorded} {preferred}");
 }

@@ -3,20 +3,20 @@
 #![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
 
 use crate::machine::{Machine, Script, small, sweep};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 
-struct Planted;
+struct Armed;
 
-impl Planted {
-    fn new(bug: Plant) -> Planted {
-        plant(Some(bug));
-        Planted
+impl Armed {
+    fn new(bug: Failpoint) -> Armed {
+        arm(Some(bug));
+        Armed
     }
 }
 
-impl Drop for Planted {
+impl Drop for Armed {
     fn drop(&mut self) {
-        plant(None);
+        arm(None);
     }
 }
 
@@ -31,12 +31,12 @@ fn found(copies: usize, stripes: u8, body_max: u64) -> bool {
 
 #[test]
 fn a_reply_before_the_record_is_durable() {
-    let _planted = Planted::new(Plant::ReplyBeforeDurable);
+    let _armed = Armed::new(Failpoint::ReplyBeforeDurable);
     assert!(found(1, 1, 6_000));
 }
 
 #[test]
 fn a_chain_that_is_not_checked() {
-    let _planted = Planted::new(Plant::ChainNotChecked);
+    let _armed = Armed::new(Failpoint::ChainNotChecked);
     assert!(found(1, 3, 100));
 }

@@ -10,7 +10,7 @@ use crate::machine::{Machine, crashed, small};
 use base::{Lsn, SystemId, UowId};
 use holdfast_wal::{Beginning, Log, LogConfig, LogEnv, LogError, LogStart, WadsConfig, look_ahead};
 use seal::TestKeys;
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
 
 const FILES: [&str; 2] = ["/ahead-1/write-ahead.hfw", "/ahead-2/write-ahead.hfw"];
@@ -144,9 +144,9 @@ fn an_entry_that_was_written_later_serves_where_the_first_one_is_damaged() {
 fn a_bug_that_believes_what_was_overwritten_is_found() {
     let (machine, _, end) = crashed_twice(1);
     machine.disk.write_raw(FILES[0], 0, &[0; BYTES as usize]);
-    plant(Some(Plant::WadsOverwritten));
+    arm(Some(Failpoint::WadsOverwritten));
     let opened = open(&machine.fork(), machine.start());
-    plant(None);
+    arm(None);
     assert!(opened.unwrap() < end, "work that was acknowledged is gone, and nobody says so");
     assert!(matches!(open(&machine, machine.start()), Err(LogError::NoWads { .. })));
 }
@@ -201,9 +201,9 @@ fn a_crash_at_every_write_of_a_start_leaves_one_that_can_be_started() {
 
 #[test]
 fn a_bug_that_empties_the_files_too_early_is_found() {
-    plant(Some(Plant::WadsOverLate));
+    arm(Some(Failpoint::WadsOverLate));
     let found = starts_that_crash();
-    plant(None);
+    arm(None);
     assert!(found.unwrap_err().contains("write-ahead"));
 }
 

@@ -6,7 +6,7 @@
 use crate::machine::{Machine, Script, small, sweep};
 use base::{Lsn, UowId};
 use holdfast_wal::{LogConfig, LogError, WadsConfig};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, CrashStyle, End, Fault, FaultKind, SimConfig};
 
 fn ahead(copies: usize, stripes: u8, files: usize) -> LogConfig {
@@ -47,13 +47,13 @@ fn small_commits_and_long_records_survive_every_crash() {
 
 #[test]
 fn a_planted_bug_is_found() {
-    for bug in [Plant::WadsNotRead, Plant::WadsReusedEarly, Plant::WadsUnrecorded] {
-        plant(Some(bug));
+    for bug in [Failpoint::WadsNotRead, Failpoint::WadsReusedEarly, Failpoint::WadsUnrecorded] {
+        arm(Some(bug));
         let found = (0..20).any(|seed| {
             let base = Machine::new(ahead(1, 1, 1));
             sweep(&base, Script { seed: 100 * seed, records: 25, body_max: 100 }).is_err()
         });
-        plant(None);
+        arm(None);
         assert!(found, "{bug:?}");
     }
 }

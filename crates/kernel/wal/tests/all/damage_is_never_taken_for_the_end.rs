@@ -7,7 +7,7 @@ use crate::common::{Bench, body, bytes, spoil};
 use base::{Coded, Lsn, SystemId, UowId};
 use holdfast_wal::{GroupInfo, LogConfig, LogError, LogStart, Scanned, scan};
 use seal::Format;
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 
 /// Appends records that are each in a group of their own; returns their positions.
 fn fill(bench: &Bench, count: u64) -> Vec<Lsn> {
@@ -49,9 +49,9 @@ fn a_damaged_group_without_another_copy_stops_the_start() {
         assert_eq!((*group, path, *offset), (victim.number, &victim.path, victim.offset));
         assert_eq!(error.code().0, "HFL011");
 
-        plant(Some(Plant::EndTooEarly));
+        arm(Some(Failpoint::EndTooEarly));
         let shorter = bench.open(LogStart::NEW).map(|(_, opened)| opened.end);
-        plant(None);
+        arm(None);
         assert_eq!(shorter.unwrap(), victim.first, "the planted bug cuts the log here");
         spoil(&victim.path, 0, &before);
     }

@@ -11,7 +11,7 @@ use crate::machine::{Machine, Script, crashed, own_folders, small};
 use base::{Lsn, UowId};
 use holdfast_wal::{Log, LogConfig, LogError, Opened};
 use seam::Seam;
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, CrashStyle, Fault, FaultKind, SimConfig, When};
 
 const SCRIPT: Script = Script { seed: 5, records: 100, body_max: 3_000 };
@@ -269,10 +269,10 @@ fn a_stripe_whose_folder_is_gone_is_no_end_of_the_log() {
 #[test]
 fn planted_bugs_around_new_stripes_are_found() {
     let life = Life { copies: 1, truncates: false, resyncs: false };
-    for bug in [Plant::StripesUnrecorded, Plant::StripesUnsynced, Plant::StripesOfNow] {
-        plant(Some(bug));
+    for bug in [Failpoint::StripesUnrecorded, Failpoint::StripesUnsynced, Failpoint::StripesOfNow] {
+        arm(Some(bug));
         let found = (1..400).any(|n| one(life, 0, n).is_err());
-        plant(None);
+        arm(None);
         assert!(found, "{bug:?}");
     }
 }

@@ -30,7 +30,7 @@ use store::Store;
 
 use super::dialogue::{Dialogue, Reply};
 use super::welcome::{is_asked_for, welcome};
-use crate::wire::carried::{Ask, PIECE_BYTES, Said};
+use crate::wire::carried::{AnswerKind, PIECE_BYTES, RequestKind};
 use crate::wire::frame::{self, FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::wire::{Connecting, Request, Wanted};
 
@@ -95,28 +95,28 @@ impl<S: Store> Carried<S> {
 
     /// Answers a request ([`crate::wire::carried`]) in a unit of work, which begins if it has to.
     pub fn serve(&mut self, unit: &mut Option<S::Unit>, request: &[u8], answer: &mut Vec<u8>) {
-        let Some((ask, number, bytes)) = Ask::read(request) else {
-            return Said::Gone.write(0, 0, &[], answer);
+        let Some((ask, number, bytes)) = RequestKind::read(request) else {
+            return AnswerKind::Gone.write(0, 0, &[], answer);
         };
         if number == 0 {
             return self.connect(ask, bytes, answer);
         }
         let Some(party) = self.parties.get_mut(&number) else {
-            return Said::Gone.write(number, 0, &[], answer);
+            return AnswerKind::Gone.write(number, 0, &[], answer);
         };
         let is_understood = match ask {
-            Ask::IsThere => {
-                Said::GoOn.write(number, 0, &[], answer);
+            RequestKind::IsThere => {
+                AnswerKind::GoOn.write(number, 0, &[], answer);
                 true
             }
-            Ask::Part => {
+            RequestKind::Part => {
                 let fits = party.add(bytes);
-                Said::GoOn.write(number, 0, &[], answer);
+                AnswerKind::GoOn.write(number, 0, &[], answer);
                 fits
             }
-            Ask::Call => party.add(bytes) && party.call(unit, answer).is_some(),
-            Ask::Again => party.again(unit, answer).is_some(),
-            Ask::More => {
+            RequestKind::Call => party.add(bytes) && party.call(unit, answer).is_some(),
+            RequestKind::Again => party.again(unit, answer).is_some(),
+            RequestKind::More => {
                 party.give(answer);
                 true
             }
@@ -125,17 +125,18 @@ impl<S: Store> Carried<S> {
             self.part(number);
         }
         if !is_understood {
-            Said::Gone.write(number, 0, &[], answer);
+            AnswerKind::Gone.write(number, 0, &[], answer);
         }
     }
 
     /// A first frame: it has to be a connect.
-    fn connect(&mut self, ask: Ask, bytes: &[u8], answer: &mut Vec<u8>) {
+    fn connect(&mut self, ask: RequestKind, bytes: &[u8], answer: &mut Vec<u8>) {
         let first = frame_of(bytes).and_then(|(header, fields, data)| {
-            Request::read(header.kind, fields).filter(|_| ask == Ask::Call && data.is_empty())
+            Request::read(header.kind, fields)
+                .filter(|_| ask == RequestKind::Call && data.is_empty())
         });
         let Some(Request::Connect(Connecting { manager, program, thread, proof })) = first else {
-            return Said::Gone.write(0, 0, &[], answer);
+            return AnswerKind::Gone.write(0, 0, &[], answer);
         };
         let program = queue_manager::name::unpadded(&program);
         let connected = is_asked_for(&manager, &self.manager.name()).and_then(|()| {
@@ -150,7 +151,7 @@ impl<S: Store> Carried<S> {
         let mut out = Vec::new();
         // A connect's answer is short, and goes into memory.
         let _ = frame::send(&mut out, CONNECT, &fields, &[]);
-        Said::Answer.write(number.unwrap_or_default(), 0, &out, answer);
+        AnswerKind::Answer.write(number.unwrap_or_default(), 0, &out, answer);
         if let Ok(connection) = connected {
             let party = Party {
                 connection,
@@ -244,7 +245,7 @@ impl<S: Store> Carried<S> {
 
 /// Says that there is no queue manager for a program.
 pub fn nowhere(answer: &mut Vec<u8>) {
-    Said::Nowhere.write(0, 0, &[], answer);
+    AnswerKind::Nowhere.write(0, 0, &[], answer);
 }
 
 /// The numbers of calls that end or begin a connection.
@@ -309,7 +310,7 @@ impl<S: Store> Party<S> {
         if let (Some(left), Some((handle, mut wanted))) = (reply.left_ms, get) {
             wanted.gmo.wait_interval = left;
             self.pending = Some((handle, wanted));
-            return Said::Waits.write(number, 0, &[], answer);
+            return AnswerKind::Waits.write(number, 0, &[], answer);
         }
         let (fields, data) = self.dialogue.parts(reply);
         let mut out = Vec::with_capacity(HEADER_BYTES + fields.len() + data.len());
@@ -327,7 +328,7 @@ impl<S: Store> Party<S> {
         let rest = all.get(*gone..).unwrap_or_default();
         let piece = rest.get(..PIECE_BYTES).unwrap_or(rest);
         let left = (rest.len() - piece.len()) as u64;
-        Said::Answer.write(self.connection.number(), left, piece, answer);
+        AnswerKind::Answer.write(self.connection.number(), left, piece, answer);
         *gone += piece.len();
         if left == 0 {
             self.answer = (Vec::new(), 0);

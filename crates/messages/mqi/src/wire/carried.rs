@@ -3,13 +3,13 @@
 //!
 //! | byte of a request | field | |
 //! |---|---|---|
-//! | 0 | what | see [`Ask`] |
+//! | 0 | what | see [`RequestKind`] |
 //! | 1-8 | connection | 0: a new one, whose first frame is a connect |
 //! | 9- | bytes | of a frame |
 //!
 //! | byte of an answer | field | |
 //! |---|---|---|
-//! | 0 | what | see [`Said`] |
+//! | 0 | what | see [`AnswerKind`] |
 //! | 1-8 | connection | |
 //! | 9-16 | left | how many bytes of the answer's frame follow behind these |
 //! | 17- | bytes | of the answer's frame |
@@ -22,14 +22,14 @@
 /// The most bytes of a frame that go at a time.
 pub const PIECE_BYTES: usize = 512 * 1024;
 /// What stands in front of a request's piece.
-pub const ASK_BYTES: usize = 9;
+pub const REQUEST_BYTES: usize = 9;
 /// What stands in front of an answer's piece.
-pub const SAID_BYTES: usize = 17;
+pub const ANSWER_BYTES: usize = 17;
 
 /// What a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Ask {
+pub enum RequestKind {
     /// Bytes of a frame that goes on.
     Part = 1,
     /// The last bytes of a frame: the call is to be made.
@@ -45,7 +45,7 @@ pub enum Ask {
 /// What an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Said {
+pub enum AnswerKind {
     /// Bytes of an answer's frame.
     Answer = 1,
     /// Go on.
@@ -59,13 +59,19 @@ pub enum Said {
     Nowhere = 5,
 }
 
-impl Ask {
+impl RequestKind {
     /// What a request is, whose connection, and its bytes.
     #[must_use]
-    pub fn read(request: &[u8]) -> Option<(Ask, u64, &[u8])> {
-        let (front, bytes) = request.split_first_chunk::<ASK_BYTES>()?;
+    pub fn read(request: &[u8]) -> Option<(RequestKind, u64, &[u8])> {
+        let (front, bytes) = request.split_first_chunk::<REQUEST_BYTES>()?;
         let [what, connection @ ..] = *front;
-        let all = [Ask::Part, Ask::Call, Ask::Again, Ask::More, Ask::IsThere];
+        let all = [
+            RequestKind::Part,
+            RequestKind::Call,
+            RequestKind::Again,
+            RequestKind::More,
+            RequestKind::IsThere,
+        ];
         let what = all.into_iter().find(|one| *one as u8 == what)?;
         (bytes.len() <= PIECE_BYTES).then_some((what, u64::from_le_bytes(connection), bytes))
     }
@@ -79,15 +85,21 @@ impl Ask {
     }
 }
 
-impl Said {
+impl AnswerKind {
     /// What an answer is, whose connection, what is left, and its bytes.
     #[must_use]
-    pub fn read(answer: &[u8]) -> Option<(Said, u64, u64, &[u8])> {
-        let (front, bytes) = answer.split_first_chunk::<SAID_BYTES>()?;
+    pub fn read(answer: &[u8]) -> Option<(AnswerKind, u64, u64, &[u8])> {
+        let (front, bytes) = answer.split_first_chunk::<ANSWER_BYTES>()?;
         let (what, numbers) = front.split_first()?;
         let (connection, rest) = numbers.split_first_chunk::<8>()?;
         let left = rest.first_chunk::<8>()?;
-        let all = [Said::Answer, Said::GoOn, Said::Waits, Said::Gone, Said::Nowhere];
+        let all = [
+            AnswerKind::Answer,
+            AnswerKind::GoOn,
+            AnswerKind::Waits,
+            AnswerKind::Gone,
+            AnswerKind::Nowhere,
+        ];
         let what = all.into_iter().find(|one| *one as u8 == *what)?;
         Some((what, u64::from_le_bytes(*connection), u64::from_le_bytes(*left), bytes))
     }

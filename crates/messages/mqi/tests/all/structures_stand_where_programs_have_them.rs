@@ -97,9 +97,9 @@ fn program() -> String {
 
 fn run(command: &mut Command) -> String {
     let done = seam::process::output(command, Duration::from_secs(60)).unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{said}");
-    assert!(said.is_empty(), "{said}");
+    let printed = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{printed}");
+    assert!(printed.is_empty(), "{printed}");
     String::from_utf8(done.stdout).unwrap()
 }
 

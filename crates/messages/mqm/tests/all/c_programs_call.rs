@@ -233,8 +233,8 @@ int main(void) {{
     let binary = place.c("killed", &source);
     let mut command = place.program(binary);
     let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let said = seam::process::line(child.stdout.as_mut().unwrap(), crate::place::LONG).unwrap();
-    assert_eq!((said.as_str(), manager.depth("APP.Q")), ("got", 0));
+    let printed = seam::process::line(child.stdout.as_mut().unwrap(), crate::place::LONG).unwrap();
+    assert_eq!((printed.as_str(), manager.depth("APP.Q")), ("got", 0));
     child.kill().unwrap();
     seam::process::wait(&mut child, crate::place::LONG).unwrap();
     let tries = (0..200).find(|_| {

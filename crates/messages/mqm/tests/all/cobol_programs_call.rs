@@ -84,7 +84,7 @@ fn a_program_puts_and_gets_with_every_argument_by_reference() {
         .arg(include().join("cobol"));
     cobc.arg("-o").arg(&binary).arg(&source).arg("-L").arg(libraries()).arg("-lmqmcb_r");
     run(&mut cobc);
-    let said = run(&mut place.program(&binary));
-    assert!(said.starts_with("GOT ORDER 4711") && said.contains("0000000020"), "{said}");
+    let printed = run(&mut place.program(&binary));
+    assert!(printed.starts_with("GOT ORDER 4711") && printed.contains("0000000020"), "{printed}");
     assert_eq!(manager.queue_status("APP.Q").unwrap().depth, 0);
 }

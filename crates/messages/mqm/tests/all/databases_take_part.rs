@@ -212,9 +212,9 @@ fn a_queue_manager_and_postgresql_commit_together_wherever_anything_dies() {
             both.put(number);
             let words = ["work".into(), number.to_string(), point.to_string()];
             let done = seam::process::output(&mut command(&both, &words), LONG).unwrap();
-            let said = String::from_utf8_lossy(&done.stdout);
+            let printed = String::from_utf8_lossy(&done.stdout);
             let wanted = if point == 0 { 0 } else { 9 };
-            assert_eq!(done.status.code(), Some(wanted), "{point}: {said}");
+            assert_eq!(done.status.code(), Some(wanted), "{point}: {printed}");
             if crashes {
                 both.crash();
             }

@@ -100,9 +100,9 @@ impl Session {
         self.manager.queues.news.notify_all();
     }
 
-    fn open_for(&self, handle: Handle, wish: i32, reason: Reason) -> Answer<String> {
+    fn open_for(&self, handle: Handle, option: i32, reason: Reason) -> Answer<String> {
         let (name, options) = self.open.get(&handle.0).ok_or(Failed(Reason::HOBJ_ERROR))?;
-        if options & wish == 0 { fail(reason) } else { Ok(name.clone()) }
+        if options & option == 0 { fail(reason) } else { Ok(name.clone()) }
     }
 
     fn of(&mut self, handle: MessageHandle) -> Answer<&mut Vec<Property>> {

@@ -89,9 +89,9 @@ fn the_package_ibmmq_for_node_runs_as_it_is() {
     std::fs::write(&program, PROGRAM).unwrap();
     let mut node = place.program("node");
     node.arg(&program).env("NODE_PATH", modules).env("MQIJS_PREFER_INSTALLED_LIBRARY", "1");
-    let said = run(&mut node);
+    let printed = run(&mut node);
     let expected = "depth 3\nsync one\nasync one,two,three\nrefused 2 2085\ndone\n";
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
 }
 
 /// The values that the package has for constants are those of our list.
@@ -101,9 +101,9 @@ fn the_package_ibmmq_has_the_same_constants() {
     let script = "const m = require('ibmmq/lib/mqidefs.js'); for (const k of Object.keys(m)) \
                   if (typeof m[k] === 'number') console.log(k + ' ' + m[k]);";
     let mut node = Command::new("node");
-    let said = run(node.args(["-e", script]).env("NODE_PATH", modules));
+    let printed = run(node.args(["-e", script]).env("NODE_PATH", modules));
     let mut compared = 0;
-    for line in said.lines() {
+    for line in printed.lines() {
         let (name, value) = line.split_once(' ').unwrap();
         let is_ours = !name.starts_with("MQCMDL_")
             && !name.ends_with("_CURRENT_VERSION")

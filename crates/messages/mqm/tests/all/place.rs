@@ -98,12 +98,12 @@ pub(crate) fn libraries() -> PathBuf {
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {
     let done = seam::process::output(command, LONG).unwrap();
-    let (said, wrong) = (
+    let (printed, wrong) = (
         String::from_utf8_lossy(&done.stdout).into_owned(),
         String::from_utf8_lossy(&done.stderr).into_owned(),
     );
-    assert!(done.status.success(), "{command:?}: {}\n{said}\n{wrong}", done.status);
-    said
+    assert!(done.status.success(), "{command:?}: {}\n{printed}\n{wrong}", done.status);
+    printed
 }
 
 /// What every C program begins with: a call that must end as it says.

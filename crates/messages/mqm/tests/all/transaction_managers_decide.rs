@@ -187,7 +187,7 @@ fn a_transaction_manager_that_was_killed_finds_what_it_has_to_decide() {
 
 /// A transaction manager that is told when there is work: which transaction that belongs to, and
 /// how often it was told.
-const TOLD: &str = r#"
+const NOTIFIED: &str = r#"
 static XID now;
 static int told, untold, answer;
 int ax_reg(int rmid, XID *to, long flags) {
@@ -291,7 +291,7 @@ const WORKS: &str = r#"
 fn a_transaction_manager_is_told_once_there_is_work() {
     let manager = manager("QM1");
     let place = Place::new(manager.clone());
-    dynamic(&place, "told", TOLD, WORKS);
+    dynamic(&place, "told", NOTIFIED, WORKS);
     assert_eq!(manager.queue_status("APP.Q").unwrap().depth, 6);
     assert!(manager.branches().is_empty());
     // There is nobody to be told.

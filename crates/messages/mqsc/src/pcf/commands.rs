@@ -545,13 +545,13 @@ fn escape<S: Store>(manager: &QueueManager<S>, given: &Given<'_>) -> Found {
     }
     let text = given.text(ESCAPE_TEXT).ok_or(TOO_FEW)?;
     let answer = Console::new(manager).execute(text);
-    let told = answer.replies.iter().map(|reply| {
+    let escaped = answer.replies.iter().map(|reply| {
         vec![
             Parameter { id: ESCAPE_TYPE, content: Content::Integer(MQSC) },
             Parameter { id: ESCAPE_TEXT, content: Content::Text(reply.to_string()) },
         ]
     });
-    Ok(told.collect())
+    Ok(escaped.collect())
 }
 
 #[cfg(test)]

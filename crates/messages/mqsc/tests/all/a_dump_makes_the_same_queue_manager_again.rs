@@ -16,8 +16,8 @@ fn comparable(manager: &Manager, selection: &Selection) -> String {
 fn again(manager: &Manager, selection: &Selection) -> Manager {
     let other = named("QM1");
     let text = dump(manager, selection);
-    let (told, summary) = session(&other, &text);
-    assert_eq!((summary.syntax_errors, summary.failed), (0, 0), "{told}\n{text}");
+    let (answer, summary) = session(&other, &text);
+    assert_eq!((summary.syntax_errors, summary.failed), (0, 0), "{answer}\n{text}");
     other
 }
 
@@ -92,9 +92,9 @@ proptest! {
         let other = again(&manager, &selection);
         prop_assert_eq!(comparable(&manager, &selection), comparable(&other, &selection));
         for name in &names {
-            let told = done(&Console::new(&other), &format!("DIS QL('{name}') MAXDEPTH"));
+            let answer = done(&Console::new(&other), &format!("DIS QL('{name}') MAXDEPTH"));
             let expected = format!("MAXDEPTH({depth})");
-            prop_assert!(told.contains(&expected), "{}", told);
+            prop_assert!(answer.contains(&expected), "{}", answer);
         }
     }
 }

@@ -126,8 +126,8 @@ fn numbers_are_reset_and_shown() {
     done(&console, "RESET CHANNEL(C) SEQNUM(8)");
     let shown = done(&console, "DISPLAY CHSTATUS(C) SAVED");
     assert!(shown.contains("LASTSEQNO(7)") && shown.contains("SAVED"), "{shown}");
-    let told = refused(&console, "RESOLVE CHANNEL(C) ACTION(COMMIT)");
-    assert!(told.contains("no batch in doubt"), "{told}");
+    let answer = refused(&console, "RESOLVE CHANNEL(C) ACTION(COMMIT)");
+    assert!(answer.contains("no batch in doubt"), "{answer}");
     assert!(refused(&console, "RESOLVE CHANNEL(C)").contains("ACTION"));
 }
 

@@ -8,17 +8,17 @@ use crate::common::{done, manager, refused, session};
 fn a_queue_is_defined_altered_and_deleted() {
     let manager = manager();
     let console = Console::new(&manager);
-    let told = done(&console, "DEFINE QLOCAL(APP.IN) DESCR('Orders') MAXDEPTH(7) NOSHARE");
-    assert!(told.starts_with("AMQ8006I: "), "{told}");
-    let told = done(&console, "DISPLAY QLOCAL(APP.IN) MAXDEPTH DESCR SHARE");
+    let answer = done(&console, "DEFINE QLOCAL(APP.IN) DESCR('Orders') MAXDEPTH(7) NOSHARE");
+    assert!(answer.starts_with("AMQ8006I: "), "{answer}");
+    let answer = done(&console, "DISPLAY QLOCAL(APP.IN) MAXDEPTH DESCR SHARE");
     assert_eq!(
-        told,
+        answer,
         "AMQ8409I: Display Queue details.\n   QUEUE(APP.IN)                           \
          TYPE(QLOCAL)\n   DESCR(Orders)                           MAXDEPTH(7)\n   NOSHARE\n"
     );
     assert!(done(&console, "ALTER QL(APP.IN) MAXDEPTH(8)").starts_with("AMQ8008I: "));
-    let told = done(&console, "DIS Q(APP.IN) MAXDEPTH DESCR");
-    assert!(told.contains("MAXDEPTH(8)") && told.contains("DESCR(Orders)"), "{told}");
+    let answer = done(&console, "DIS Q(APP.IN) MAXDEPTH DESCR");
+    assert!(answer.contains("MAXDEPTH(8)") && answer.contains("DESCR(Orders)"), "{answer}");
     assert!(done(&console, "DELETE QLOCAL(APP.IN)").starts_with("AMQ8007I: "));
     assert!(refused(&console, "DISPLAY QLOCAL(APP.IN)").starts_with("AMQ8147E: "));
 }
@@ -32,8 +32,8 @@ fn an_object_that_is_there_is_replaced_only_on_request() {
     assert!(refused(&console, "DEFINE QLOCAL(Q) NOREPLACE").starts_with("AMQ8150E: "));
     // What a definition does not say, it does not keep.
     done(&console, "DEFINE QLOCAL(Q) MAXDEPTH(9) REPLACE");
-    let told = done(&console, "DISPLAY QLOCAL(Q) MAXDEPTH DESCR");
-    assert!(told.contains("MAXDEPTH(9)") && told.contains("DESCR( )"), "{told}");
+    let answer = done(&console, "DISPLAY QLOCAL(Q) MAXDEPTH DESCR");
+    assert!(answer.contains("MAXDEPTH(9)") && answer.contains("DESCR( )"), "{answer}");
     // A queue does not become one of another kind.
     assert!(refused(&console, "DEFINE QALIAS(Q) TARGET(X) REPLACE").starts_with("AMQ8150E: "));
 }
@@ -44,9 +44,9 @@ fn a_definition_begins_with_the_object_that_like_names() {
     let console = Console::new(&manager);
     done(&console, "DEFINE QLOCAL(PATTERN) DESCR('as this') MAXDEPTH(77) DEFPSIST(YES)");
     done(&console, "DEFINE QLOCAL(COPY) LIKE(PATTERN) MAXDEPTH(78)");
-    let told = done(&console, "DISPLAY QLOCAL(COPY) ALL");
+    let answer = done(&console, "DISPLAY QLOCAL(COPY) ALL");
     for part in ["DESCR(as this)", "MAXDEPTH(78)", "DEFPSIST(YES)", "CURDEPTH(0)"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(answer.contains(part), "{part}: {answer}");
     }
     assert!(refused(&console, "DEFINE QLOCAL(X) LIKE(NOWHERE)").starts_with("AMQ8147E: "));
 }
@@ -87,28 +87,28 @@ fn every_kind_of_object_is_kept_with_its_attributes() {
         ),
     ] {
         done(&console, definition);
-        let told = done(&console, display);
-        assert!(told.contains(part), "{display}: {told}");
+        let answer = done(&console, display);
+        assert!(answer.contains(part), "{display}: {answer}");
     }
-    let told = done(&console, "DISPLAY CHANNEL(TO.QM2)");
-    assert!(told.contains("CHLTYPE(SDR)") && !told.contains("MAXINSTC"), "{told}");
+    let answer = done(&console, "DISPLAY CHANNEL(TO.QM2)");
+    assert!(answer.contains("CHLTYPE(SDR)") && !answer.contains("MAXINSTC"), "{answer}");
 }
 
 #[test]
 fn channels_have_the_attributes_of_their_type() {
     let manager = manager();
     let console = Console::new(&manager);
-    let told = refused(&console, "DEFINE CHANNEL(C) CHLTYPE(SVRCONN) XMITQ(X)");
-    assert!(told.contains("XMITQ is no keyword of DEFINE CHANNEL CHLTYPE(SVRCONN)"), "{told}");
+    let answer = refused(&console, "DEFINE CHANNEL(C) CHLTYPE(SVRCONN) XMITQ(X)");
+    assert!(answer.contains("XMITQ is no keyword of DEFINE CHANNEL CHLTYPE(SVRCONN)"), "{answer}");
     assert!(refused(&console, "DEFINE CHANNEL(C)").contains("needs CHLTYPE"));
-    let told = refused(&console, "DEFINE CHANNEL(C) CHLTYPE(SDR) XMITQ(X)");
-    assert!(told.contains("needs CONNAME"), "{told}");
+    let answer = refused(&console, "DEFINE CHANNEL(C) CHLTYPE(SDR) XMITQ(X)");
+    assert!(answer.contains("needs CONNAME"), "{answer}");
     done(&console, "DEFINE CHANNEL(C) CHLTYPE(SVRCONN)");
-    let told = refused(&console, "ALTER CHANNEL(C) CHLTYPE(RCVR)");
-    assert!(told.contains("CHLTYPE is SVRCONN"), "{told}");
+    let answer = refused(&console, "ALTER CHANNEL(C) CHLTYPE(RCVR)");
+    assert!(answer.contains("CHLTYPE is SVRCONN"), "{answer}");
     done(&console, "ALTER CHANNEL(C) CHLTYPE(SVRCONN) MAXINST(5)");
-    let told = refused(&console, "START CHANNEL(C)");
-    assert!(told.contains("is of type SVRCONN"), "{told}");
+    let answer = refused(&console, "START CHANNEL(C)");
+    assert!(answer.contains("is of type SVRCONN"), "{answer}");
     assert!(refused(&console, "DISPLAY CHSTATUS(*)").starts_with("AMQ8420I: "));
 }
 
@@ -116,9 +116,12 @@ fn channels_have_the_attributes_of_their_type() {
 fn a_command_that_is_wrong_in_its_last_word_does_nothing() {
     let manager = manager();
     let console = Console::new(&manager);
-    let told = refused(&console, "DEFINE QLOCAL(Q) MAXDEPTH(5) NOSUCH(1)");
-    assert!(told.starts_with("AMQ8405I: ") && told.contains("NOSUCH is no keyword"), "{told}");
-    assert!(told.ends_with("DEFINE QLOCAL(Q) MAXDEPTH(5) NOSUCH\n"), "{told}");
+    let answer = refused(&console, "DEFINE QLOCAL(Q) MAXDEPTH(5) NOSUCH(1)");
+    assert!(
+        answer.starts_with("AMQ8405I: ") && answer.contains("NOSUCH is no keyword"),
+        "{answer}"
+    );
+    assert!(answer.ends_with("DEFINE QLOCAL(Q) MAXDEPTH(5) NOSUCH\n"), "{answer}");
     refused(&console, "DISPLAY QLOCAL(Q)");
     done(&console, "DEFINE QLOCAL(Q) MAXDEPTH(5)");
     refused(&console, "ALTER QLOCAL(Q) MAXDEPTH(6) MAXMSGL(ABC)");
@@ -133,9 +136,9 @@ fn the_queue_manager_is_altered_and_pinged() {
     let manager = manager();
     let console = Console::new(&manager);
     done(&console, "ALTER QMGR DEADQ(DLQ) MAXUMSGS(99)");
-    let told = done(&console, "DISPLAY QMGR DEADQ MAXUMSGS");
-    assert!(told.starts_with("AMQ8408I: Display Queue Manager details.\n   QMNAME(QM1) "));
-    assert!(told.contains("DEADQ(DLQ)") && told.contains("MAXUMSGS(99)"), "{told}");
+    let answer = done(&console, "DISPLAY QMGR DEADQ MAXUMSGS");
+    assert!(answer.starts_with("AMQ8408I: Display Queue Manager details.\n   QMNAME(QM1) "));
+    assert!(answer.contains("DEADQ(DLQ)") && answer.contains("MAXUMSGS(99)"), "{answer}");
     assert!(done(&console, "PING QMGR").starts_with("AMQ8415I: "));
     assert!(done(&console, "DISPLAY QMSTATUS").contains("STATUS(RUNNING)"));
 }
@@ -153,8 +156,8 @@ fn what_there_is_no_function_for_is_refused() {
         "DISPLAY SMDS(*)",
         "STOP QMGR",
     ] {
-        let told = refused(&console, command);
-        assert!(told.contains("is not provided"), "{command}: {told}");
+        let answer = refused(&console, command);
+        assert!(answer.contains("is not provided"), "{command}: {answer}");
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn named(name: &str) -> Manager {
 /// Executes a command that has to be processed; its answers as text.
 pub(crate) fn done(console: &Console<ModelStore>, command: &str) -> String {
     let answer = console.execute(command);
-    let text = told(&answer);
+    let text = text_of(&answer);
     assert!(!answer.failed && !answer.syntax_error, "{command}: {text}");
     text
 }
@@ -41,12 +41,12 @@ pub(crate) fn done(console: &Console<ModelStore>, command: &str) -> String {
 /// Executes a command that must not be processed; its answers as text.
 pub(crate) fn refused(console: &Console<ModelStore>, command: &str) -> String {
     let answer = console.execute(command);
-    let text = told(&answer);
+    let text = text_of(&answer);
     assert!(answer.failed || answer.syntax_error, "{command}: {text}");
     text
 }
 
-pub(crate) fn told(answer: &Answer) -> String {
+pub(crate) fn text_of(answer: &Answer) -> String {
     answer.replies.iter().map(ToString::to_string).collect()
 }
 

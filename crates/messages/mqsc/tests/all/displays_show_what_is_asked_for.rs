@@ -19,21 +19,21 @@ fn console() -> Console<ModelStore> {
     console
 }
 
-fn queues(told: &str) -> Vec<&str> {
-    let named = told.lines().filter_map(|line| line.trim_start().strip_prefix("QUEUE("));
+fn queues(answer: &str) -> Vec<&str> {
+    let named = answer.lines().filter_map(|line| line.trim_start().strip_prefix("QUEUE("));
     named.filter_map(|rest| rest.split(')').next()).collect()
 }
 
 #[test]
 fn a_generic_name_shows_names_and_kinds() {
     let console = console();
-    let told = done(&console, "DISPLAY QUEUE(APP.*)");
-    assert_eq!(queues(&told), ["APP.A", "APP.B", "APP.C"]);
-    assert!(!told.contains("MAXDEPTH"), "{told}");
-    let told = done(&console, "DISPLAY QUEUE(APP.*) ALL");
-    assert!(told.contains("MAXDEPTH(10)") && told.contains("TARGET(APP.A)"), "{told}");
-    let told = done(&console, "DISPLAY QUEUE(APP.A)");
-    assert!(told.contains("MAXDEPTH(10)"), "{told}");
+    let answer = done(&console, "DISPLAY QUEUE(APP.*)");
+    assert_eq!(queues(&answer), ["APP.A", "APP.B", "APP.C"]);
+    assert!(!answer.contains("MAXDEPTH"), "{answer}");
+    let answer = done(&console, "DISPLAY QUEUE(APP.*) ALL");
+    assert!(answer.contains("MAXDEPTH(10)") && answer.contains("TARGET(APP.A)"), "{answer}");
+    let answer = done(&console, "DISPLAY QUEUE(APP.A)");
+    assert!(answer.contains("MAXDEPTH(10)"), "{answer}");
     assert!(refused(&console, "DISPLAY QUEUE(NOBODY*)").starts_with("AMQ8147E: "));
 }
 
@@ -48,9 +48,9 @@ fn types_leave_out_other_kinds() {
 #[test]
 fn a_filter_holds_for_what_has_the_attribute() {
     let console = console();
-    let told = done(&console, "DIS Q(APP.*) WHERE(MAXDEPTH GT 10)");
-    assert_eq!(queues(&told), ["APP.B"]);
-    assert!(told.contains("MAXDEPTH(20)"), "the attribute of a filter is shown: {told}");
+    let answer = done(&console, "DIS Q(APP.*) WHERE(MAXDEPTH GT 10)");
+    assert_eq!(queues(&answer), ["APP.B"]);
+    assert!(answer.contains("MAXDEPTH(20)"), "the attribute of a filter is shown: {answer}");
     assert_eq!(queues(&done(&console, "DIS Q(APP.*) WHERE(USAGE EQ XMITQ)")), ["APP.B"]);
     assert_eq!(queues(&done(&console, "DIS Q(APP.*) WHERE(DESCR LK 'fi*')")), ["APP.A"]);
     assert_eq!(queues(&done(&console, "DIS Q(APP.*) WHERE(TARGET EQ APP.A)")), ["APP.C"]);
@@ -62,9 +62,9 @@ fn a_filter_holds_for_what_has_the_attribute() {
 #[test]
 fn attributes_come_in_the_order_of_displays() {
     let console = console();
-    let told = done(&console, "DIS QL(APP.A) MAXDEPTH DESCR CURDEPTH");
-    let places = ["CURDEPTH(", "DESCR(", "MAXDEPTH("].map(|part| told.find(part));
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{told}");
+    let answer = done(&console, "DIS QL(APP.A) MAXDEPTH DESCR CURDEPTH");
+    let places = ["CURDEPTH(", "DESCR(", "MAXDEPTH("].map(|part| answer.find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{answer}");
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn queue_status_comes_from_counters() {
     let console = Console::new(&manager);
     done(&console, "DEF QL(S.A)");
     put_messages(&manager, "S.A", 3);
-    let told = done(&console, "DISPLAY QSTATUS(S.A)");
-    assert!(told.starts_with("AMQ8450I: Display queue status details.\n"), "{told}");
+    let answer = done(&console, "DISPLAY QSTATUS(S.A)");
+    assert!(answer.starts_with("AMQ8450I: Display queue status details.\n"), "{answer}");
     for part in ["TYPE(QUEUE)", "CURDEPTH(3)", "IPPROCS(0)", "OPPROCS(0)", "UNCOM(NO)"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(answer.contains(part), "{part}: {answer}");
     }
-    assert!(!told.contains("LPUTDATE( )"), "it was put to: {told}");
-    let told = done(&console, "DISPLAY QSTATUS(S.*) WHERE(CURDEPTH GE 3)");
-    assert!(told.contains("QUEUE(S.A)"), "{told}");
+    assert!(!answer.contains("LPUTDATE( )"), "it was put to: {answer}");
+    let answer = done(&console, "DISPLAY QSTATUS(S.*) WHERE(CURDEPTH GE 3)");
+    assert!(answer.contains("QUEUE(S.A)"), "{answer}");
     refused(&console, "DISPLAY QSTATUS(S.*) WHERE(CURDEPTH GT 3)");
     assert!(done(&console, "DIS QL(S.A) CURDEPTH").contains("CURDEPTH(3)"));
 }

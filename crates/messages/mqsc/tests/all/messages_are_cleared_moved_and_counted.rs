@@ -28,8 +28,8 @@ fn messages_are_cleared_and_moved() {
     done(&console, "DEF QL(TO.Q)");
     put_messages(&manager, "FROM.Q", 3);
     put_messages(&manager, "TO.Q", 1);
-    let told = done(&console, "MOVE QLOCAL(FROM.Q) TOQLOCAL(TO.Q) TYPE(ADD)");
-    assert!(told.contains("3 messages moved"), "{told}");
+    let answer = done(&console, "MOVE QLOCAL(FROM.Q) TOQLOCAL(TO.Q) TYPE(ADD)");
+    assert!(answer.contains("3 messages moved"), "{answer}");
     assert!(done(&console, "DIS QL(TO.Q) CURDEPTH").contains("CURDEPTH(4)"));
     assert!(done(&console, "CLEAR QLOCAL(TO.Q)").starts_with("AMQ8022I: "));
     assert!(done(&console, "DIS QL(TO.Q) CURDEPTH").contains("CURDEPTH(0)"));
@@ -62,8 +62,8 @@ fn statistics_begin_again_when_they_are_reset() {
     let console = Console::new(&manager);
     done(&console, "DEF QL(Q)");
     put_messages(&manager, "Q", 5);
-    let told = done(&console, "RESET QSTATS(Q)");
-    assert!(told.contains("MSGSIN(5)") && told.contains("HIQDEPTH(5)"), "{told}");
+    let answer = done(&console, "RESET QSTATS(Q)");
+    assert!(answer.contains("MSGSIN(5)") && answer.contains("HIQDEPTH(5)"), "{answer}");
     assert!(done(&console, "RESET QSTATS(Q)").contains("MSGSIN(0)"));
 }
 
@@ -76,14 +76,17 @@ fn whoever_has_a_queue_open_is_shown_and_can_be_stopped() {
     let mut connection = connected(&manager);
     let options = open::INPUT_SHARED | open::INQUIRE;
     connection.open(&mut ObjectDescriptor::queue("Q"), options).expect("it is there");
-    let told = done(&console, "DIS QSTATUS(Q) TYPE(HANDLE)");
+    let answer = done(&console, "DIS QSTATUS(Q) TYPE(HANDLE)");
     for part in ["TYPE(HANDLE)", "INPUT(SHARED)", "INQUIRE(YES)", "OUTPUT(NO)"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(answer.contains(part), "{part}: {answer}");
     }
     assert!(refused(&console, "DELETE QL(Q)").starts_with("AMQ8148E: "));
     let number = format!("{:016X}", connection.number());
-    let told = done(&console, "DIS CONN(*) TYPE(ALL) ALL");
-    assert!(told.contains(&format!("CONN({number})")) && told.contains("OBJNAME(Q)"), "{told}");
+    let answer = done(&console, "DIS CONN(*) TYPE(ALL) ALL");
+    assert!(
+        answer.contains(&format!("CONN({number})")) && answer.contains("OBJNAME(Q)"),
+        "{answer}"
+    );
     done(&console, &format!("STOP CONN({number})"));
     assert!(connection.commit().is_err(), "its calls fail from then on");
 }
@@ -99,8 +102,8 @@ fn branches_in_doubt_are_shown_and_decided() {
     ask(BranchCall::Start(branch.clone()));
     ask(BranchCall::End(branch.clone(), WorkEnd::Done));
     assert!(done(&console, "DIS THREAD(*)").contains("STATUS(ENDED)"));
-    let told = refused(&console, "RESOLVE INDOUBT('7:4142:43') ACTION(COMMIT)");
-    assert!(told.contains("HFMC025"), "{told}");
+    let answer = refused(&console, "RESOLVE INDOUBT('7:4142:43') ACTION(COMMIT)");
+    assert!(answer.contains("HFMC025"), "{answer}");
     ask(BranchCall::Commit { branch: branch.clone(), one_phase: true });
     refused(&console, "DIS THREAD(*)");
     ask(BranchCall::Start(branch.clone()));
@@ -112,9 +115,9 @@ fn branches_in_doubt_are_shown_and_decided() {
     let mut ask = |call: BranchCall| connection.branch(&call).expect("it is done");
     ask(BranchCall::End(branch.clone(), WorkEnd::Done));
     ask(BranchCall::Prepare(branch.clone()));
-    let told = done(&console, "DIS THREAD(*) TYPE(INDOUBT)");
+    let answer = done(&console, "DIS THREAD(*) TYPE(INDOUBT)");
     for part in ["THREAD(7:4142:43)", "STATUS(PREPARED)", "MSGS(1)"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(answer.contains(part), "{part}: {answer}");
     }
     refused(&console, "DIS THREAD(*) TYPE(ACTIVE)");
     refused(&console, "RESOLVE INDOUBT('7:4142:44') ACTION(COMMIT)");

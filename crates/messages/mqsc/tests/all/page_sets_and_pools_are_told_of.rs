@@ -66,8 +66,8 @@ fn page_sets_and_buffer_pools_are_defined_shown_and_deleted_by_number() {
     done(&console, "DEFINE BUFFPOOL(3) BUFFERS(1000) LOCATION(ABOVE)");
     done(&console, "DEFINE PSID(4) BUFFPOOL(3) DSN('MQ.PS04') EXPAND(SYSTEM)");
     done(&console, "DEFINE STGCLASS(FAST) PSID(4)");
-    let told = done(&console, "DISPLAY PSID(04) ALL");
-    assert!(told.contains("PSID(04)") && told.contains("BUFFPOOL(3)"), "{told}");
+    let answer = done(&console, "DISPLAY PSID(04) ALL");
+    assert!(answer.contains("PSID(04)") && answer.contains("BUFFPOOL(3)"), "{answer}");
     done(&console, "ALTER PSID(4) EXPAND(NONE)");
     assert!(done(&console, "DISPLAY PSID(4) EXPAND").contains("EXPAND(NONE)"));
     done(&console, "ALTER BUFFPOOL(3) BUFFERS(2000)");
@@ -86,13 +86,16 @@ fn usage_is_what_the_system_has_counted() {
     done(&console, "DEFINE BUFFPOOL(3)");
     done(&console, "DEFINE BUFFPOOL(5)");
     done(&console, "DEFINE PSID(4) BUFFPOOL(3)");
-    let told = done(&console, "DISPLAY USAGE TYPE(PAGESET) PSID(4)");
+    let answer = done(&console, "DISPLAY USAGE TYPE(PAGESET) PSID(4)");
     for part in ["PSID(04)", "TOTAL(200)", "SIZEMB(2)", "ENCRYPT(YES)", "GETPAGES(14)", "POOL(BP3)"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(answer.contains(part), "{part}: {answer}");
     }
-    let told = done(&console, "DISPLAY USAGE TYPE(BUFFPOOL) STATE DWT SWT");
-    assert!(told.contains("STATE(DEFERRED)") && told.contains("STATE(SYNCHRONOUS)"), "{told}");
+    let answer = done(&console, "DISPLAY USAGE TYPE(BUFFPOOL) STATE DWT SWT");
+    assert!(
+        answer.contains("STATE(DEFERRED)") && answer.contains("STATE(SYNCHRONOUS)"),
+        "{answer}"
+    );
     assert!(done(&console, "DISPLAY USAGE").contains("LATEST(00000000000000FF)"));
     assert!(refused(&console, "DISPLAY USAGE PSID(9)").contains("not found"));
 }
@@ -100,9 +103,9 @@ fn usage_is_what_the_system_has_counted() {
 #[test]
 fn the_log_and_its_archives_are_shown_and_the_log_is_archived() {
     let console = console(Some(Arc::new(Known)));
-    let told = done(&console, "DISPLAY LOG");
+    let answer = done(&console, "DISPLAY LOG");
     for part in ["TWOACTV(YES)", "TWOARCH(NO)", "OFFLOAD(ON)", "DSNAME(/log/2)"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(answer.contains(part), "{part}: {answer}");
     }
     assert!(done(&console, "DISPLAY ARCHIVE").contains("DSNAME(/archive)"));
     assert!(done(&console, "ARCHIVE LOG MODE(QUIESCE) TIME(9)").contains("archives made: 1"));

@@ -96,11 +96,11 @@ fn any_command_of_operators_can_be_sent_as_text() {
     let manager = manager();
     let escape = |command: &str| vec![(1017, Content::Integer(1)), (3014, text(command))];
     let answers = ask(&manager, 38, escape("DEFINE QLOCAL(ESC) MAXDEPTH(4)"));
-    assert!(matches!(&answers[0].parameters[1].content, Content::Text(told)
-        if told.starts_with("AMQ8006I")));
+    assert!(matches!(&answers[0].parameters[1].content, Content::Text(reported)
+        if reported.starts_with("AMQ8006I")));
     let answers = ask(&manager, 38, escape("DISPLAY QLOCAL(ESC) MAXDEPTH"));
-    assert!(matches!(&answers[0].parameters[1].content, Content::Text(told)
-        if told.contains("MAXDEPTH(4)")));
+    assert!(matches!(&answers[0].parameters[1].content, Content::Text(reported)
+        if reported.contains("MAXDEPTH(4)")));
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn the_command_server_answers_to_the_queue_that_a_command_names() {
     let mut options = GetOptions::new(get::NO_SYNCPOINT);
     connection.get(replies, &mut reply, &mut options, 1 << 20, &mut buffer).expect("a reply");
     assert_eq!((reply.msg_type, reply.format), (2, FORMAT));
-    let told = read(&buffer, Order::Little).expect("an answer is well formed");
-    assert_eq!((told.header.command, told.header.completion), (40, 0));
+    let reported = read(&buffer, Order::Little).expect("an answer is well formed");
+    assert_eq!((reported.header.command, reported.header.completion), (40, 0));
 }
 
 #[test]

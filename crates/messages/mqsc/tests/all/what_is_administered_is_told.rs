@@ -95,16 +95,22 @@ fn a_command_is_told_once_however_it_came() {
     ];
     let escape = Message { header: Header { command: 38, ..header }, parameters: escape };
     answer(&by_message, &write(&escape, Order::Little), Order::Little);
-    let told = events(&manager, COMMANDS);
+    let reported = events(&manager, COMMANDS);
     // The command that asks for events is told itself.
-    assert_eq!(heads(&told), [(99, 2412), (99, 2412), (99, 2413), (99, 2412)]);
-    assert_eq!(text(&told[1], 3075), "DEFINE QLOCAL(Q) MAXDEPTH(7)");
-    assert_eq!(content(&told[1], 1021), &Content::Integer(11));
-    assert_eq!((text(&told[1], 3045), content(&told[1], 1011)), ("anna", &Content::Integer(1)));
-    assert_eq!((text(&told[2], 3045), content(&told[2], 1011)), ("otto", &Content::Integer(3)));
-    assert_eq!(told[2].parameters[told[2].parameters.len() - 3..], parameters);
-    assert_eq!(content(&told[2], 8002), &Content::Group(3));
-    assert_eq!(text(&told[3], 3075), "ALTER QLOCAL(Q) MAXDEPTH(8)");
+    assert_eq!(heads(&reported), [(99, 2412), (99, 2412), (99, 2413), (99, 2412)]);
+    assert_eq!(text(&reported[1], 3075), "DEFINE QLOCAL(Q) MAXDEPTH(7)");
+    assert_eq!(content(&reported[1], 1021), &Content::Integer(11));
+    assert_eq!(
+        (text(&reported[1], 3045), content(&reported[1], 1011)),
+        ("anna", &Content::Integer(1))
+    );
+    assert_eq!(
+        (text(&reported[2], 3045), content(&reported[2], 1011)),
+        ("otto", &Content::Integer(3))
+    );
+    assert_eq!(reported[2].parameters[reported[2].parameters.len() - 3..], parameters);
+    assert_eq!(content(&reported[2], 8002), &Content::Group(3));
+    assert_eq!(text(&reported[3], 3075), "ALTER QLOCAL(Q) MAXDEPTH(8)");
 }
 
 #[test]
@@ -119,18 +125,18 @@ fn objects_are_told_of_when_they_change_and_when_somebody_asks() {
     done(&console, "REFRESH QMGR TYPE(CONFIGEV) OBJECT(NAMELIST) NAME(N)");
     done(&console, "ALTER QMGR CONFIGEV(DISABLED)");
     done(&console, "DEFINE QLOCAL(LATER)");
-    let told = events(&manager, CONFIGURATIONS);
-    let reasons: Vec<i32> = told.iter().map(|one| one.header.reason).collect();
+    let reported = events(&manager, CONFIGURATIONS);
+    let reasons: Vec<i32> = reported.iter().map(|one| one.header.reason).collect();
     let manager_changed = [2368, 2368];
     let rest = [2367, 2368, 2368, 2367, 2369, 2370];
     assert_eq!(reasons, [&manager_changed[..], &rest[..], &manager_changed[..]].concat());
-    assert_eq!(content(&told[0], 51), &Content::Integer(0));
-    assert_eq!(content(&told[1], 51), &Content::Integer(1));
-    assert_eq!((text(&told[2], 2016), content(&told[2], 15)), ("Q", &Content::Integer(7)));
-    assert_eq!(content(&told[4], 15), &Content::Integer(8));
+    assert_eq!(content(&reported[0], 51), &Content::Integer(0));
+    assert_eq!(content(&reported[1], 51), &Content::Integer(1));
+    assert_eq!((text(&reported[2], 2016), content(&reported[2], 15)), ("Q", &Content::Integer(7)));
+    assert_eq!(content(&reported[4], 15), &Content::Integer(8));
     for at in [5, 7] {
-        let Content::Texts(names) = content(&told[at], 2020) else { panic!("no names") };
+        let Content::Texts(names) = content(&reported[at], 2020) else { panic!("no names") };
         let names: Vec<&str> = names.iter().map(|name| name.trim_end()).collect();
-        assert_eq!((text(&told[at], 2010), names), ("N", vec!["ONE", "TWO"]));
+        assert_eq!((text(&reported[at], 2010), names), ("N", vec!["ONE", "TWO"]));
     }
 }

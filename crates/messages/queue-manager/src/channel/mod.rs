@@ -29,7 +29,7 @@
 //! 4. A channel of a name has one sender, and one receiver a partner, at a time.
 
 pub mod admission;
-mod desk;
+mod channels;
 mod header;
 mod receiver;
 mod sender;
@@ -39,6 +39,6 @@ pub use crate::channel_state::{
     ChannelType, Decision, Initiator, Instance, ListenerStatus, ReceiverState, SenderState,
     Sequence, StopMode, StopRequest,
 };
-pub use desk::{Channels, WasReset};
+pub use channels::{Channels, WasReset};
 pub use receiver::{Receiver, ReceiverOptions};
 pub use sender::{Ended, Outgoing, Sender, SenderOptions};

@@ -22,7 +22,7 @@ use crate::channel_state::{
     write_receiver,
 };
 use crate::connection::Connection;
-use crate::core::{Core, Wish};
+use crate::core::{Core, Permission};
 use crate::descriptor::{MessageDescriptor, value::appl_type};
 use crate::name::padded;
 use crate::objects::Kind;
@@ -195,7 +195,7 @@ impl<S: Store> Receiver<S> {
             return;
         }
         let (user, name) = (&self.options.user, to.guarded(message.queue).text());
-        if !self.core.is_given(user, Kind::QueueLocal, &name, Wish::SetAll) {
+        if !self.core.is_given(user, Kind::QueueLocal, &name, Permission::SetAll) {
             message.descriptor.user_identifier = padded(user);
         }
     }

@@ -311,8 +311,8 @@ impl<S: Store> Sender<S> {
         let mut unit = self.core.store.begin(UnitOptions::default())?;
         for taken in self.taken.iter().filter(|taken| taken.entry.persistent) {
             let backed_out = self.queue.state.lock().index.backout_count(taken.at) > 0;
-            let (shelf, bodies) = (self.queue.shelf(), &self.core.bodies);
-            let deleted = bodies.delete(&mut unit, shelf, taken.at, &taken.entry, backed_out);
+            let (location, bodies) = (self.queue.location(), &self.core.bodies);
+            let deleted = bodies.delete(&mut unit, location, taken.at, &taken.entry, backed_out);
             deleted.map_err(|broken| broken.error)?;
         }
         let value = write_sender(&state, &Doubt::default());

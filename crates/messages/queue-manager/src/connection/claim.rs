@@ -51,7 +51,7 @@ impl<S: Store> Drop for Claim<S> {
         }
         let mut state = self.queue.state.lock();
         if state.index.unlock(self.at, self.holder) {
-            self.queue.ring(&mut state, 1);
+            self.queue.notify(&mut state, 1);
         }
     }
 }
@@ -146,7 +146,7 @@ fn read<S: Store>(core: &Core<S>, work: &mut Work<S>, claim: &Claim<S>) -> Answe
     if let Some(message) = volatile {
         return Ok((*message).clone());
     }
-    let read = core.bodies.read(work.open_unit(), claim.queue.shelf(), claim.at);
+    let read = core.bodies.read(work.open_unit(), claim.queue.location(), claim.at);
     let message = read.map_err(crate::core::failed)?.ok_or(Failed(Reason::NO_MSG_AVAILABLE))?;
     Ok(message)
 }

@@ -35,7 +35,7 @@ pub(super) fn get<S: Store>(
     require(matches!(open.object, Opened::Queue(_)), Reason::NOT_OPEN_FOR_INPUT)?;
     check_options(open.options, options)?;
     if let Some(handle) = options.msg_handle {
-        session.properties_anew(handle)?;
+        session.replace_properties(handle)?;
     }
     let in_unit = in_unit(session, options.options)?;
     if in_unit.certainly {
@@ -199,7 +199,7 @@ fn unlock(
     let Some(at) = queue.locked.take() else { return fail(Reason::NO_MSG_LOCKED) };
     let mut state = local.state.lock();
     require(state.index.unlock(at, serial), Reason::NO_MSG_LOCKED)?;
-    local.ring(&mut state, 1);
+    local.notify(&mut state, 1);
     buffer.clear();
     Ok(Got { outcome: Outcome::OK, data_length: 0 })
 }
@@ -270,7 +270,7 @@ impl<S: Store> Call<'_, S> {
             let arrivals = self.queue.state.lock().arrivals;
             if let Err(failed) = goes_on() {
                 // It may have been woken for a message.
-                self.queue.ring(&mut self.queue.state.lock(), 1);
+                self.queue.notify(&mut self.queue.state.lock(), 1);
                 return Err(failed);
             }
             let request = self.request(open, work, descriptor, options)?;
@@ -297,7 +297,7 @@ impl<S: Store> Call<'_, S> {
                 state.waiting_choosy -= u32::from(choosy);
                 if let Err(failed) = goes_on() {
                     // Who was woken for a message and goes leaves it to the next.
-                    self.queue.ring(&mut state, 1);
+                    self.queue.notify(&mut state, 1);
                     return Err(failed);
                 }
             }
@@ -441,7 +441,7 @@ impl<S: Store> Call<'_, S> {
         if let Some(at) = before.filter(|at| *at != found.at)
             && state.index.unlock(at, self.serial)
         {
-            self.queue.ring(&mut state, 1);
+            self.queue.notify(&mut state, 1);
         }
         open.cursor = Some(found.at);
         state.statistics.browses += 1;
@@ -452,7 +452,7 @@ impl<S: Store> Call<'_, S> {
         } else if let Some(at) = before.filter(|at| *at == found.at)
             && state.index.unlock(at, self.serial)
         {
-            self.queue.ring(&mut state, 1);
+            self.queue.notify(&mut state, 1);
         }
         if options.options & getting::MARK_BROWSE_HANDLE != 0 {
             open.marked.insert(found.at);

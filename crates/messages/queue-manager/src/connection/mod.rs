@@ -371,7 +371,7 @@ impl<S: Store> Connection<S> {
         delete: bool,
     ) -> Answer<Vec<u8>> {
         let split = properties::split(descriptor, buffer)?;
-        let all = self.session.properties_anew(handle)?;
+        let all = self.session.replace_properties(handle)?;
         let Some(split) = split else {
             *all = Properties::default();
             return Ok(buffer.to_vec());

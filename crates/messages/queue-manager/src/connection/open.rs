@@ -10,7 +10,7 @@ use std::sync::Arc;
 use store::Store;
 
 use super::session::{Open, OpenQueue, Opened, Session};
-use crate::core::{Core, Resolved, Target, Wish};
+use crate::core::{Core, Permission, Resolved, Target};
 use crate::error::AdminError;
 use crate::name::ObjectName;
 use crate::objects::{Kind, Object};
@@ -93,21 +93,21 @@ fn authorize<S: Store>(
     (kind, name): (Kind, &str),
     options: i32,
 ) -> Answer<()> {
-    let wishes = [
-        (opening::ANY_INPUT, Wish::Input),
-        (opening::BROWSE, Wish::Browse),
-        (opening::OUTPUT, Wish::Output),
-        (opening::INQUIRE, Wish::Inquire),
-        (opening::SET, Wish::Set),
-        (opening::PASS_IDENTITY_CONTEXT, Wish::PassIdentity),
-        (opening::PASS_ALL_CONTEXT, Wish::PassAll),
-        (opening::SET_IDENTITY_CONTEXT, Wish::SetIdentity),
-        (opening::SET_ALL_CONTEXT, Wish::SetAll),
+    let permissions = [
+        (opening::ANY_INPUT, Permission::Input),
+        (opening::BROWSE, Permission::Browse),
+        (opening::OUTPUT, Permission::Output),
+        (opening::INQUIRE, Permission::Inquire),
+        (opening::SET, Permission::Set),
+        (opening::PASS_IDENTITY_CONTEXT, Permission::PassIdentity),
+        (opening::PASS_ALL_CONTEXT, Permission::PassAll),
+        (opening::SET_IDENTITY_CONTEXT, Permission::SetIdentity),
+        (opening::SET_ALL_CONTEXT, Permission::SetAll),
     ];
-    let mut asked = wishes.into_iter().filter(|(option, _)| options & option != 0);
-    asked.try_for_each(|(_, wish)| match (kind, wish) {
-        (Kind::Topic, Wish::Output) => session.may(user, kind, name, Wish::Publish),
-        _ => session.may(user, kind, name, wish),
+    let mut asked = permissions.into_iter().filter(|(option, _)| options & option != 0);
+    asked.try_for_each(|(_, permission)| match (kind, permission) {
+        (Kind::Topic, Permission::Output) => session.may(user, kind, name, Permission::Publish),
+        _ => session.may(user, kind, name, permission),
     })
 }
 
@@ -365,7 +365,7 @@ fn may_delete<S: Store>(
         }
         Origin::PermanentDynamic => {
             if !queue.created {
-                core.may(user, Kind::QueueLocal, &local.name.text(), Wish::Delete)?;
+                core.may(user, Kind::QueueLocal, &local.name.text(), Permission::Delete)?;
             }
             core.delete_queue(local, own, purge).map_err(|error| match error {
                 AdminError::NotEmpty { .. } => Failed(Reason::Q_NOT_EMPTY),
@@ -386,7 +386,7 @@ pub(super) fn release<S: Store>(session: &mut Session<S>, open: Open, options: i
             if let (Some(local), Some(at)) = (queue.local(), queue.locked) {
                 let mut state = local.state.lock();
                 if state.index.unlock(at, open.serial) {
-                    local.ring(&mut state, 1);
+                    local.notify(&mut state, 1);
                 }
             }
             leave(&core, &queue, open.options);

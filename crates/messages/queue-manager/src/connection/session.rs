@@ -11,7 +11,7 @@ use store::Store;
 
 use crate::branch::BranchId;
 use crate::core::event::{self, Account, Did, Disconnected};
-use crate::core::{Client, Core, Resolved, Subscribed, Wish, Work};
+use crate::core::{Client, Core, Permission, Resolved, Subscribed, Work};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::name::ObjectName;
 use crate::objects::Kind;
@@ -224,16 +224,25 @@ impl<S: Store> Session<S> {
             return Ok(own.clone());
         }
         let name = crate::name::unpadded(alternate);
-        self.may(own, Kind::QueueManager, &name, Wish::AlternateUser)?;
+        self.may(own, Kind::QueueManager, &name, Permission::AlternateUser)?;
         Ok(name)
     }
 
     /// Whether the user of a call may do that. Who comes by a door speaks for others only if a
     /// record lets him.
-    pub(super) fn may(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Answer<()> {
-        self.core.may(user, kind, name, wish)?;
-        let doubted = self.client.options.by_door && wish.is_for_others();
-        require(!doubted || self.core.is_given(user, kind, name, wish), Reason::NOT_AUTHORIZED)
+    pub(super) fn may(
+        &self,
+        user: &str,
+        kind: Kind,
+        name: &str,
+        permission: Permission,
+    ) -> Answer<()> {
+        self.core.may(user, kind, name, permission)?;
+        let doubted = self.client.options.by_door && permission.is_for_others();
+        require(
+            !doubted || self.core.is_given(user, kind, name, permission),
+            Reason::NOT_AUTHORIZED,
+        )
     }
 
     /// Brings what displays show of the unit of work up to date.
@@ -286,7 +295,7 @@ impl<S: Store> Session<S> {
 
     /// The properties of a handle that are to be those of a message: whatever a message has fits if
     /// the other handles keep to the limit.
-    pub(super) fn properties_anew(&mut self, handle: MessageHandle) -> Answer<&mut Properties> {
+    pub(super) fn replace_properties(&mut self, handle: MessageHandle) -> Answer<&mut Properties> {
         let others = self.message_handles.iter().filter(|(number, _)| **number != handle.0);
         let taken: usize = others.map(|(_, all)| all.bytes()).sum();
         let fits = taken <= self.properties_bytes_max();

@@ -14,7 +14,7 @@ use store::Store;
 
 use super::open::{leave, open_queue, read_selector};
 use super::session::{Open, OpenQueue, Opened, Session};
-use crate::core::{Core, Subscribed, Wish, Work, to_hex};
+use crate::core::{Core, Permission, Subscribed, Work, to_hex};
 use crate::descriptor::NO_IDENTIFIER;
 use crate::error::AdminError;
 use crate::name::{ObjectName, unpadded};
@@ -87,9 +87,9 @@ fn take_up<S: Store>(
 ) -> Answer<(Subscribed, Option<OpenQueue>)> {
     let core = &session.core;
     let alters = what.options & so::ALTER != 0;
-    session.may(user, Kind::Topic, &one.topic, Wish::Resume)?;
+    session.may(user, Kind::Topic, &one.topic, Permission::Resume)?;
     if alters {
-        session.may(user, Kind::Topic, &one.topic, Wish::Subscribe)?;
+        session.may(user, Kind::Topic, &one.topic, Permission::Subscribe)?;
         may_set_identity(session, what, (user, &one.topic))?;
     }
     let own = !one.fixed_user || one.user == user || core.administers(user);
@@ -155,7 +155,7 @@ fn may_set_identity<S: Store>(
 ) -> Answer<()> {
     match what.options & so::SET_IDENTITY_CONTEXT {
         0 => Ok(()),
-        _ => session.may(user, Kind::Topic, topic, Wish::SetIdentity),
+        _ => session.may(user, Kind::Topic, topic, Permission::SetIdentity),
     }
 }
 
@@ -188,7 +188,7 @@ fn create<S: Store>(
     let options = what.options;
     let core = Arc::clone(&session.core);
     let topic = core.topic_string(&what.object_name.text(), &what.object_string)?;
-    session.may(user, Kind::Topic, &topic, Wish::Subscribe)?;
+    session.may(user, Kind::Topic, &topic, Permission::Subscribe)?;
     may_set_identity(session, what, (user, &topic))?;
     let durable = options & so::DURABLE != 0;
     let attribute = |name| core.topic_attribute(&topic, name);
@@ -222,7 +222,7 @@ fn provided_queue<S: Store>(
     let queue = session.queue(handle)?;
     let Some(local) = queue.local() else { return fail(Reason::HOBJ_ERROR) };
     let asked = queue.resolved.via.as_ref().map_or(local.name, |via| via.name.as_str().into());
-    core.may(user, Kind::QueueLocal, &asked.text(), Wish::Output)?;
+    core.may(user, Kind::QueueLocal, &asked.text(), Permission::Output)?;
     require(!core.is_carried_out(&queue.resolved), Reason::NOT_AUTHORIZED)?;
     Ok(local.name)
 }

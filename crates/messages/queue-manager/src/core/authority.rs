@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use store::Store;
 
-use super::{Core, Resolved, Target, Wish, Work};
+use super::{Core, Permission, Resolved, Target, Work};
 use crate::message::Message;
 use crate::objects::{Kind, Object, Value};
 use crate::queue::Place;
@@ -91,23 +91,23 @@ pub trait Users: Send + Sync {
 }
 
 /// The word of authority records.
-fn word(wish: Wish) -> &'static str {
-    match wish {
-        Wish::Connect => "CONNECT",
-        Wish::Input => "GET",
-        Wish::Browse => "BROWSE",
-        Wish::Output => "PUT",
-        Wish::Inquire => "INQ",
-        Wish::Set => "SET",
-        Wish::PassIdentity => "PASSID",
-        Wish::PassAll => "PASSALL",
-        Wish::SetIdentity => "SETID",
-        Wish::SetAll => "SETALL",
-        Wish::AlternateUser => "ALTUSR",
-        Wish::Publish => "PUB",
-        Wish::Subscribe => "SUB",
-        Wish::Resume => "RESUME",
-        Wish::Delete => "DLT",
+fn word(permission: Permission) -> &'static str {
+    match permission {
+        Permission::Connect => "CONNECT",
+        Permission::Input => "GET",
+        Permission::Browse => "BROWSE",
+        Permission::Output => "PUT",
+        Permission::Inquire => "INQ",
+        Permission::Set => "SET",
+        Permission::PassIdentity => "PASSID",
+        Permission::PassAll => "PASSALL",
+        Permission::SetIdentity => "SETID",
+        Permission::SetAll => "SETALL",
+        Permission::AlternateUser => "ALTUSR",
+        Permission::Publish => "PUB",
+        Permission::Subscribe => "SUB",
+        Permission::Resume => "RESUME",
+        Permission::Delete => "DLT",
     }
 }
 
@@ -196,17 +196,29 @@ impl<S: Store> Core<S> {
     }
 
     /// Whether the records let a user do that.
-    pub(super) fn is_recorded(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool {
-        self.recorded(user, kind, name, wish).unwrap_or(true)
+    pub(super) fn is_recorded(
+        &self,
+        user: &str,
+        kind: Kind,
+        name: &str,
+        permission: Permission,
+    ) -> bool {
+        self.recorded(user, kind, name, permission).unwrap_or(true)
     }
 
     /// Whether somebody has given a user that: without records nobody has.
-    pub(crate) fn is_given(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool {
-        self.recorded(user, kind, name, wish).unwrap_or(false)
+    pub(crate) fn is_given(
+        &self,
+        user: &str,
+        kind: Kind,
+        name: &str,
+        permission: Permission,
+    ) -> bool {
+        self.recorded(user, kind, name, permission).unwrap_or(false)
     }
 
     /// What the records say; `None`: there are none.
-    fn recorded(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Option<bool> {
+    fn recorded(&self, user: &str, kind: Kind, name: &str, permission: Permission) -> Option<bool> {
         let users = self.options.users.as_ref()?;
         if users.is_administrator(user) {
             return Some(true);
@@ -219,12 +231,12 @@ impl<S: Store> Core<S> {
         let groups = users.groups(user);
         let may = |object: (&str, &str)| {
             let has = |entity: (&str, &str)| {
-                given(&records, entity, object).iter().any(|one| one == word(wish))
+                given(&records, entity, object).iter().any(|one| one == word(permission))
             };
             has((user, "PRINCIPAL")) || groups.iter().any(|group| has((group, "GROUP")))
         };
-        Some(match (kind, wish) {
-            (_, Wish::AlternateUser) => may(("QMGR", "SELF")),
+        Some(match (kind, permission) {
+            (_, Permission::AlternateUser) => may(("QMGR", "SELF")),
             (Kind::Topic, _) => self.topics_above(name).iter().any(|topic| may(("TOPIC", topic))),
             _ => may((object_type(kind), name)),
         })

@@ -27,7 +27,7 @@ use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value};
 use crate::extension;
 use crate::message::{Message, date_and_time};
 use crate::name::{ObjectName, padded};
-use crate::queue::{Entry, Place, Queue, Shelf};
+use crate::queue::{Entry, Location, Place, Queue};
 use crate::reason::{Answer, Reason, fail};
 
 /// Bytes of the version-1 descriptor in a transmission header.
@@ -122,7 +122,7 @@ impl<S: Store> Core<S> {
     /// Messages came back by backout: their counts are kept, and they move if it is enough.
     pub(super) fn backed_out(&self, which: &[(Arc<Queue>, Place, Entry, u32)], quiet: bool) {
         let moves = self.manager_settings().moves_backed_out;
-        let mut kept: Vec<(Shelf, Place, u32)> = Vec::new();
+        let mut kept: Vec<(Location, Place, u32)> = Vec::new();
         let mut seen: Vec<&Arc<Queue>> = Vec::new();
         for (queue, at, entry, count) in which {
             let settings = queue.settings();
@@ -134,7 +134,7 @@ impl<S: Store> Core<S> {
                 }
             }
             if entry.persistent && settings.harden_backout {
-                kept.push((queue.shelf(), *at, *count));
+                kept.push((queue.location(), *at, *count));
             }
             if !seen.iter().any(|known| Arc::ptr_eq(known, queue)) {
                 seen.push(queue);
@@ -196,7 +196,7 @@ impl<S: Store> Core<S> {
         };
         let read = match volatile {
             Some(message) => Ok(Some((*message).clone())),
-            None => self.bodies.read(work.open_unit(), queue.shelf(), at),
+            None => self.bodies.read(work.open_unit(), queue.location(), at),
         };
         let message = match read {
             Ok(Some(message)) => message,

@@ -7,7 +7,7 @@
 //! | units of work: what is put and got, and what becomes of it | `work` |
 //! | where a name leads | `resolve` |
 //! | finding a message | `search` |
-//! | batches of channels in doubt | `doubts` |
+//! | batches of channels in doubt | `channel_doubts` |
 //! | branches of global transactions | `branches` |
 //! | events, statistics | `event` |
 //! | reports, dead letters, backout | `report`, `dead_letter` |
@@ -21,8 +21,8 @@
 
 mod authority;
 mod branches;
+mod channel_doubts;
 mod dead_letter;
-mod doubts;
 pub mod event;
 mod expiry;
 mod publish;
@@ -68,7 +68,7 @@ use crate::topic::Topics;
 /// What a user wants to do with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the names say it
-pub enum Wish {
+pub enum Permission {
     Connect,
     Input,
     Browse,
@@ -86,10 +86,10 @@ pub enum Wish {
     Delete,
 }
 
-impl Wish {
+impl Permission {
     /// Whether whoever does that says that a message, or a call, is another user's.
     pub(crate) fn is_for_others(self) -> bool {
-        use Wish::{AlternateUser, PassAll, PassIdentity, SetAll, SetIdentity};
+        use Permission::{AlternateUser, PassAll, PassIdentity, SetAll, SetIdentity};
         matches!(self, PassIdentity | PassAll | SetIdentity | SetAll | AlternateUser)
     }
 }
@@ -97,7 +97,7 @@ impl Wish {
 /// Who may do what.
 pub trait Authority: Send + Sync {
     /// Whether `user` may do that with the object.
-    fn allows(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> bool;
+    fn allows(&self, user: &str, kind: Kind, name: &str, permission: Permission) -> bool;
 }
 
 /// How a queue manager is opened.
@@ -216,10 +216,16 @@ impl<S: Store> Core<S> {
     }
 
     /// Whether a user may do that.
-    pub(crate) fn may(&self, user: &str, kind: Kind, name: &str, wish: Wish) -> Answer<()> {
+    pub(crate) fn may(
+        &self,
+        user: &str,
+        kind: Kind,
+        name: &str,
+        permission: Permission,
+    ) -> Answer<()> {
         let authority = self.options.authority.as_ref();
-        let allowed = authority.is_none_or(|who| who.allows(user, kind, name, wish));
-        let recorded = allowed && self.is_recorded(user, kind, name, wish);
+        let allowed = authority.is_none_or(|who| who.allows(user, kind, name, permission));
+        let recorded = allowed && self.is_recorded(user, kind, name, permission);
         require(recorded, Reason::NOT_AUTHORIZED)
     }
 
@@ -260,7 +266,8 @@ impl<S: Store> Core<S> {
     pub(crate) fn enter(&self, options: ConnectOptions) -> Answer<Arc<Client>> {
         self.goes_on(true)?;
         let name = &self.options.name;
-        if let Err(failed) = self.may(&options.user, Kind::QueueManager, name, Wish::Connect) {
+        if let Err(failed) = self.may(&options.user, Kind::QueueManager, name, Permission::Connect)
+        {
             let (user, application) = (&*options.user, &*options.application);
             self.event(&Event::MayNotConnect { user, application });
             return Err(failed);

@@ -249,7 +249,7 @@ impl<S: Store> Core<S> {
         let volatile = queue.state.lock().index.volatile(at);
         let message = match volatile {
             Some(message) => Some((*message).clone()),
-            None => self.bodies.read(None, queue.shelf(), at).map_err(failed)?,
+            None => self.bodies.read(None, queue.location(), at).map_err(failed)?,
         };
         let Some(mut message) = message else { return Ok(None) };
         let Some(split) = properties::split(&message.descriptor, &message.data)? else {

@@ -233,7 +233,7 @@ impl<S: Store> Core<S> {
         core.read_definitions(now_ms)?;
         core.open_page_sets()?;
         core.read_messages()?;
-        super::doubts::recover(&core)?;
+        super::channel_doubts::recover(&core)?;
         core.recover_branches()?;
         let interval = core.manager_settings().trigger_interval_ms;
         core.trigger_interval_ms.store(interval, Ordering::Relaxed);
@@ -297,14 +297,14 @@ impl<S: Store> Core<S> {
         let queues: BTreeMap<u32, Arc<Queue>> =
             registry.queues().map(|queue| (queue.number, Arc::clone(queue))).collect();
         drop(registry);
-        self.bodies.scan(|shelf, at, stored| {
-            let Some(queue) = queues.get(&shelf.queue) else { return };
+        self.bodies.scan(|location, at, stored| {
+            let Some(queue) = queues.get(&location.queue) else { return };
             let mut state = queue.state.lock();
             match stored {
                 // A count may outlive its message, and the queue's change to another page set.
                 Stored::Backouts(count) => state.index.set_backout_count(at, count),
                 Stored::Message(head) => {
-                    queue.found_in(shelf.page_set);
+                    queue.found_in(location.page_set);
                     let expires = match head.expires_ms {
                         0 => 0,
                         ms => self.tenths_of(ms),

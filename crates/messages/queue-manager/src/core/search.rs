@@ -204,7 +204,7 @@ impl<S: Store> Core<S> {
         };
         let message = match volatile {
             Some(message) => message,
-            None => match self.bodies.read(unit, queue.shelf(), at) {
+            None => match self.bodies.read(unit, queue.location(), at) {
                 Ok(Some(message)) => Arc::new(message),
                 // Who has not taken it may find that somebody else has, and removed it.
                 Ok(None) if taken.is_none() => return Ok(None),
@@ -290,7 +290,7 @@ impl<S: Store> Core<S> {
             after = Some(at);
             let message = match volatile {
                 Some(message) => Some((*message).clone()),
-                None => self.bodies.read(None, queue.shelf(), at).map_err(failed)?,
+                None => self.bodies.read(None, queue.location(), at).map_err(failed)?,
             };
             if let Some(message) = message
                 && message.descriptor.group_id == *group
@@ -320,7 +320,7 @@ impl<S: Store> Core<S> {
                     None => stored.push(*at),
                 }
             }
-            self.bodies.read_many(queue.shelf(), &stored, |at, message| {
+            self.bodies.read_many(queue.location(), &stored, |at, message| {
                 hashes.push((hash(message), at));
             })?;
             let mut state = queue.state.lock();

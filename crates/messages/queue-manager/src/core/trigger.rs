@@ -64,7 +64,7 @@ impl<S: Store> Core<S> {
             }
         }
         if count > 0 {
-            queue.ring(&mut state, count);
+            queue.notify(&mut state, count);
         }
         if let Some(trigger) = trigger.filter(|_| each > 0) {
             self.consider(queue, state, &trigger, before == 0, each);

@@ -229,8 +229,8 @@ impl<S: Store> Work<S> {
     fn delete_gets(&self, core: &Core<S>, unit: &mut S::Unit) -> store::Result<()> {
         for got in self.gets.iter().filter(|got| got.entry.persistent && !got.is_own()) {
             let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
-            let shelf = got.queue.shelf();
-            let deleted = core.bodies.delete(unit, shelf, got.at, &got.entry, backed_out);
+            let location = got.queue.location();
+            let deleted = core.bodies.delete(unit, location, got.at, &got.entry, backed_out);
             deleted.map_err(|broken| broken.error)?;
         }
         Ok(())
@@ -241,7 +241,7 @@ impl<S: Store> Work<S> {
         let own: BTreeSet<Place> = self.own_gets().collect();
         let puts = self.puts.iter().filter(|put| put.entry.persistent && !own.contains(&put.at));
         for put in puts {
-            let deleted = core.bodies.delete(unit, put.queue.shelf(), put.at, &put.entry, false);
+            let deleted = core.bodies.delete(unit, put.queue.location(), put.at, &put.entry, false);
             deleted.map_err(|broken| broken.error)?;
         }
         Ok(())
@@ -306,7 +306,7 @@ impl<S: Store> Work<S> {
         for got in self.gets.drain(point.gets.min(self.gets.len())..) {
             let mut state = got.queue.state.lock();
             state.index.untake(got.at, got.before);
-            got.queue.ring(&mut state, 1);
+            got.queue.notify(&mut state, 1);
         }
         for put in self.puts.drain(point.puts.min(self.puts.len())..) {
             put.queue.state.lock().index.gone(put.at, &put.hashes);
@@ -378,7 +378,7 @@ impl<S: Store> Work<S> {
                 return Err(refused);
             }
             queue.choose_page_set(&state);
-            let known = !persistent || core.bodies.has(queue.shelf().page_set);
+            let known = !persistent || core.bodies.has(queue.location().page_set);
             require(known, Reason::PAGESET_ERROR)?;
             let priority = message.descriptor.priority;
             let at = place(if state.settings.by_priority { priority } else { 9 }, arrival);
@@ -396,7 +396,7 @@ impl<S: Store> Work<S> {
             false => Ok(()),
             true => {
                 let unit = self.unit(core).map_err(Broken::from);
-                unit.and_then(|unit| core.bodies.write(unit, queue.shelf(), at, &message))
+                unit.and_then(|unit| core.bodies.write(unit, queue.location(), at, &message))
             }
         };
         if let Err(broken) = written {
@@ -436,11 +436,11 @@ impl<S: Store> Work<S> {
         let own = matches!(before, Some(Hold::Put(_)));
         if entry.persistent && (own || !self.deferred) {
             let backed_out = queue.state.lock().index.backout_count(at) > 0;
-            let shelf = queue.shelf();
+            let location = queue.location();
             let deleted = self
                 .unit(core)
                 .map_err(Broken::from)
-                .and_then(|unit| core.bodies.delete(unit, shelf, at, &entry, backed_out));
+                .and_then(|unit| core.bodies.delete(unit, location, at, &entry, backed_out));
             if let Err(broken) = deleted {
                 queue.give_back(at, before);
                 return Err(self.lost(broken));
@@ -618,7 +618,7 @@ impl<S: Store> Work<S> {
                 let count = state.index.come_back(got.at, self.counts);
                 state.statistics.backed_out += u64::from(count.is_some());
                 if count.is_some() {
-                    got.queue.ring(&mut state, 1);
+                    got.queue.notify(&mut state, 1);
                 }
                 count
             };
@@ -640,14 +640,13 @@ impl<S: Store> Work<S> {
             got.queue.state.lock().index.gone(got.at, &got.hashes);
             return;
         }
-        let shelf = got.queue.shelf();
+        let location = got.queue.location();
         let backed_out = got.queue.state.lock().index.backout_count(got.at) > 0;
         let deleted = match got.entry.persistent {
             false => Ok(()),
-            true => self
-                .unit(core)
-                .map_err(Broken::from)
-                .and_then(|unit| core.bodies.delete(unit, shelf, got.at, &got.entry, backed_out)),
+            true => self.unit(core).map_err(Broken::from).and_then(|unit| {
+                core.bodies.delete(unit, location, got.at, &got.entry, backed_out)
+            }),
         };
         if let Err(Broken { undone: false, .. }) = deleted {
             self.doom();
@@ -658,7 +657,7 @@ impl<S: Store> Work<S> {
         } else {
             let mut state = got.queue.state.lock();
             let _ = state.index.come_back(got.at, false);
-            got.queue.ring(&mut state, 1);
+            got.queue.notify(&mut state, 1);
         }
     }
 }

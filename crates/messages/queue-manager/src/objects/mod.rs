@@ -2,7 +2,7 @@
 //!
 //! | to understand | look at |
 //! |---|---|
-//! | which attributes a kind has, with defaults and selectors | `tables`, `others` |
+//! | which attributes a kind has, with defaults and selectors | `tables`, `other_tables` |
 //! | what a value is, how it is read | `value` |
 //! | how a definition stands in the store | [`Object::write`] |
 //!
@@ -17,7 +17,7 @@
 //! 2. A definition is read by keywords, so attributes may be added to the tables; what a
 //!    definition does not have, has its default.
 
-mod others;
+mod other_tables;
 mod tables;
 mod value;
 
@@ -83,22 +83,22 @@ impl Kind {
     #[must_use]
     pub fn attributes(self) -> &'static [Attribute] {
         match self {
-            Kind::QueueManager => others::QUEUE_MANAGER,
+            Kind::QueueManager => other_tables::QUEUE_MANAGER,
             Kind::QueueLocal => tables::QLOCAL,
             Kind::QueueAlias => tables::QALIAS,
             Kind::QueueRemote => tables::QREMOTE,
             Kind::QueueModel => tables::QMODEL,
-            Kind::Topic => others::TOPIC,
-            Kind::Subscription => others::SUBSCRIPTION,
-            Kind::Process => others::PROCESS,
-            Kind::Namelist => others::NAMELIST,
-            Kind::Channel | Kind::ClientChannel => others::CHANNEL,
-            Kind::Listener => others::LISTENER,
-            Kind::Service => others::SERVICE,
+            Kind::Topic => other_tables::TOPIC,
+            Kind::Subscription => other_tables::SUBSCRIPTION,
+            Kind::Process => other_tables::PROCESS,
+            Kind::Namelist => other_tables::NAMELIST,
+            Kind::Channel | Kind::ClientChannel => other_tables::CHANNEL,
+            Kind::Listener => other_tables::LISTENER,
+            Kind::Service => other_tables::SERVICE,
             Kind::StorageClass => tables::STORAGE_CLASS,
-            Kind::AuthenticationInformation => others::AUTHENTICATION_INFORMATION,
-            Kind::ChannelAuthority => others::CHANNEL_AUTHORITY,
-            Kind::AuthorityRecord => others::AUTHORITY_RECORD,
+            Kind::AuthenticationInformation => other_tables::AUTHENTICATION_INFORMATION,
+            Kind::ChannelAuthority => other_tables::CHANNEL_AUTHORITY,
+            Kind::AuthorityRecord => other_tables::AUTHORITY_RECORD,
             Kind::PageSet => tables::PAGE_SET,
             Kind::BufferPool => tables::BUFFER_POOL,
         }

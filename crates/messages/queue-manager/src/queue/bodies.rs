@@ -63,7 +63,7 @@ impl PageSet {
 
 /// Where the messages of a queue are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shelf {
+pub(crate) struct Location {
     pub(crate) queue: u32,
     pub(crate) page_set: PageSet,
 }
@@ -210,7 +210,7 @@ impl<S: Store> Bodies<S> {
     }
 
     /// Everything in the order of page sets, queues and places.
-    pub(crate) fn scan(&self, mut each: impl FnMut(Shelf, Place, Stored)) -> Result<()> {
+    pub(crate) fn scan(&self, mut each: impl FnMut(Location, Place, Stored)) -> Result<()> {
         let open = *self.sets.lock();
         for (number, sets) in (0..).zip(open) {
             if let Some(sets) = sets {
@@ -224,7 +224,7 @@ impl<S: Store> Bodies<S> {
         &self,
         page_set: PageSet,
         messages: SetId,
-        each: &mut impl FnMut(Shelf, Place, Stored),
+        each: &mut impl FnMut(Location, Place, Stored),
     ) -> Result<()> {
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = self.store.cursor(messages)?;
@@ -233,13 +233,13 @@ impl<S: Store> Bodies<S> {
                 continue;
             };
             let queue = queue.try_into().map_or(0, u32::from_be_bytes);
-            let shelf = Shelf { queue, page_set };
+            let location = Location { queue, page_set };
             let at = at.try_into().map_or(0, u64::from_be_bytes);
             if entry.key.len() == 13 {
                 let count = entry.value.try_into().map_or(0, u32::from_le_bytes);
-                each(shelf, at, Stored::Backouts(count));
+                each(location, at, Stored::Backouts(count));
             } else if let Some(head) = Head::read(entry.value) {
-                each(shelf, at, Stored::Message(head));
+                each(location, at, Stored::Message(head));
             }
         }
         unit.backout()
@@ -248,15 +248,15 @@ impl<S: Store> Bodies<S> {
     pub(crate) fn write(
         &self,
         unit: &mut S::Unit,
-        shelf: Shelf,
+        location: Location,
         at: Place,
         message: &Message,
     ) -> std::result::Result<(), Broken> {
-        let sets = self.sets(shelf.page_set)?;
+        let sets = self.sets(location.page_set)?;
         let mut record = Vec::new();
         message.write(&mut record);
         whole(unit, message.is_large(), |unit| {
-            unit.put(sets.messages, &key(shelf.queue, at), &record)?;
+            unit.put(sets.messages, &key(location.queue, at), &record)?;
             if message.is_large() {
                 for (chunk, piece) in (0..).zip(message.data.chunks(CHUNK_BYTES)) {
                     unit.put(sets.data, &chunk_key(at, chunk), piece)?;
@@ -271,23 +271,28 @@ impl<S: Store> Bodies<S> {
     pub(crate) fn read(
         &self,
         unit: Option<&mut S::Unit>,
-        shelf: Shelf,
+        location: Location,
         at: Place,
     ) -> Result<Option<Message>> {
         if let Some(unit) = unit
-            && let Some(message) = self.read_in(unit, shelf, at)?
+            && let Some(message) = self.read_in(unit, location, at)?
         {
             return Ok(Some(message));
         }
         let mut fresh = self.store.begin(UnitOptions::READ_ONLY)?;
-        let message = self.read_in(&mut fresh, shelf, at)?;
+        let message = self.read_in(&mut fresh, location, at)?;
         // What it read is durable already, so nothing has to be waited for.
         fresh.backout()?;
         Ok(message)
     }
 
-    fn read_in(&self, unit: &mut S::Unit, shelf: Shelf, at: Place) -> Result<Option<Message>> {
-        let (queue, sets) = (shelf.queue, self.sets(shelf.page_set)?);
+    fn read_in(
+        &self,
+        unit: &mut S::Unit,
+        location: Location,
+        at: Place,
+    ) -> Result<Option<Message>> {
+        let (queue, sets) = (location.queue, self.sets(location.page_set)?);
         let mut record = Vec::new();
         if !unit.get(sets.messages, &key(queue, at), Read::Unlocked, &mut record)? {
             return Ok(None);
@@ -317,11 +322,11 @@ impl<S: Store> Bodies<S> {
     /// Only the descriptors of messages, one unit of work for all: to build an index.
     pub(crate) fn read_many(
         &self,
-        shelf: Shelf,
+        location: Location,
         places: &[Place],
         mut each: impl FnMut(Place, &Message),
     ) -> Result<()> {
-        let (queue, sets) = (shelf.queue, self.sets(shelf.page_set)?);
+        let (queue, sets) = (location.queue, self.sets(location.page_set)?);
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
         let mut record = Vec::new();
         for at in places {
@@ -337,25 +342,25 @@ impl<S: Store> Bodies<S> {
     pub(crate) fn delete(
         &self,
         unit: &mut S::Unit,
-        shelf: Shelf,
+        location: Location,
         at: Place,
         entry: &Entry,
         backed_out: bool,
     ) -> std::result::Result<(), Broken> {
         whole(unit, entry.large || backed_out, |unit| {
-            self.delete_in(unit, shelf, at, entry, backed_out)
+            self.delete_in(unit, location, at, entry, backed_out)
         })
     }
 
     fn delete_in(
         &self,
         unit: &mut S::Unit,
-        shelf: Shelf,
+        location: Location,
         at: Place,
         entry: &Entry,
         backed_out: bool,
     ) -> Result<()> {
-        let (queue, sets) = (shelf.queue, self.sets(shelf.page_set)?);
+        let (queue, sets) = (location.queue, self.sets(location.page_set)?);
         if unit.delete(sets.messages, &key(queue, at))? != Outcome::Done {
             return Err(damaged(queue, at, "it is not there"));
         }
@@ -373,14 +378,14 @@ impl<S: Store> Bodies<S> {
     }
 
     /// Keeps how often messages were backed out: of queues, by places.
-    pub(crate) fn harden(&self, counts: &[(Shelf, Place, u32)]) -> Result<()> {
+    pub(crate) fn harden(&self, counts: &[(Location, Place, u32)]) -> Result<()> {
         if counts.is_empty() {
             return Ok(());
         }
         let mut unit = self.store.begin(UnitOptions::default())?;
-        for (shelf, at, count) in counts {
-            let messages = self.sets(shelf.page_set)?.messages;
-            unit.put(messages, &backouts_key(shelf.queue, *at), &count.to_le_bytes())?;
+        for (location, at, count) in counts {
+            let messages = self.sets(location.page_set)?.messages;
+            unit.put(messages, &backouts_key(location.queue, *at), &count.to_le_bytes())?;
         }
         unit.commit().map(drop)
     }

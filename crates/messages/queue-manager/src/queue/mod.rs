@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use seam::sync::{Condvar, Mutex};
 
-pub(crate) use bodies::{Bodies, Broken, PageSet, Shelf, Stored, set_of};
+pub(crate) use bodies::{Bodies, Broken, Location, PageSet, Stored, set_of};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use statistics::Statistics;
@@ -109,9 +109,9 @@ impl Queue {
     }
 
     /// Where its messages are kept.
-    pub(crate) fn shelf(&self) -> Shelf {
+    pub(crate) fn location(&self) -> Location {
         let page_set = PageSet(self.page_set.load(Ordering::Acquire));
-        Shelf { queue: self.number, page_set }
+        Location { queue: self.number, page_set }
     }
 
     /// Its messages were found in that page set.
@@ -132,7 +132,7 @@ impl Queue {
     }
 
     /// Lets getters look again: `count` messages may have come.
-    pub(crate) fn ring(&self, state: &mut State, count: usize) {
+    pub(crate) fn notify(&self, state: &mut State, count: usize) {
         state.arrivals += 1;
         if state.waiting == 0 {
             return;
@@ -148,7 +148,7 @@ impl Queue {
     pub(crate) fn give_back(&self, at: Place, before: Option<Hold>) {
         let mut state = self.state.lock();
         state.index.untake(at, before);
-        self.ring(&mut state, 1);
+        self.notify(&mut state, 1);
     }
 
     /// Lets all getters look again: something is not as it was.

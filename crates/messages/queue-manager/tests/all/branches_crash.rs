@@ -39,7 +39,7 @@ fn ask(client: &mut Connection<KernelStore>, call: &BranchCall) -> BranchAnswer 
 
 fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
     let ledger = Arc::new(Mutex::new(Ledger::default()));
-    let (told, medium) = (Arc::clone(&ledger), disk.clone());
+    let (answer, medium) = (Arc::clone(&ledger), disk.clone());
     let outcome = sim::run(SimConfig::new(seed), disk.clone(), move |seam| {
         let store = simulated(&seam, true);
         let manager = open_on(&store, &seam);
@@ -56,7 +56,7 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
         }
         medium.crash_after(crash_after);
         for number in 0..NUMBERS {
-            told.lock().begun.insert(number);
+            answer.lock().begun.insert(number);
             ask(&mut client, &BranchCall::Start(branch(number)));
             let mut md = MessageDescriptor::default();
             let options = &mut GetOptions::new(get::SYNCPOINT);
@@ -69,10 +69,10 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
                 // It is in front of the others again: what follows takes it.
                 continue;
             }
-            told.lock().decided.insert(number);
+            answer.lock().decided.insert(number);
             ask(&mut client, &BranchCall::Commit { branch: branch(number), one_phase: false });
         }
-        told.lock().done = true;
+        answer.lock().done = true;
         sim::crash();
     });
     let ledger = ledger.lock().clone();

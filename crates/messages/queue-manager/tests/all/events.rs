@@ -7,7 +7,7 @@ use queue_manager::{MessageDescriptor, Reason};
 
 use crate::common::{ALL, Calls, Client, System, reason};
 
-fn told(system: &System, queue: &str) -> Vec<Vec<u8>> {
+fn answer(system: &System, queue: &str) -> Vec<Vec<u8>> {
     let mut client = system.connect();
     let queue = client.open_queue(queue, ALL).expect("it opens");
     let mut all = Vec::new();
@@ -56,7 +56,7 @@ fn a_deep_queue_and_a_full_one_are_told_once() {
     assert_eq!(fill(&mut client, "Q", 1), Reason::Q_FULL);
     let queue = client.open_queue("Q", ALL).expect("it opens");
     while client.next(queue).is_ok() {}
-    let all = told(&system, "SYSTEM.ADMIN.PERFM.EVENT");
+    let all = answer(&system, "SYSTEM.ADMIN.PERFM.EVENT");
     assert_eq!(heads(&all), [(45, 2224), (45, 2053), (45, 2225)]);
     // The queue's name stands behind that of the queue manager.
     assert_eq!(&all[0][36 + 68 + 20..36 + 68 + 22], b"Q ");
@@ -69,8 +69,8 @@ fn nothing_is_told_that_nobody_asked_for() {
     let mut client = system.connect();
     assert_eq!(fill(&mut client, "Q", 2), Reason::Q_FULL);
     assert!(reason(client.open_queue("NONE", open::OUTPUT)) == Reason::UNKNOWN_OBJECT_NAME);
-    assert!(told(&system, "SYSTEM.ADMIN.PERFM.EVENT").is_empty());
-    assert_eq!(heads(&told(&system, "SYSTEM.ADMIN.QMGR.EVENT")), [(44, 2222)], "that it started");
+    assert!(answer(&system, "SYSTEM.ADMIN.PERFM.EVENT").is_empty());
+    assert_eq!(heads(&answer(&system, "SYSTEM.ADMIN.QMGR.EVENT")), [(44, 2222)], "that it started");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn names_that_lead_nowhere_and_inhibited_queues_are_told() {
     for switch in ["LOCALEV", "REMOTEEV", "INHIBTEV"] {
         ask_for(&system, switch, "ENABLED");
     }
-    told(&system, "SYSTEM.ADMIN.QMGR.EVENT");
+    answer(&system, "SYSTEM.ADMIN.QMGR.EVENT");
     system.queue("Q", &[("PUT", "DISABLED")]);
     let mut client = system.connect();
     assert_eq!(reason(client.open_queue("NONE", open::OUTPUT)), Reason::UNKNOWN_OBJECT_NAME);
@@ -90,7 +90,7 @@ fn names_that_lead_nowhere_and_inhibited_queues_are_told() {
     };
     assert_eq!(reason(client.open(&mut what, open::OUTPUT)), Reason::UNKNOWN_REMOTE_Q_MGR);
     assert_eq!(fill(&mut client, "Q", 1), Reason::PUT_INHIBITED);
-    let all = told(&system, "SYSTEM.ADMIN.QMGR.EVENT");
+    let all = answer(&system, "SYSTEM.ADMIN.QMGR.EVENT");
     assert_eq!(heads(&all), [(44, 2085), (44, 2087), (44, 2051)]);
 }
 
@@ -104,16 +104,16 @@ fn statistics_of_an_interval_name_the_queues_that_did_something() {
     let mut client = system.connect();
     assert_eq!(fill(&mut client, "BUSY", 3), Reason::NONE);
     system.manager.tick();
-    assert!(told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE").is_empty(), "the interval goes on");
+    assert!(answer(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE").is_empty(), "the interval goes on");
     system.clock.pass(61_000);
     system.manager.tick();
-    let all = told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
+    let all = answer(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
     assert_eq!((all.len(), number(&all[0], 0), number(&all[0], 12)), (1, 21, 165));
     let has = |name: &[u8]| all[0].windows(name.len()).any(|part| part == name);
     assert!(has(b"BUSY ") && !has(b"IDLE "));
     system.clock.pass(61_000);
     system.manager.tick();
-    let again = told(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
+    let again = answer(&system, "SYSTEM.ADMIN.STATISTICS.QUEUE");
     assert!(!again.iter().any(|one| one.windows(5).any(|part| part == b"BUSY ")), "it did nothing");
 }
 
@@ -156,7 +156,7 @@ fn the_account_of_a_connection_says_what_it_did() {
     client.disconnect().expect("it ends");
     ask_for(&system, "ACCTMQI", "OFF");
     ask_for(&system, "ACCTQ", "OFF");
-    let all = told(&system, "SYSTEM.ADMIN.ACCOUNTING.QUEUE");
+    let all = answer(&system, "SYSTEM.ADMIN.ACCOUNTING.QUEUE");
     assert_eq!(heads(&all), [(167, 0), (168, 0)]);
     let [calls, queues] = &all[..] else { panic!("{} messages", all.len()) };
     assert_eq!(number(calls, 0), 22);
@@ -180,7 +180,7 @@ fn a_connection_that_stays_is_accounted_for_after_each_interval() {
     system.clock.pass(60_000);
     assert_eq!(fill(&mut client, "Q", 1), Reason::NONE);
     drop(client);
-    let all = told(&system, "SYSTEM.ADMIN.ACCOUNTING.QUEUE");
+    let all = answer(&system, "SYSTEM.ADMIN.ACCOUNTING.QUEUE");
     assert_eq!(heads(&all), [(167, 0), (167, 0)]);
     // The call that ended the interval, an open, is in it.
     assert_eq!((two(&all[0], 735), two(&all[1], 735)), ([0, 2], [0, 1]));
@@ -199,7 +199,7 @@ fn messages_that_are_got_too_late_are_told_of() {
     assert!(client.next(queue).is_ok());
     system.clock.pass(1_000);
     assert!(client.next(queue).is_ok());
-    let all = told(&system, "SYSTEM.ADMIN.PERFM.EVENT");
+    let all = answer(&system, "SYSTEM.ADMIN.PERFM.EVENT");
     assert_eq!(heads(&all), [(45, 2226), (45, 2227)]);
 }
 
@@ -224,7 +224,7 @@ fn what_becomes_of_objects_is_told_with_who_did_it() {
         manager.define(Kind::QueueLocal, name, &values, false, None)
     };
     define("SILENT").expect("it is defined");
-    assert!(told(&system, QUEUE).is_empty(), "nobody asked for it");
+    assert!(answer(&system, QUEUE).is_empty(), "nobody asked for it");
     ask_for(&system, "CONFIGEV", "ENABLED");
     define("Q").expect("it is defined");
     define("Q").expect_err("it is there");
@@ -238,7 +238,7 @@ fn what_becomes_of_objects_is_told_with_who_did_it() {
     client.close(queue, 0).expect("it is closed");
     manager.delete(Kind::QueueLocal, "Q", false).expect("it is deleted");
     assert_eq!(manager.tell_configuration(Some(Kind::QueueLocal), "SIL*"), 1);
-    let all = told(&system, QUEUE);
+    let all = answer(&system, QUEUE);
     let reasons: Vec<i32> = heads(&all).into_iter().map(|(_, reason)| reason).collect();
     assert_eq!(reasons, [2367, 2368, 2368, 2368, 2368, 2369, 2370]);
     assert!(heads(&all).iter().all(|(command, _)| *command == 43));
@@ -282,7 +282,7 @@ fn commands_are_told_but_for_displays_that_nobody_wants() {
     let parameters = [3, 16, 15, 5].map(i32::to_le_bytes).concat();
     let parameters = (&parameters[..], 1);
     manager.carried_out(&Commanded { number: 8, displays: false, text: None, parameters });
-    let all = told(&system, QUEUE);
+    let all = answer(&system, QUEUE);
     assert_eq!(heads(&all), [(99, 2412), (99, 2412), (99, 2413)]);
     assert_eq!(text_at(&all[0], 3075), "DEFINE QLOCAL(B)");
     assert_eq!(text_at(&all[1], 3075), "DISPLAY QLOCAL(C)");

@@ -49,7 +49,7 @@ const NUMBERS: u32 = 12;
 
 fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
     let ledger = Arc::new(Mutex::new(Ledger::default()));
-    let (told, medium) = (Arc::clone(&ledger), disk.clone());
+    let (answer, medium) = (Arc::clone(&ledger), disk.clone());
     let outcome = sim::run(SimConfig::new(seed), disk.clone(), move |seam| {
         let store = simulated(&seam, true);
         let manager = open_on(&store, &seam);
@@ -62,7 +62,7 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
         let b = client.open_queue("B", ALL).expect("it opens");
         medium.crash_after(crash_after);
         for number in 0..NUMBERS {
-            told.lock().under_way = Some(number);
+            answer.lock().under_way = Some(number);
             let bytes = number.to_le_bytes();
             client.put_with(a, persistent(), put::SYNCPOINT, &bytes).expect("it is put");
             if number.is_multiple_of(3) {
@@ -70,18 +70,18 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
                 continue;
             }
             client.commit().expect("it commits");
-            told.lock().arrived.push(number);
+            answer.lock().arrived.push(number);
             if number.is_multiple_of(2) {
                 let options = &mut GetOptions::new(get::SYNCPOINT);
                 let mut md = MessageDescriptor { msg_id: [0; 24], ..Default::default() };
                 let (_, data) = client.get_with(a, &mut md, options).expect("it is there");
                 let found = u32::from_le_bytes(data.try_into().expect("a number"));
-                told.lock().under_way = Some(found);
+                answer.lock().under_way = Some(found);
                 let long = found.to_le_bytes().repeat(10_000);
                 let options = &mut PutOptions::new(put::SYNCPOINT);
                 client.put(b, &mut persistent(), options, &long).expect("it is put");
                 client.commit().expect("it commits");
-                told.lock().moved.push(found);
+                answer.lock().moved.push(found);
             }
         }
         sim::crash();

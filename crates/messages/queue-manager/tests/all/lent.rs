@@ -33,7 +33,7 @@ fn records<S: Store>(store: &S) -> SetId {
 /// of three is backed out the first time.
 fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
     let ledger = Arc::new(Mutex::new(Ledger::default()));
-    let (told, medium) = (Arc::clone(&ledger), disk.clone());
+    let (answer, medium) = (Arc::clone(&ledger), disk.clone());
     let outcome = sim::run(SimConfig::new(seed), disk.clone(), move |seam| {
         let store = simulated(&seam, true);
         let (manager, set) = (open_on(&store, &seam), records(&store));
@@ -66,7 +66,7 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
                 break;
             }
             let number = u32::from_le_bytes(data.clone().try_into().expect("a number"));
-            told.lock().under_way = Some(number);
+            answer.lock().under_way = Some(number);
             let kept = unit.as_mut().expect("a get of a persistent message begins one");
             kept.put(set, &data, b"done").expect("it is kept");
             client.lend(unit.take());
@@ -79,7 +79,7 @@ fn first_life(disk: &SimDisk, seed: u64, crash_after: u64) -> (End, Ledger) {
             } else {
                 ends.commit().expect("it commits");
                 client.settle_in(true, &mut unit);
-                told.lock().done.push(number);
+                answer.lock().done.push(number);
             }
             assert!(unit.is_none() && !client.has_work());
         }

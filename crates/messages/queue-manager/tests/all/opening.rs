@@ -8,7 +8,7 @@ use queue_manager::options::{
     ConnectOptions, Handle, ObjectDescriptor, ObjectRecord, PutOptions, PutRecord,
 };
 use queue_manager::{
-    Authority, MessageDescriptor, ObjectName, Options, Outcome, QueueManager, Reason, Wish,
+    Authority, MessageDescriptor, ObjectName, Options, Outcome, Permission, QueueManager, Reason,
 };
 use store_suite::model::ModelStore;
 
@@ -224,10 +224,14 @@ fn a_list_goes_to_each_of_its_destinations() {
 struct Rules;
 
 impl Authority for Rules {
-    fn allows(&self, user: &str, _: Kind, name: &str, wish: Wish) -> bool {
+    fn allows(&self, user: &str, _: Kind, name: &str, permission: Permission) -> bool {
         match user {
             "nobody" => false,
-            "reader" => wish != Wish::Output && wish != Wish::AlternateUser && name != "SECRET",
+            "reader" => {
+                permission != Permission::Output
+                    && permission != Permission::AlternateUser
+                    && name != "SECRET"
+            }
             _ => true,
         }
     }

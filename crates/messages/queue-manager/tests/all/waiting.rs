@@ -37,11 +37,11 @@ fn meanwhile(
     deed: impl FnOnce(&mut Connection<ModelStore>),
 ) -> Result<String, Reason> {
     let theirs = manager.clone();
-    let (told, tell) = std::sync::mpsc::channel();
+    let (reported, tell) = std::sync::mpsc::channel();
     let getter = seam::thread::spawn("getter", move || {
         let mut client = connect(&theirs);
         let q = client.open_queue("Q", open::INPUT_SHARED).unwrap();
-        let _ = told.send(wait(&mut client, q, -1));
+        let _ = reported.send(wait(&mut client, q, -1));
     })
     .unwrap();
     let mut client = connect(manager);
@@ -108,9 +108,9 @@ fn many_getters_and_putters_lose_nothing_and_double_nothing() {
     const EACH: usize = 200;
     let manager = manager();
     let mut threads = Vec::new();
-    let (told, tell) = std::sync::mpsc::channel();
+    let (reported, tell) = std::sync::mpsc::channel();
     for number in 0..4 {
-        let (manager, told) = (manager.clone(), told.clone());
+        let (manager, reported) = (manager.clone(), reported.clone());
         let body = move || {
             let mut client = connect(&manager);
             let q = client.open_queue("Q", ALL).unwrap();
@@ -121,13 +121,13 @@ fn many_getters_and_putters_lose_nothing_and_double_nothing() {
                     let md = MessageDescriptor { persistence, ..persistent() };
                     client.put_with(q, md, put::NO_SYNCPOINT, text.as_bytes()).unwrap();
                 } else {
-                    let _ = told.send(wait(&mut client, q, -1).unwrap());
+                    let _ = reported.send(wait(&mut client, q, -1).unwrap());
                 }
             }
         };
         threads.push(seam::thread::spawn("client", body).unwrap());
     }
-    drop(told);
+    drop(reported);
     let mut all: Vec<String> = tell.iter().collect();
     threads.into_iter().for_each(seam::thread::JoinHandle::join);
     all.sort();

@@ -120,8 +120,8 @@ fn what_was_stopped_is_stopped_after_a_restart_and_wrong_words_are_told() {
         ("/DBD DB", "PARAMETER MISSING BEHIND DB"),
         ("/STO DB NONE", "PARAMETER NONE INVALID"),
     ] {
-        let told = tell(&house, command);
-        assert!(told.starts_with("DFS1") && told.contains(expected), "{command}: {told}");
+        let events = tell(&house, command);
+        assert!(events.starts_with("DFS1") && events.contains(expected), "{command}: {events}");
     }
     let (house, shop) = open(house.store.crash());
     assert!(shop.is_stopped());

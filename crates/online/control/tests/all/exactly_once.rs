@@ -281,9 +281,9 @@ impl World {
         }
         for (number, (is_direct, ear)) in &self.clients {
             let count = self.count(*number);
-            let at = format!("seed {}, input {number}, {:?}", self.seed, ear.told());
+            let at = format!("seed {}, input {number}, {:?}", self.seed, ear.events());
             assert!(count <= 1, "{at}: {count} times");
-            let accepted = ear.told().iter().any(|(_, event)| *event == Event::Accepted);
+            let accepted = ear.events().iter().any(|(_, event)| *event == Event::Accepted);
             let outcomes = ear.outcomes();
             assert!(outcomes.len() <= 1, "{at}");
             if *is_direct {

@@ -228,7 +228,7 @@ fn expedited_inputs_are_never_kept_and_their_answers_are_as_their_mode_demands()
     let house = fast();
     let region = house.control.expedited_region(name("PQUICK"), "IFP1");
     let (_, ear) = house.submit(input("QUICK", &["LOST"]));
-    assert_eq!(ear.told().len(), 1, "it is accepted");
+    assert_eq!(ear.events().len(), 1, "it is accepted");
     let too_long = refused(&house, direct("QUICK", &["IT IS MUCH TOO LONG"]));
     assert_eq!(too_long.map(|(reason, _)| reason), Some(Reason::TooLarge));
     let options = InputOptions { send_only: true, ..InputOptions::default() };

@@ -18,7 +18,7 @@ fn an_input_of_mode_0_is_answered_on_its_tpipe() {
     let (ticket, ear) = house.submit(input("ECHO", &["ECHO ONE", "TWO"]));
     let watch: Arc<dyn otma::Partner> = Arc::clone(&ear) as _;
     house.control.watch(name("CLIENT1"), &watch);
-    assert_eq!(ear.told(), [(ticket, Event::Accepted)]);
+    assert_eq!(ear.events(), [(ticket, Event::Accepted)]);
     let mut statuses = Vec::new();
     house.run(|program, text| {
         assert_eq!(program.next_segment().map(|one| one.bytes.len()), Ok(7));
@@ -67,7 +67,7 @@ fn an_input_of_mode_1_is_answered_when_its_work_is_durable() {
         Ok(())
     });
     assert_eq!(turn, Ok(true));
-    assert_eq!(ear.told(), [(ticket, Event::Accepted)], "it is not durable yet");
+    assert_eq!(ear.events(), [(ticket, Event::Accepted)], "it is not durable yet");
     house.store.release_log();
     assert_eq!(ear.outputs().iter().map(texts).collect::<Vec<_>>(), [["ONE"]]);
     assert_eq!(ear.outcomes(), [Outcome::Committed]);
@@ -125,7 +125,7 @@ fn unknown_and_stopped_transactions_are_refused() {
     let refused = |code: &str| {
         let ear = Arc::new(Ear::default());
         let answer = house.control.submit(input(code, &["X"]), Arc::clone(&ear) as _);
-        assert!(ear.told().is_empty());
+        assert!(ear.events().is_empty());
         answer.expect_err("it is refused")
     };
     let unknown = refused("NONE");
@@ -179,7 +179,7 @@ fn a_deadlocks_victim_is_scheduled_again_unseen() {
             Err(abend("U0777"))
         });
     }
-    assert_eq!((ear.told().len(), other.told().len()), (1, 1));
+    assert_eq!((ear.events().len(), other.events().len()), (1, 1));
     house.run(|program, text| {
         reply(program, text);
         Ok(())
@@ -458,7 +458,7 @@ fn a_client_that_goes_takes_its_waiting_input_of_mode_1_along() {
         reply(program, text);
         Ok(())
     });
-    assert_eq!((ear.told().len(), still.told().len()), (1, 1));
+    assert_eq!((ear.events().len(), still.events().len()), (1, 1));
     assert_eq!(house.drain("CLIENT1"), [["GOES ON"]]);
 }
 

@@ -16,14 +16,14 @@ fn talk<S: Store>(
     _text: &str,
 ) -> Result<(), Abend> {
     let mut spa = program.first_segment().map(|one| one.bytes.to_vec()).unwrap();
-    let said = program.next_segment().map(|one| one.bytes[4..].to_vec()).unwrap();
+    let printed = program.next_segment().map(|one| one.bytes[4..].to_vec()).unwrap();
     spa[14] += 1;
     let turn = spa[14];
     if turn == 3 {
         spa[6..14].fill(b' ');
     }
     assert_eq!(program.insert(TerminalPcb::Io, &spa, None), *b"  ");
-    reply(program, &format!("TURN {turn} {}", String::from_utf8_lossy(&said)));
+    reply(program, &format!("TURN {turn} {}", String::from_utf8_lossy(&printed)));
     Ok(())
 }
 

@@ -180,8 +180,8 @@ impl Machine for Asked<'_, '_> {
     }
 
     fn progress(&mut self, what: &str, records: u64) -> io::Result<()> {
-        let told = self.talk.progress(what, records, 0, "records");
-        told.map_err(|refusal: Refusal| io::Error::other(refusal.message))
+        let reported = self.talk.progress(what, records, 0, "records");
+        reported.map_err(|refusal: Refusal| io::Error::other(refusal.message))
     }
 }
 

@@ -58,11 +58,11 @@ impl SystemConfig {
 
     /// What is wrong with these sections: which one, and why.
     pub(super) fn check_databases(&self) -> Result<(), (String, String)> {
-        let told = |error: PlacementError| {
+        let section_and_why = |error: PlacementError| {
             let section = error.section().unwrap_or_else(|| "database".into());
             (section, error.to_string())
         };
-        self.placement_settings().check().map_err(told)?;
+        self.placement_settings().check().map_err(section_and_why)?;
         for (name, database) in &self.databases {
             let checked = self.check_pool(database);
             checked.map_err(|why| (format!("database.{name}"), format!("{name}: {why}")))?;

@@ -199,8 +199,9 @@ fn comment(line: &str) -> &str {
 
 /// Removes a section's head and settings; a comment before the next section belongs to that.
 fn remove_section(lines: &mut Vec<String>, at: usize, end: usize) {
-    let is_said = |line: &String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let last = (at..end).rev().find(|line| is_said(&lines[*line])).unwrap_or(at);
+    let has_content =
+        |line: &String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let last = (at..end).rev().find(|line| has_content(&lines[*line])).unwrap_or(at);
     let blank = lines.get(last + 1).is_some_and(|line| line.trim().is_empty());
     lines.drain(at..last + 1 + usize::from(blank));
 }

@@ -552,7 +552,7 @@ impl SystemConfig {
         };
         kernel.read_ahead_threads = self.read_ahead.threads;
         kernel.anchor = (!self.anchor.file.as_os_str().is_empty())
-            .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
+            .then(|| AnchorPlan { path: dir.join(&self.anchor.file), replaces: false });
         (kernel.asked, kernel.sealed_needs_sealed_log) = (self.asked_above(), true);
         kernel
     }

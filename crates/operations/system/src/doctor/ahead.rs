@@ -23,19 +23,19 @@ impl Doctor {
             all if all == files.len() => Health::Sound,
             _ => Health::Impaired,
         };
-        let told = files.iter().map(|(path, found)| match found {
+        let lines = files.iter().map(|(path, found)| match found {
             Ok(entries) => format!("{}: {entries} entries prove themselves", path.display()),
             Err(why) => format!("{}: {why}", path.display()),
         });
-        let mut says: Vec<String> = told.collect();
+        let mut notes: Vec<String> = lines.collect();
         if files.is_empty() {
-            says.push("log.write_ahead in holdfast.toml names no folder".into());
+            notes.push("log.write_ahead in holdfast.toml names no folder".into());
         }
-        says.push(match holds {
+        notes.push(match holds {
             true => "it may hold work that the log lacks: it belongs to the log".into(),
             false => "the log has everything that it held".into(),
         });
-        self.part("write-ahead data set", health, says);
+        self.part("write-ahead data set", health, notes);
         match health {
             Health::Lost => self.step(
                 "See that log.write_ahead in holdfast.toml names the folders that it had, and that \

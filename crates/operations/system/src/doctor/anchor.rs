@@ -15,8 +15,8 @@ impl Doctor {
         match proven {
             Ok(None) => {}
             Ok(Some(path)) => {
-                let says = format!("{}: the system is as it says, or newer", path.display());
-                self.part("anchor", Health::Sound, vec![says]);
+                let notes = format!("{}: the system is as it says, or newer", path.display());
+                self.part("anchor", Health::Sound, vec![notes]);
             }
             Err(error) => {
                 self.part("anchor", Health::Lost, vec![format!("{error} ({})", error.code())]);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use recon::State;
 
-use super::{Doctor, Health, SAID_MAX, files};
+use super::{Doctor, Health, NOTES_MAX, files};
 use crate::verify;
 
 impl Doctor {
@@ -14,12 +14,12 @@ impl Doctor {
             let left = |path: &PathBuf| {
                 format!("{} is left over from one that was cut off: remove it", path.display())
             };
-            let says = cut_off.iter().map(left).take(SAID_MAX).collect();
-            self.part("image copies", Health::Sound, says);
+            let notes = cut_off.iter().map(left).take(NOTES_MAX).collect();
+            self.part("image copies", Health::Sound, notes);
         }
         let away = recovery::folders_away(&*self.seam.disk, state);
         for copy in state.image_copies.values() {
-            let mut says = Vec::new();
+            let mut notes = Vec::new();
             let mut folders = copy.files.iter().filter_map(|file| file.path.parent());
             let mount = folders.find(|folder| away.contains(*folder)).map(|folder| {
                 let folder = folder.display();
@@ -30,15 +30,15 @@ impl Doctor {
                 let found = files::look(&*self.seam.disk, &file.path);
                 let path = file.path.display();
                 match (found.bytes, found.what.as_str()) {
-                    (0, _) => says.push(format!("{path} is missing or empty")),
+                    (0, _) => notes.push(format!("{path} is missing or empty")),
                     (bytes, "image copy") if bytes == copy.bytes => {}
                     (bytes, _) => {
                         let wanted = copy.bytes;
-                        says.push(format!("{path} has {bytes} bytes, not {wanted}, or is none"));
+                        notes.push(format!("{path} has {bytes} bytes, not {wanted}, or is none"));
                     }
                 }
             }
-            let health = match says.len() {
+            let health = match notes.len() {
                 0 => Health::Sound,
                 bad if bad < copy.files.len() => Health::Impaired,
                 _ => Health::Lost,
@@ -61,7 +61,7 @@ impl Doctor {
                 }
                 Health::Sound | Health::Unknown => {}
             }
-            self.part(&format!("image copy {number}"), health, says);
+            self.part(&format!("image copy {number}"), health, notes);
         }
     }
 }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use archive::{ArchiveCatalog, CopyFault, Cure, LogBegins};
 use base::{Coded, SystemId};
 use recon::State;
-use seal::{KeyProvider, KeyRing, Passphrase, SealError};
+use seal::{KeyProvider, Keyset, Passphrase, SealError};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use space::Definition;
@@ -65,7 +65,8 @@ pub struct Part {
     /// How it is.
     pub health: Health,
     /// What there is to say, a sentence each.
-    pub says: Vec<String>,
+    #[serde(rename = "says")]
+    pub notes: Vec<String>,
 }
 
 /// Something to do.
@@ -143,8 +144,8 @@ struct Config {
 }
 
 impl Doctor {
-    fn part(&mut self, name: &str, health: Health, says: Vec<String>) {
-        self.diagnosis.parts.push(Part { name: name.into(), health, says });
+    fn part(&mut self, name: &str, health: Health, notes: Vec<String>) {
+        self.diagnosis.parts.push(Part { name: name.into(), health, notes });
     }
 
     fn step(&mut self, what: impl Into<String>, command: Option<Repair>) {
@@ -172,8 +173,8 @@ impl Doctor {
     fn files(&mut self) {
         let found = files::below(&*self.seam.disk, &self.dir);
         if found.is_empty() {
-            let says = vec![format!("{} is empty, or no folder", self.dir.display())];
-            self.part("folder", Health::Lost, says);
+            let notes = vec![format!("{} is empty, or no folder", self.dir.display())];
+            self.part("folder", Health::Lost, notes);
             self.step("Name the folder of a system, or mount the device that holds it.", None);
         }
         self.diagnosis.files = found;
@@ -200,16 +201,16 @@ impl Doctor {
     fn process(&mut self) {
         let Ok(Some(status)) = operator::ask(&self.dir) else { return };
         self.diagnosis.in_use = Some(status.process.pid);
-        let says = vec![format!("process {} has the system open", status.process.pid)];
-        self.part("process", Health::Sound, says);
+        let notes = vec![format!("process {} has the system open", status.process.pid)];
+        self.part("process", Health::Sound, notes);
     }
 
     /// What a restore leaves that was cut off is no system, and cannot be made one.
     fn is_half_restored(&mut self) -> bool {
         let disk = &*self.seam.disk;
         let Some(command) = restore::cut_off(disk, &self.dir) else { return false };
-        let says = "a restore was cut off here before the system was made".to_owned();
-        self.part("folder", Health::Lost, vec![says]);
+        let notes = "a restore was cut off here before the system was made".to_owned();
+        self.part("folder", Health::Lost, vec![notes]);
         let what = "Empty the folder, and the others that holdfast.toml names for the log and for \
                     RECON, and begin the restore again: the archives and copies are as they were.";
         self.step(what, (!command.0.is_empty()).then_some(command));
@@ -224,20 +225,20 @@ impl Doctor {
                 Config { config, is_real: true }
             }
             Err(error) => {
-                let mut says = vec![format!("{error} ({})", error.code())];
+                let mut notes = vec![format!("{error} ({})", error.code())];
                 let mut config = SystemConfig::new(SystemId::default());
                 let path = config.key_file(&self.dir);
-                if let Ok(info) = KeyRing::inspect(&*self.seam.disk, &path) {
+                if let Ok(info) = Keyset::inspect(&*self.seam.disk, &path) {
                     config.system = info.system;
                     self.diagnosis.system = Some(info.system.to_string());
                 }
                 let copies = self.log_folders();
                 if !copies.is_empty() {
-                    says.push(format!("segments of a log stand in {}", copies.join(" and ")));
+                    notes.push(format!("segments of a log stand in {}", copies.join(" and ")));
                     config.log.copies = copies.into_iter().map(PathBuf::from).collect();
                     self.shape_of_log(&mut config);
                 }
-                self.part("configuration", Health::Lost, says);
+                self.part("configuration", Health::Lost, notes);
                 let id = self.diagnosis.system.clone();
                 let what = format!(
                     "Put {CONFIG_FILE} back, or write it anew: system = \"{}\", and the folders, \
@@ -288,9 +289,9 @@ impl Doctor {
         &mut self,
         config: &Config,
         passphrase: Option<&Passphrase>,
-    ) -> Option<Arc<KeyRing>> {
+    ) -> Option<Arc<Keyset>> {
         let path = config.config.key_file(&self.dir);
-        let inspected = KeyRing::inspect(&*self.seam.disk, &path);
+        let inspected = Keyset::inspect(&*self.seam.disk, &path);
         let clear = match inspected {
             Ok(info) => {
                 format!("edition {}, {} keys, system {}", info.edition, info.keys, info.system)
@@ -307,11 +308,11 @@ impl Doctor {
             self.step(what, self.command("doctor", &[]));
             return None;
         };
-        match KeyRing::open(&self.seam, &path, config.config.system, passphrase) {
-            Ok(ring) => {
+        match Keyset::open(&self.seam, &path, config.config.system, passphrase) {
+            Ok(keyset) => {
                 self.diagnosis.keys = true;
                 self.part("key file", Health::Sound, vec![clear]);
-                Some(Arc::new(ring))
+                Some(Arc::new(keyset))
             }
             // Nothing is wrong with the file: what would open it is not there.
             Err(error @ (SealError::WrongPassphrase { .. } | SealError::Token { .. })) => {
@@ -346,30 +347,30 @@ impl Doctor {
         let wanted = [("control file", "control"), ("double-write area", "double-write")];
         for (name, file) in wanted {
             let found = files::look(&*self.seam.disk, &self.dir.join(file));
-            let (health, says) = match (found.bytes, found.version) {
+            let (health, notes) = match (found.bytes, found.version) {
                 (0, _) => (Health::Lost, "it is missing or empty".to_owned()),
                 (bytes, Some(version)) => {
                     (Health::Unknown, format!("{bytes} bytes, layout version {version}"))
                 }
                 (bytes, None) => (Health::Unknown, format!("{bytes} bytes: {}", found.what)),
             };
-            self.part(name, health, vec![says]);
+            self.part(name, health, vec![notes]);
         }
         for folder in config.config.all_log_folders(&self.dir) {
-            let says = match self.seam.disk.list(&folder) {
+            let notes = match self.seam.disk.list(&folder) {
                 Ok(names) => format!("{}: {} files", folder.display(), names.len()),
                 Err(error) => format!("{}: {error}", folder.display()),
             };
-            self.part("log", Health::Unknown, vec![says]);
+            self.part("log", Health::Unknown, vec![notes]);
         }
     }
 
-    fn with_keys(&mut self, config: Config, ring: Arc<KeyRing>) {
-        let keys = Arc::clone(&ring) as Arc<dyn KeyProvider>;
+    fn with_keys(&mut self, config: Config, keyset: Arc<Keyset>) {
+        let keys = Arc::clone(&keyset) as Arc<dyn KeyProvider>;
         let is_real = config.is_real;
         let Ok(lock) = self.seam.disk.lock_folder(&self.dir, LOCK) else { return };
         let seam = self.seam.clone();
-        let stopped = Stopped::around(self.dir.clone(), config.config, ring, seam, lock);
+        let stopped = Stopped::around(self.dir.clone(), config.config, keyset, seam, lock);
         if is_real {
             self.try_part("protection", |doctor| doctor.protection(&stopped));
         }
@@ -394,15 +395,15 @@ impl Doctor {
     /// What the control file binds, and whether the configuration asks for less.
     fn protection(&mut self, stopped: &Stopped) {
         let Some(bound) = &stopped.bound else {
-            let says = "only the control file says what the system's bytes must prove".to_owned();
-            return self.part("protection", Health::Unknown, vec![says]);
+            let notes = "only the control file says what the system's bytes must prove".to_owned();
+            return self.part("protection", Health::Unknown, vec![notes]);
         };
-        let mut says = vec![ProtectionStatus::of(bound).to_string()];
-        says.extend(stopped.lowered_note());
+        let mut notes = vec![ProtectionStatus::of(bound).to_string()];
+        notes.extend(stopped.lowered_note());
         if stopped.lowered.is_empty() {
-            return self.part("protection", Health::Sound, says);
+            return self.part("protection", Health::Sound, notes);
         }
-        self.part("protection", Health::Impaired, says);
+        self.part("protection", Health::Impaired, notes);
         let what = format!(
             "{CONFIG_FILE} asks for less protection than was bound: find out who has changed it, \
              and put it back. If less is wanted, bind it."
@@ -431,16 +432,16 @@ impl Doctor {
                     self.step("One copy of RECON serves; have the other one made anew.", command);
                 }
                 let state = reading.state;
-                let mut says = vec![format!(
+                let mut notes = vec![format!(
                     "{} data sets, {} archives, {} image copies; the log was seen to reach {}",
                     state.sets.len(),
                     state.archives.len(),
                     state.image_copies.len(),
                     state.reached.lsn
                 )];
-                says.extend(forgotten);
-                says.extend(wrong);
-                self.part("RECON", health, says);
+                notes.extend(forgotten);
+                notes.extend(wrong);
+                self.part("RECON", health, notes);
                 Some(state)
             }
             Err(error) => {
@@ -457,8 +458,8 @@ impl Doctor {
         let control = match stopped.control() {
             Ok(control) => control,
             Err(error) => {
-                let says = vec![format!("{error} ({})", error.code())];
-                self.part("control file", Health::Lost, says);
+                let notes = vec![format!("{error} ({})", error.code())];
+                self.part("control file", Health::Lost, notes);
                 let what = "only the control file says where it begins".to_owned();
                 self.part("log", Health::Unknown, vec![what]);
                 if self.diagnosis.in_use.is_some() {
@@ -484,8 +485,8 @@ impl Doctor {
                 Some(survey)
             }
             Err(error) => {
-                let says = vec![format!("{error} ({})", error.code())];
-                self.part("log", Health::Lost, says);
+                let notes = vec![format!("{error} ({})", error.code())];
+                self.part("log", Health::Lost, notes);
                 self.step(error.remedy(), None);
                 self.restore("If the log cannot be brought back", &stopped.config, recon);
                 None
@@ -527,7 +528,7 @@ impl Doctor {
     fn double_write(&mut self, stopped: &Stopped) {
         let found = files::look(&*self.seam.disk, &self.dir.join("double-write"));
         let orderly = stopped.control().is_ok_and(|control| control.orderly);
-        let (health, says) = match (found.bytes, orderly) {
+        let (health, notes) = match (found.bytes, orderly) {
             (0, true) => (Health::Impaired, "it is missing; a start makes it anew"),
             (0, false) => (Health::Lost, "it is missing: a page that a crash tore has no copy"),
             _ if self.is_folder("double-write") => {
@@ -535,7 +536,7 @@ impl Doctor {
             }
             _ => (Health::Sound, "it is there"),
         };
-        self.part("double-write area", health, vec![says.to_owned()]);
+        self.part("double-write area", health, vec![notes.to_owned()]);
     }
 
     /// Whether a folder stands where a file of the system belongs.
@@ -546,23 +547,23 @@ impl Doctor {
     fn data_sets(&mut self, stopped: &Stopped, survey: Option<&LogSurvey>, recon: Option<&State>) {
         let Some(survey) = survey else {
             let known = recon.map(|state| state.sets.values().map(|set| set.name.clone()));
-            let says = match known {
+            let notes = match known {
                 Some(names) => format!("RECON knows {}", names.collect::<Vec<_>>().join(", ")),
                 None => "nothing says which there are".to_owned(),
             };
-            return self.part("data sets", Health::Unknown, vec![says]);
+            return self.part("data sets", Health::Unknown, vec![notes]);
         };
         for (_, definition) in survey.catalog.open() {
-            let (health, says) = self.data_set(stopped, definition, survey.is_orderly());
+            let (health, notes) = self.data_set(stopped, definition, survey.is_orderly());
             if matches!(health, Health::Impaired | Health::Lost) {
                 self.damaged.push(definition.name.clone());
             }
-            self.part(&format!("data set {}", definition.name), health, says);
+            self.part(&format!("data set {}", definition.name), health, notes);
         }
         for Definition { name, .. } in survey.catalog.offline() {
             self.damaged.push(name.clone());
-            let says = vec![status::offline_note(name)];
-            self.part(&format!("data set {name}"), Health::Lost, says);
+            let notes = vec![status::offline_note(name)];
+            self.part(&format!("data set {name}"), Health::Lost, notes);
         }
         let copied = |name: &String| {
             recon.is_some_and(|state| remedy::is_recoverable(state, survey.oldest, name))
@@ -599,22 +600,22 @@ impl Doctor {
             Ok(Some(catalog)) => catalog,
             Ok(None) if is_real => return,
             Ok(None) => {
-                let says = "without the configuration nobody knows where they are".to_owned();
-                return self.part("archives", Health::Unknown, vec![says]);
+                let notes = "without the configuration nobody knows where they are".to_owned();
+                return self.part("archives", Health::Unknown, vec![notes]);
             }
             Err(error) => {
-                let says = vec![format!("{error} ({})", error.code())];
-                return self.part("archives", Health::Unknown, says);
+                let notes = vec![format!("{error} ({})", error.code())];
+                return self.part("archives", Health::Unknown, notes);
             }
         };
-        let mut says = Vec::new();
+        let mut notes = Vec::new();
         if let Some((state, _)) = &others
             && let Err(error) = catalog.expect(state)
         {
-            says.push(format!("{error} ({})", error.code()));
+            notes.push(format!("{error} ({})", error.code()));
         }
         let list = catalog.list();
-        says.push(match (list.first(), list.last()) {
+        notes.push(match (list.first(), list.last()) {
             (Some(first), Some(last)) => format!(
                 "{} archives, from {} up to {}",
                 list.len(),
@@ -624,13 +625,13 @@ impl Doctor {
             _ => "there are none".to_owned(),
         });
         let faults = catalog.faults();
-        says.extend(faults.iter().map(|fault| fault.why.to_string()).take(SAID_MAX));
-        let told =
+        notes.extend(faults.iter().map(|fault| fault.why.to_string()).take(NOTES_MAX));
+        let differences =
             others.map(|(state, log)| self.discords(state, &catalog, log)).unwrap_or_default();
-        says.extend(told.iter().map(ArchiveDiscord::text).take(SAID_MAX));
-        let whole = faults.is_empty() && !told.iter().any(|one| one.needed);
-        self.part("archives", if whole { Health::Sound } else { Health::Impaired }, says);
-        for one in told.iter().filter(|one| one.needed) {
+        notes.extend(differences.iter().map(ArchiveDiscord::text).take(NOTES_MAX));
+        let whole = faults.is_empty() && !differences.iter().any(|one| one.needed);
+        self.part("archives", if whole { Health::Sound } else { Health::Impaired }, notes);
+        for one in differences.iter().filter(|one| one.needed) {
             self.step(one.remedy.clone(), one.repair.first().cloned());
         }
         for fault in faults.iter().filter(|fault| fault.is_foreign()) {
@@ -688,4 +689,4 @@ impl Diagnosis {
 }
 
 /// More sentences of a kind would say nothing new.
-const SAID_MAX: usize = 10;
+const NOTES_MAX: usize = 10;

@@ -9,12 +9,12 @@ impl Doctor {
     pub(super) fn room(&mut self, config: &SystemConfig) {
         for device in room::full(&*self.seam.disk, config, &self.dir) {
             let FullDevice { folder, free_bytes, holds } = &device;
-            let says = format!(
+            let notes = format!(
                 "it is full: {} KiB are left; it holds {}",
                 free_bytes >> 10,
                 holds.join(", ")
             );
-            self.part(&format!("device of {}", folder.display()), Health::Impaired, vec![says]);
+            self.part(&format!("device of {}", folder.display()), Health::Impaired, vec![notes]);
             let step = self.freed_by(&device);
             self.step(step, None);
         }

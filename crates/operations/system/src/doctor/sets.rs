@@ -19,10 +19,10 @@ impl Doctor {
             return (Health::Lost, vec![format!("{} is missing", first.display())]);
         }
         let unit = definition.unit_bytes() as u64;
-        let mut says = vec![format!("{intervals} intervals in {} files", files.len())];
+        let mut notes = vec![format!("{intervals} intervals in {} files", files.len())];
         if let Some((path, len)) = files.iter().find(|(_, len)| !len.is_multiple_of(unit)) {
             // Behind the last whole interval nothing counts; whether one lacks takes reading all.
-            says.push(format!(
+            notes.push(format!(
                 "{} ends within an interval, after {len} bytes: verify tells whether one lacks",
                 path.display()
             ));
@@ -31,17 +31,17 @@ impl Doctor {
             return (Health::Lost, vec![format!("{} was cut to nothing", first.display())]);
         }
         if let Err(error) = verify::header_of(stopped, definition) {
-            says.push(format!("its header does not prove itself: {error}"));
-            return (Health::Impaired, says);
+            notes.push(format!("its header does not prove itself: {error}"));
+            return (Health::Impaired, notes);
         }
         let health = match verify::sample_of(stopped, definition, intervals) {
-            Ok(sample) => self.sampled(&sample, intervals, orderly, &mut says),
+            Ok(sample) => self.sampled(&sample, intervals, orderly, &mut notes),
             Err(error) => {
-                says.push(format!("its intervals could not be looked at: {error}"));
+                notes.push(format!("its intervals could not be looked at: {error}"));
                 Health::Unknown
             }
         };
-        (health, says)
+        (health, notes)
     }
 
     fn sampled(
@@ -49,21 +49,21 @@ impl Doctor {
         sample: &verify::Sample,
         intervals: u32,
         orderly: bool,
-        says: &mut Vec<String>,
+        notes: &mut Vec<String>,
     ) -> Health {
         let verify::Sample { looked, wrong, first } = sample;
         if let Some(first) = first {
             let what = format!("{wrong} of {looked} intervals do not prove themselves: {first}");
             // What is being written, or was torn by a crash, is whole again in a moment.
             let is_certain = orderly && self.diagnosis.in_use.is_none();
-            says.push(match is_certain {
+            notes.push(match is_certain {
                 true => what,
                 false => format!("{what}; that may be a write in flight: verify tells"),
             });
             return if is_certain { Health::Impaired } else { Health::Unknown };
         }
         if looked < &intervals {
-            says.push(format!(
+            notes.push(format!(
                 "{looked} of them were looked at and prove themselves; verify looks at all"
             ));
             return Health::Unknown;

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::SystemId;
-use seal::{KeyProvider, KeyRing, Passphrase};
+use seal::{KeyProvider, Keyset, Passphrase};
 use seam::Seam;
 use seam::disk::{HeldLock, make_dir};
 use seam::fresh::replace_small;
@@ -39,7 +39,7 @@ pub use sharing::InUse;
 pub use verbs::{EngineRun, EngineVerb, EngineVerified, VerifiedSet};
 
 use crate::config::{CONFIG_FILE, EngineSettings};
-use crate::key_ring::{LABELS, open_keys};
+use crate::keyset::{LABELS, open_keys};
 use crate::lock::{absolute, lock};
 use crate::operator::needs_proof;
 use crate::protocol::{Listener, Refusal, Request, Served, Server, Talk};
@@ -58,7 +58,7 @@ struct Inner {
     dir: PathBuf,
     config: SystemConfig,
     settings: EngineSettings,
-    keys: Arc<KeyRing>,
+    keys: Arc<Keyset>,
     store: EngineStore,
     seam: Seam,
     notes: Vec<String>,
@@ -75,7 +75,7 @@ impl EngineSystem {
     /// whose schema must not be there.
     ///
     /// # Errors
-    /// [`SystemError::Occupied`], an unusable configuration, whatever engine and key ring say.
+    /// [`SystemError::Occupied`], an unusable configuration, whatever engine and keyset say.
     pub fn init(
         seam: &Seam,
         dir: &Path,
@@ -186,9 +186,9 @@ impl EngineSystem {
         &self.inner.dir
     }
 
-    /// The key ring.
+    /// The keyset.
     #[must_use]
-    pub fn keys(&self) -> &Arc<KeyRing> {
+    pub fn keys(&self) -> &Arc<Keyset> {
         &self.inner.keys
     }
 
@@ -237,8 +237,8 @@ fn make(
     let disk = seam.disk.as_ref();
     let (path, id) = (config.key_file(dir), config.system);
     let keys = match &options.token {
-        None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,
-        Some(place) => KeyRing::create_in_token(seam, &path, id, passphrase, place)?,
+        None => Keyset::create(seam, &path, id, passphrase, options.cost)?,
+        Some(place) => Keyset::create_in_token(seam, &path, id, passphrase, place)?,
     };
     for label in LABELS {
         keys.add_label(label)?;
@@ -282,7 +282,7 @@ impl Served for EngineSystem {
         EngineSystem::guests(self)
     }
 
-    fn keys(&self) -> &KeyRing {
+    fn keys(&self) -> &Keyset {
         EngineSystem::keys(self)
     }
 

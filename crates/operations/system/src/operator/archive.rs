@@ -57,13 +57,13 @@ fn archiver(system: &System) -> Result<&Archiver, Refusal> {
     system.archiver().ok_or_else(|| SystemError::from(none()).into())
 }
 
-fn told(error: ArchiveError) -> Refusal {
+fn refusal_of(error: ArchiveError) -> Refusal {
     SystemError::from(error).into()
 }
 
 /// Archives what was logged so far.
 pub(super) fn now(system: &System) -> Result<Vec<ArchiveStatus>, Refusal> {
-    let made = archiver(system)?.archive_now().map_err(told)?;
+    let made = archiver(system)?.archive_now().map_err(refusal_of)?;
     Ok(made.iter().map(ArchiveStatus::of).collect())
 }
 
@@ -81,7 +81,7 @@ fn discords(system: &System, which: &WhichArchives) -> Result<Vec<ArchiveDiscord
     let mut found = audit::in_use(system.kernel(), archiver.catalog(), &mut { state });
     found.retain(|one| which.first_group.is_none_or(|group| one.from.0 == group));
     let away = recovery::folders_away(&*system.kernel().seam().disk, &state());
-    let mut told = Vec::new();
+    let mut listed = Vec::new();
     for discord in &found {
         let mut one = ArchiveDiscord::of(system.dir(), &state(), &away, discord);
         let repaired = match discord.cure {
@@ -93,9 +93,9 @@ fn discords(system: &System, which: &WhichArchives) -> Result<Vec<ArchiveDiscord
             Ok(how) => one.repaired = how,
             Err(why) => one.why = format!("{}; it cannot be repaired: {why}", one.why),
         }
-        told.push(one);
+        listed.push(one);
     }
-    Ok(told)
+    Ok(listed)
 }
 
 /// What was done to what was wrong with an archive, if anything; or why it could not be done.
@@ -159,7 +159,7 @@ pub(super) fn verify(
         let recorded = |one: &recon::Archive| one.first_group == group;
         let is_known = catalog.faults().iter().any(known) || state.archives.values().any(recorded);
         if archives.is_empty() && !is_known {
-            return Err(told(ArchiveError::NoSuch { group }));
+            return Err(refusal_of(ArchiveError::NoSuch { group }));
         }
     }
     let mut found = catalog.faults();
@@ -168,7 +168,7 @@ pub(super) fn verify(
     let total = archives.len() as u64;
     for (number, copy) in archives.iter().enumerate() {
         talk.progress("archive", number as u64, total, "files")?;
-        found.extend(catalog.verify(copy.info.from).map_err(told)?);
+        found.extend(catalog.verify(copy.info.from).map_err(refusal_of)?);
     }
     let mut faults = Vec::new();
     for fault in found {
@@ -194,7 +194,7 @@ pub(super) fn verify(
 fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<ArchiveFault> {
     let catalog = archiver.catalog();
     let found = catalog.damaged_accumulations().into_iter();
-    let told = found.map(|(path, error)| {
+    let listed = found.map(|(path, error)| {
         let deleted = repair.then(|| catalog.delete_damaged(&path, &**archiver.registry()));
         let (why, repaired) = match deleted {
             None => (format!("{error}; the archives it was made of serve instead"), None),
@@ -203,7 +203,7 @@ fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<ArchiveFault> {
         };
         ArchiveFault { first_group: 0, file: path.display().to_string(), why, repaired }
     });
-    told.collect()
+    listed.collect()
 }
 
 /// A folder of the archive.
@@ -216,7 +216,7 @@ pub struct ArchiveFolder {
 
 /// Begins anew in a folder whose archives are lost.
 pub(super) fn begin(system: &System, asked: &ArchiveFolder) -> Result<Vec<ArchiveStatus>, Refusal> {
-    archiver(system)?.begin_anew(&system.dir().join(&asked.folder)).map_err(told)?;
+    archiver(system)?.accept_empty(&system.dir().join(&asked.folder)).map_err(refusal_of)?;
     list(system)
 }
 
@@ -236,10 +236,12 @@ pub(super) fn delete(
             let mut one = catalog.list();
             one.retain(|copy| copy.info.from == group);
             if one.is_empty() && unread.is_empty() {
-                return Err(told(ArchiveError::NoSuch { group }));
+                return Err(refusal_of(ArchiveError::NoSuch { group }));
             }
             let mut asked = one.iter().filter(|_| which.check);
-            asked.try_for_each(|copy| catalog.may_go(copy.info.from, &**registry)).map_err(told)?;
+            asked
+                .try_for_each(|copy| catalog.may_go(copy.info.from, &**registry))
+                .map_err(refusal_of)?;
             one
         }
         None => {
@@ -257,12 +259,12 @@ pub(super) fn delete(
             Err(ArchiveError::NoSuch { .. }) if by_policy => {}
             // An image copy that has been begun since needs it.
             Err(ArchiveError::Needed { .. }) if by_policy => kept.push(copy.info.from),
-            deleted => deleted.map_err(told)?,
+            deleted => deleted.map_err(refusal_of)?,
         }
     }
     archives.retain(|copy| !kept.contains(&copy.info.from));
     if by_policy && !which.check {
-        catalog.delete_accumulations(&**registry).map_err(told)?;
+        catalog.delete_accumulations(&**registry).map_err(refusal_of)?;
     }
     let deleted = unread.into_iter().chain(archives.iter().map(ArchiveStatus::of)).collect();
     let stays = stays.map(|(from, Kept { why, advice })| {
@@ -299,7 +301,7 @@ fn delete_unread(system: &System, which: &WhichArchives) -> Result<Vec<ArchiveSt
             true => catalog.unread_may_go(one.from, &**registry),
             false => catalog.delete_unread(one.from, &**registry),
         }
-        .map_err(told)?;
+        .map_err(refusal_of)?;
         Ok(ArchiveStatus::of_unread(one, &state))
     });
     gone.collect()
@@ -369,7 +371,7 @@ pub fn accumulate(
     if let Some(refusal) = ended {
         return Err(refusal);
     }
-    let made = made.map_err(told)?;
+    let made = made.map_err(refusal_of)?;
     let name = |id: &DataSetId| system.kernel().set(*id).map(|set| set.name().to_owned());
     Ok(vec![AccumulationStatus {
         sets: made.info.sets.iter().filter_map(name).collect(),

@@ -36,7 +36,7 @@ pub struct CopyBack {
     pub bytes: u64,
 }
 
-fn told(error: LogError) -> Refusal {
+fn refusal_of(error: LogError) -> Refusal {
     SystemError::from(uow::UowError::from(error)).into()
 }
 
@@ -96,7 +96,7 @@ pub(super) fn resync(
         if let Some(refusal) = ended {
             return Err(refusal);
         }
-        let (bytes, folder) = (bytes.map_err(told)?, info.path.display().to_string());
+        let (bytes, folder) = (bytes.map_err(refusal_of)?, info.path.display().to_string());
         back.push(CopyBack { copy: copy + 1, folder, bytes });
     }
     Ok(back)
@@ -127,5 +127,5 @@ fn relocate(system: &System, number: u8, folder: &Path) -> Result<(), Refusal> {
         }
     })?;
     let keep = || changed.write(disk).map_err(|error| error.to_string());
-    log.relocate(copy, folder, keep).map_err(told)
+    log.relocate(copy, folder, keep).map_err(refusal_of)
 }

@@ -27,7 +27,7 @@ mod verbs;
 use std::path::Path;
 use std::sync::Arc;
 
-use seal::KeyRing;
+use seal::Keyset;
 use seam::Seam;
 use serde_json::Value;
 
@@ -90,7 +90,7 @@ impl Served for System {
         System::guests(self)
     }
 
-    fn keys(&self) -> &KeyRing {
+    fn keys(&self) -> &Keyset {
         System::keys(self)
     }
 

@@ -54,7 +54,7 @@ pub(super) fn change(
         settings = log.clone();
     });
     if let Some(why) = wrong {
-        return Err(told(LogError::Config { why }));
+        return Err(refusal_of(LogError::Config { why }));
     }
     let changed = changed?;
     let folders = settings.stripe_folders(system.dir());
@@ -66,7 +66,7 @@ pub(super) fn change(
     });
     match (outcome, ended) {
         (Err(_), Some(refusal)) => return Err(refusal),
-        (outcome, _) => outcome.map_err(told)?,
+        (outcome, _) => outcome.map_err(refusal_of)?,
     }
     let folders = all_folders(system, &settings);
     let notes = notes(system, &folders);
@@ -75,7 +75,7 @@ pub(super) fn change(
     Ok(ChangedStripes { before, stripes: asked.stripes, folders, notes })
 }
 
-fn told(error: LogError) -> Refusal {
+fn refusal_of(error: LogError) -> Refusal {
     SystemError::from(uow::UowError::from(error)).into()
 }
 

@@ -213,7 +213,7 @@ fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
     let place = Place::new();
     let system = place.open();
     let request = br#"{"verb":"keys delete","arguments":{"label":"X","generation":1}}"#;
-    let keys = crate::look_at_key_ring(&place.seam, &place.dir, &phrase()).unwrap();
+    let keys = crate::read_keyset(&place.seam, &place.dir, &phrase()).unwrap();
     let code = |answer| match answer {
         Answer::Error(refusal) => refusal.code,
         other => panic!("{other:?}"),
@@ -229,7 +229,7 @@ fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
     let other = keys.prove(&[&third[..], b"another request"].concat());
     assert_eq!(code(answer_to(&stream, &other)), "HFY030");
     let elsewhere = Place::new();
-    let keys = crate::look_at_key_ring(&elsewhere.seam, &elsewhere.dir, &phrase()).unwrap();
+    let keys = crate::read_keyset(&elsewhere.seam, &elsewhere.dir, &phrase()).unwrap();
     let (stream, fourth) = challenged(&place, request);
     let foreign = keys.prove(&[&fourth[..], request].concat());
     assert_eq!(code(answer_to(&stream, &foreign)), "HFY030");

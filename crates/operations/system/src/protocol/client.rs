@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use seal::{KeyRing, Passphrase};
+use seal::{Keyset, Passphrase};
 use seam::Seam;
 use seam::socket::Peer;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use super::exchange::{self, Respond};
 use super::line::{self, Answer, LINE_BYTES_MAX, Proven};
 use super::{OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::SystemError;
-use crate::key_ring::look_at_key_ring;
+use crate::keyset::read_keyset;
 use crate::status::{ProcessStatus, RunningStatus, SystemStatus};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -61,24 +61,24 @@ pub fn call_and_answer<E: From<Refusal>>(
 ) -> Result<Option<Value>, E> {
     let found = || reach(dir).map_err(|error| Refusal::from(unanswered(dir, error)));
     let Some(stream) = found()? else { return Ok(None) };
-    let said = converse(&stream, request, None, (&mut *tell, &mut *respond))?;
-    if let Said::Done(answer) = said {
+    let reply = converse(&stream, request, None, (&mut *tell, &mut *respond))?;
+    if let Reply::Done(answer) = reply {
         return Ok(Some(answer));
     }
     drop(stream);
     // A person who types, and the stretching, take longer than the system waits for a proof.
-    let keys = look_at_key_ring(seam, dir, &passphrase()?).map_err(Refusal::from)?;
+    let keys = read_keyset(seam, dir, &passphrase()?).map_err(Refusal::from)?;
     let Some(stream) = found()? else { return Ok(None) };
     match converse(&stream, request, Some(&keys), (tell, respond))? {
-        Said::Done(answer) => Ok(Some(answer)),
-        Said::Prove => {
+        Reply::Done(answer) => Ok(Some(answer)),
+        Reply::Prove => {
             Err(Refusal::from(OperatorError::Unproven { verb: request.verb.clone() }).into())
         }
     }
 }
 
 /// What a system says at last.
-enum Said {
+enum Reply {
     /// The result.
     Done(Value),
     /// It wants a proof, which nobody has given it.
@@ -141,8 +141,8 @@ pub(crate) fn asked(dir: &Path) -> io::Result<Option<Value>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let tell = &mut |_: &Progress| {};
     match converse(&stream, &Request::new("status"), None, (tell, &mut no_answer)) {
-        Ok(Said::Done(status)) => Ok(Some(status)),
-        Ok(Said::Prove) => Err(invalid("it wants the passphrase to say how it is".into())),
+        Ok(Reply::Done(status)) => Ok(Some(status)),
+        Ok(Reply::Prove) => Err(invalid("it wants the passphrase to say how it is".into())),
         Err(refusal) => Err(invalid(refusal.message)),
     }
 }
@@ -159,9 +159,9 @@ fn obeys(caller: u32, server: u32) -> Result<(), OperatorError> {
 fn converse(
     stream: &UnixStream,
     request: &Request,
-    keys: Option<&KeyRing>,
+    keys: Option<&Keyset>,
     (tell, answer_to): (&mut dyn FnMut(&Progress), Respond<'_>),
-) -> Result<Said, Refusal> {
+) -> Result<Reply, Refusal> {
     let broken = |error: io::Error| OperatorError::Broken { why: error.to_string() };
     let line = line::write(request).map_err(broken)?;
     // Who is turned away may have been answered before the request is through.
@@ -177,9 +177,9 @@ fn converse(
                 obeys(rustix::process::geteuid().as_raw(), server)?;
                 exchange::respond(stream, &mut reader, &ask, &mut *answer_to).map_err(broken)?;
             }
-            Answer::Done(result) => return Ok(Said::Done(result)),
+            Answer::Done(result) => return Ok(Reply::Done(result)),
             Answer::Prove(challenge) => {
-                let Some(keys) = keys else { return Ok(Said::Prove) };
+                let Some(keys) = keys else { return Ok(Reply::Prove) };
                 let why = || "what is to be proven is no number".to_owned();
                 let challenge = line::unhex(&challenge);
                 let challenge = challenge.ok_or_else(|| OperatorError::Broken { why: why() })?;
@@ -237,9 +237,9 @@ mod tests {
             let (mut client, _) = listener.accept().unwrap();
             let ask = Ask { question: Value::from("read /etc/shadow"), bytes: 0, answered: true };
             client.write_all(&line::write(&Answer::Ask(ask)).unwrap()).unwrap();
-            let mut heard = String::new();
-            client.read_to_string(&mut heard).unwrap();
-            assert_eq!(heard.lines().count(), 1, "the request alone: {heard}");
+            let mut received = String::new();
+            client.read_to_string(&mut received).unwrap();
+            assert_eq!(received.lines().count(), 1, "the request alone: {received}");
         })
         .unwrap();
         waits.recv().unwrap();

@@ -190,18 +190,18 @@ mod tests {
         let theirs = client.try_clone().unwrap();
         let answers = seam::thread::spawn("client", move || {
             let mut reader = BufReader::new(&theirs);
-            let mut told = Vec::new();
+            let mut asked = Vec::new();
             for _ in 0..2 {
                 let line = line::next(&mut reader, line::LINE_BYTES_MAX).unwrap().unwrap();
                 let Ok(Answer::Ask(ask)) = line::read_answer(&line) else { panic!("{line:?}") };
                 let mut answer = |question: &Value, given: &[u8], back: &mut Vec<u8>| {
-                    told.push(question.clone());
+                    asked.push(question.clone());
                     back.extend(given.iter().rev());
                     Ok(json!({ "got": given.len() }))
                 };
                 respond(&theirs, &mut reader, &ask, &mut answer).unwrap();
             }
-            assert_eq!(told, [json!("note"), json!("turn")]);
+            assert_eq!(asked, [json!("note"), json!("turn")]);
         })
         .unwrap();
         asker.tell(&"note", b"x").unwrap();

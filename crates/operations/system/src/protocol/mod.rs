@@ -119,12 +119,12 @@ pub trait Listener {
     ///
     /// # Errors
     /// [`OperatorError::Gone`], [`OperatorError::Stopping`]: the verb shall end.
-    fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError>;
+    fn report_progress(&mut self, progress: &Progress) -> Result<(), OperatorError>;
 
     /// Whether the verb shall go on.
     ///
     /// # Errors
-    /// As for [`Listener::hear`].
+    /// As for [`Listener::report_progress`].
     fn check(&mut self) -> Result<(), OperatorError>;
 
     /// The way to ask the client; `None` for somebody in this process.
@@ -165,7 +165,7 @@ impl<'a> Talk<'a> {
         }
         self.last = Some(now);
         let (object, unit) = (object.to_owned(), unit.to_owned());
-        self.listener.hear(&Progress { object, done, total, unit })?;
+        self.listener.report_progress(&Progress { object, done, total, unit })?;
         self.check()
     }
 
@@ -198,7 +198,7 @@ pub fn done(result: &impl Serialize) -> Result<Value, Refusal> {
 pub(crate) struct Here<'a>(pub(crate) &'a mut dyn FnMut(&Progress));
 
 impl Listener for Here<'_> {
-    fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError> {
+    fn report_progress(&mut self, progress: &Progress) -> Result<(), OperatorError> {
         (self.0)(progress);
         Ok(())
     }

@@ -15,7 +15,7 @@ use seam::thread::JoinHandle;
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
 use super::{Asker, CLIENTS_MAX, Listener, OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::{Guests, SystemError};
-use seal::KeyRing;
+use seal::Keyset;
 use seam::Seam;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ const PATIENCE_TO_TELL: Duration = Duration::from_secs(30);
 pub(crate) trait Served: Send + Sync {
     fn dir(&self) -> &Path;
     fn guests(&self) -> &Arc<Guests>;
-    fn keys(&self) -> &KeyRing;
+    fn keys(&self) -> &Keyset;
     fn seam(&self) -> &Seam;
     fn has_verb(&self, name: &str) -> bool;
     /// Whether what is asked is only for whoever proves that he knows the keys.
@@ -54,8 +54,8 @@ impl Server {
         let listener = Arc::new(listener);
         let ended = Arc::new(AtomicBool::new(false));
         let mut host = Host { system, ended: Arc::clone(&ended), clients: Vec::new() };
-        let heard = Arc::clone(&listener);
-        let body = move || host.serve(&heard);
+        let received = Arc::clone(&listener);
+        let body = move || host.serve(&received);
         let thread = Some(seam::thread::spawn("operator", body).map_err(failed)?);
         Ok(Server { listener, file, ended, thread })
     }
@@ -222,7 +222,7 @@ struct Line<'a> {
 }
 
 impl Listener for Line<'_> {
-    fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError> {
+    fn report_progress(&mut self, progress: &Progress) -> Result<(), OperatorError> {
         let answer = Answer::Progress(progress.clone());
         tell(self.stream, &answer).map_err(|_| OperatorError::Gone)
     }

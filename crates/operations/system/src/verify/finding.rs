@@ -266,9 +266,9 @@ impl Verifier {
             let remedy = format!("{none}: stop the system, and build index {name} of {database}.");
             return (remedy, vec![self.command("index build", &[database, name])]);
         }
-        let anew = self.made_anew(name);
+        let recreated = self.recreated(name);
         let mut remedy =
-            format!("{none}: `holdfast recon rebuild` may find one; otherwise {anew}.");
+            format!("{none}: `holdfast recon rebuild` may find one; otherwise {recreated}.");
         if !starts {
             remedy += &format!(
                 " If it keeps the system from starting, `holdfast restart DIR --without {name} \
@@ -279,7 +279,7 @@ impl Verifier {
     }
 
     /// What is done for a data set that nothing brings back.
-    fn made_anew(&self, name: &str) -> String {
+    fn recreated(&self, name: &str) -> String {
         let dropped = format!("`holdfast sets drop DIR {name} --yes`");
         let database = name.split('.').next().unwrap_or_default();
         let is_known = |state: &recon::State| state.databases.contains_key(database);

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
-use seam::plant::{Plant, planted};
+use seam::failpoint::{Failpoint, armed};
 use wal::{Log, LostGroup, ProofStep, Scanned};
 
 use super::{Finding, Phase, Repair, Verifier, Watch};
@@ -73,7 +73,7 @@ impl Verifier {
             let nowhere = damage.len() - headers >= copies && !log.is_elsewhere(number);
             let meaning = nowhere.then(|| meaning(system, number));
             for (path, offset, what) in damage {
-                if planted(Plant::DamageOverlooked) || !met.insert((path.clone(), offset)) {
+                if armed(Failpoint::DamageOverlooked) || !met.insert((path.clone(), offset)) {
                     continue;
                 }
                 let finding = self.group(number, (path, offset, what), meaning.as_ref());
@@ -322,7 +322,7 @@ pub(super) fn repair(
         }
     }
     let Some(last) = lost.last() else {
-        done += &make_anew(system, talk)?;
+        done += &recreate(system, talk)?;
         return Ok(done);
     };
     if give_up {
@@ -346,7 +346,7 @@ pub(super) fn repair(
 }
 
 /// Makes copies anew that lack a file; what was done, in words.
-fn make_anew(system: &System, talk: &mut Talk<'_>) -> Result<String, Refusal> {
+fn recreate(system: &System, talk: &mut Talk<'_>) -> Result<String, Refusal> {
     let log = system.kernel().log();
     let copies: BTreeSet<u8> = log.missing_files().into_iter().map(|(copy, _)| copy).collect();
     let mut done = String::new();

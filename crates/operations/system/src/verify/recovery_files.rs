@@ -126,11 +126,11 @@ impl Verifier {
                 let disk = site.seam.disk.as_ref();
                 self.copies_away = recovery::folders_away(disk, &reading.state);
                 self.recon = Some(reading.state);
-                let told = wrong.into_iter().map(|Wrong { file, what, of_crash }| {
+                let findings = wrong.into_iter().map(|Wrong { file, what, of_crash }| {
                     let remedy = "The other copy has everything.";
                     (finding(file, what, remedy, repair.clone()), of_crash)
                 });
-                told.collect()
+                findings.collect()
             }
             Err(error) => {
                 let [file, _] = site.setup.paths();
@@ -293,22 +293,22 @@ impl Verifier {
             None => audit::stopped(catalog, &state, self.log_begins),
         };
         for discord in &found {
-            let told = ArchiveDiscord::of(&self.dir, &state, &self.copies_away, discord);
-            if !told.needed {
-                self.note(format!("{}; no recovery needs it", told.text()));
+            let findings = ArchiveDiscord::of(&self.dir, &state, &self.copies_away, discord);
+            if !findings.needed {
+                self.note(format!("{}; no recovery needs it", findings.text()));
                 continue;
             }
             self.find(Finding {
                 object: match discord.cure {
                     Cure::Mount => "folder of the archive".to_owned(),
-                    _ => format!("archive from group {}", told.first_group),
+                    _ => format!("archive from group {}", findings.first_group),
                 },
                 file: discord.path.clone(),
                 offset: None,
                 interval: None,
-                what: told.why,
-                remedy: told.remedy,
-                repair: told.repair,
+                what: findings.why,
+                remedy: findings.remedy,
+                repair: findings.repair,
             });
         }
     }

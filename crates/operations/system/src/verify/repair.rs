@@ -124,15 +124,15 @@ fn copy_again(system: &System, number: u32, talk: &mut Talk<'_>) -> Result<Strin
     let copy = copy.ok_or(SystemError::NoSuchCopy { number })?;
     let (seam, keys) = (system.kernel().seam(), system.copy_keys());
     let (mut good, mut bad) = (None, Vec::new());
-    let mut told = Ok(());
+    let mut reported = Ok(());
     for file in &copy.files {
         let object = file.path.display().to_string();
         let whole = CopyFiles::verify(seam, &file.path, &keys, &mut |done, total| {
-            if told.is_ok() {
-                told = talk.progress(&object, done >> 20, total >> 20, "MiB");
+            if reported.is_ok() {
+                reported = talk.progress(&object, done >> 20, total >> 20, "MiB");
             }
         });
-        told.clone()?;
+        reported.clone()?;
         match whole {
             Ok(info) if info.tag == copy.tag => good = Some(&file.path),
             _ => bad.push(&file.path),

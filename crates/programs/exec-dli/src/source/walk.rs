@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::file::File;
 use super::lines::Format;
-use super::old::{Old, old};
+use super::obsolete::{Obsolete, obsolete};
 use super::words::{Kind, Token};
 use crate::code;
 use crate::diagnostic::Diagnostic;
@@ -181,7 +181,7 @@ impl Walker<'_> {
 
     /// Says so if a word is of OS/VS COBOL.
     fn old(&mut self, file: usize, tokens: &[Token], at: usize) {
-        let Some(Old { what, help }) = old(tokens, at) else { return };
+        let Some(Obsolete { what, help }) = obsolete(tokens, at) else { return };
         let message = format!("{what} of OS/VS COBOL, which the compiler does not know");
         let wrong = self.found.files[file].wrong(code::OLD, &tokens[at], message, help);
         self.say(*wrong);
@@ -285,8 +285,8 @@ impl Walker<'_> {
         // A member that is not there is the compiler's to complain about.
         let Some(member) = member else { return end };
         self.copies += 1;
-        let (code, message, help) = if let Some(ring) = self.ring(name) {
-            (code::COPY_RING, ring, "Let no member copy itself, not even through others.")
+        let (code, message, help) = if let Some(closed) = self.closed(name) {
+            (code::COPY_CYCLE, closed, "Let no member copy itself, not even through others.")
         } else if self.way.len() > DEPTH {
             let message = format!("the COPY of {name} is the {DEPTH}th within another");
             (code::COPY_LIMIT, message, "Copy the member from a place that is less deep.")
@@ -303,7 +303,7 @@ impl Walker<'_> {
     }
 
     /// What is wrong with copying a member that has itself led here.
-    fn ring(&self, name: &str) -> Option<String> {
+    fn closed(&self, name: &str) -> Option<String> {
         let names = || self.way[1..].iter().map(|file| &self.found.files[*file].name[..]);
         let begin = names().position(|other| other.eq_ignore_ascii_case(name))?;
         let between: Vec<&str> = names().skip(begin + 1).collect();
@@ -320,8 +320,8 @@ impl Walker<'_> {
     }
 
     fn say(&mut self, wrong: Diagnostic) {
-        let said = &self.found.diagnostics;
-        if said.len() < MOST && !said.contains(&wrong) {
+        let earlier = &self.found.diagnostics;
+        if earlier.len() < MOST && !earlier.contains(&wrong) {
             self.found.diagnostics.push(wrong);
         }
     }

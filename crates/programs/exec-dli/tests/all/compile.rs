@@ -89,7 +89,7 @@ fn compile(folder: &Path, arguments: &[&str]) -> Output {
     process.output().expect("cobc runs and ends")
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -105,8 +105,8 @@ fn every_program_compiles() {
         put(&folder, file, &translation);
         let free = if file == "free.cbl" { "-free" } else { "-fixed" };
         let output = compile(&folder, &["-C", free, file]);
-        assert!(output.status.success(), "{file}: {}", said(&output));
-        assert_eq!(said(&output), "", "{file}");
+        assert!(output.status.success(), "{file}: {}", output_text(&output));
+        assert_eq!(output_text(&output), "", "{file}");
     }
 }
 
@@ -136,7 +136,7 @@ fn the_longest_command_compiles() {
     let folder = folder("longest");
     put(&folder, file, &translation);
     let output = compile(&folder, &["-m", file]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn messages_name_the_line_of_the_command() {
     let source = source.replace("TO RETURN-CODE", "TO RETURN-NODE");
     let translation = translate(source.as_bytes(), &Options { file, is_free: false }, &Folder);
     put(&folder, file, &translation);
-    let output = said(&compile(&folder, &["-C", file]));
+    let output = output_text(&compile(&folder, &["-C", file]));
     // Two commands, and a plain statement between them.
     for line in ["teller.cbl:36: error", "teller.cbl:35: error", "teller.cbl:47: error"] {
         assert!(output.contains(line), "{line} in {output}");
@@ -208,14 +208,14 @@ fn a_running_program_passes_what_its_commands_say() {
     std::fs::write(folder.join("HFEXDLI.c"), STUB).expect("the stub");
     for arguments in [["-m", "HFEXDLI.c"], ["-x", "teller.cbl"]] {
         let output = compile(&folder, &arguments);
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", output_text(&output));
     }
     let mut program = limited(folder.join("teller"));
     program.current_dir(&folder).env("COB_LIBRARY_PATH", ".");
     let output = program.output().expect("the program runs");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!(lines.len(), 5, "{printed} {}", said(&output));
+    assert_eq!(lines.len(), 5, "{printed} {}", output_text(&output));
     assert_eq!(output.status.code(), Some(5), "the program goes on behind its commands");
     let (function, ssas) = call(lines[0]);
     assert_eq!(function, "GHU ");

@@ -97,6 +97,6 @@ fn every_word_that_the_mainframe_does_not_reserve_may_be_a_name() {
     let mut compile = Process::new("cobc");
     compile.current_dir(&folder).arg(format!("-conf={CONFIGURATION_NAME}"));
     let output = compile.args(["-fsyntax-only", "allwords.cbl"]).output().expect("cobc runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{printed}");
 }

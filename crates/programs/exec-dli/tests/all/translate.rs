@@ -214,13 +214,13 @@ fn a_ring_of_members_is_named_where_it_closes_and_followed_no_further() {
         ("Third", third),
     ]));
     let made = translate(program("COPY FIRST.").as_bytes(), &OPTIONS, &copies);
-    let said = |at: usize| {
+    let printed = |at: usize| {
         let wrong = &made.diagnostics[at];
         (wrong.code, &wrong.file[..], wrong.line, &wrong.message[..])
     };
-    let ring = "member FIRST copies itself through SECOND, third";
-    assert_eq!(said(0), ("HFX005", "third", 2, ring));
-    assert_eq!(said(1), ("HFX005", "third", 3, "member Third copies itself"));
+    let closed = "member FIRST copies itself through SECOND, third";
+    assert_eq!(printed(0), ("HFX005", "third", 2, closed));
+    assert_eq!(printed(1), ("HFX005", "third", 3, "member Third copies itself"));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn every_code_is_provoked() {
     let mut check = |code: &str, source: &str| {
         let made = translate(source.as_bytes(), &OPTIONS, &copies);
         let first = made.diagnostics.first();
-        assert_eq!(first.map(|said| said.code), Some(code), "{source}\n{first:?}");
+        assert_eq!(first.map(|printed| printed.code), Some(code), "{source}\n{first:?}");
         provoked.push(code.to_owned());
     };
     for (code, body) in WRONG {
@@ -272,8 +272,8 @@ fn what_only_os_vs_cobol_knows_is_named_with_what_to_write() {
         ("MOVE CURRENT-DATE TO TODAY", "CURRENT-DATE", "FROM DATE"),
         ("IF A MOVE TIME-OF-DAY TO B", "TIME-OF-DAY", "FROM TIME"),
     ] {
-        let said = translated(&format!("{body}.")).diagnostics;
-        let [one] = said.as_slice() else { panic!("{body}: {said:?}") };
+        let printed = translated(&format!("{body}.")).diagnostics;
+        let [one] = printed.as_slice() else { panic!("{body}: {printed:?}") };
         assert_eq!((one.code, one.line, one.len), ("HFX009", 6, word.len()), "{body}");
         assert_eq!(one.column, 12 + body.find(word).unwrap(), "{body}");
         assert!(one.help.contains(help) && one.message.contains("OS/VS COBOL"), "{one}");

@@ -40,11 +40,11 @@ impl Module {
         // may run programs asks us to run; whatever it does, it does as this process.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         // What the loader said, such as the symbol that is missing, is the error's source.
-        let said = |error: libloading::Error| match std::error::Error::source(&error) {
+        let cause = |error: libloading::Error| match std::error::Error::source(&error) {
             Some(source) => source.to_string(),
             None => error.to_string(),
         };
-        library.map(|library| Module(library, path.to_owned())).map_err(said)
+        library.map(|library| Module(library, path.to_owned())).map_err(cause)
     }
 
     /// The entry of a name. Libraries that this one needs are searched, too, when a name is asked

@@ -8,12 +8,12 @@
 
 #![allow(unsafe_code)]
 
-mod low;
+mod low_memory;
 mod mark;
-mod reach;
+mod program_memory;
 mod shared;
 
-pub(crate) use low::Rooms;
+pub(crate) use low_memory::Rooms;
 pub(crate) use mark::Mark;
-pub(crate) use reach::Reach;
+pub(crate) use program_memory::ProgramMemory;
 pub(crate) use shared::{Shared, inherited, inherited_socket};

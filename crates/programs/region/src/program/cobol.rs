@@ -22,7 +22,7 @@ use super::copies::{Copied, Folders, file_names};
 use super::facts::Facts;
 use super::foreign::translated_for;
 use super::messages::{Shown, for_people};
-use super::statuses::told;
+use super::statuses::with_statuses;
 use super::storage::{KEEPS_ORDER, placed};
 use super::{
     COMPILED_NAME, Digest, FACTS, Language, OBJECT, Prepared, Translated, Untranslated, Workshop,
@@ -184,12 +184,12 @@ impl Workshop<'_> {
         translate.args(["-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
         translate.args(&work.translated.options);
-        let said = self.checked(translate.arg(COMPILED_NAME), work)?;
+        let complaints = self.checked(translate.arg(COMPILED_NAME), work)?;
         let mut warnings = work.translated.warnings.clone();
-        if !warnings.is_empty() && !said.is_empty() {
+        if !warnings.is_empty() && !complaints.is_empty() {
             warnings.push('\n');
         }
-        warnings.push_str(&said);
+        warnings.push_str(&complaints);
         self.write(&folder.join(HEADER), header(work).as_bytes())?;
         let storage_of_all = self.place_storage(folder)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;
@@ -202,7 +202,7 @@ impl Workshop<'_> {
         let copied = work.members.values().map(|copied| &copied.text[..]);
         let texts: Vec<&[u8]> = [&work.translated.text[..]].into_iter().chain(members).collect();
         let texts: Vec<&[u8]> = texts.into_iter().chain(copied).collect();
-        let c_source = told(&c_source, &storage_of_all, &texts);
+        let c_source = with_statuses(&c_source, &storage_of_all, &texts);
         let c_source = c_source.replace("cob_cmp_packed_int (", "hf_cmp_packed_int (");
         self.write(&folder.join(TRANSLATION), c_source.as_bytes())?;
         let mut build = self.compiler(folder);
@@ -253,7 +253,7 @@ impl Workshop<'_> {
     }
 
     fn messages(&self, output: &Output, work: &Compilation<'_>) -> String {
-        let said = String::from_utf8_lossy(&output.stderr);
+        let complaints = String::from_utf8_lossy(&output.stderr);
         let laid_out: Vec<(String, &Copied)> = work
             .members
             .iter()
@@ -265,6 +265,6 @@ impl Workshop<'_> {
             original: &copied.path,
             text: &copied.text,
         });
-        for_people(&said, &std::iter::once(own).chain(copied).collect::<Vec<_>>())
+        for_people(&complaints, &std::iter::once(own).chain(copied).collect::<Vec<_>>())
     }
 }

@@ -21,7 +21,7 @@ use seam::disk::Open;
 use super::{Digest, Workshop};
 use crate::error::RegionError;
 
-const SAYS: &str = "says";
+const DESCRIPTION: &str = "says";
 /// Words in the names of programs that start another compiler.
 const WRAPPERS: [&str; 2] = ["ccache", "distcc"];
 /// What variables begin with that change what a compiler says, or which one it is.
@@ -38,28 +38,28 @@ impl Workshop<'_> {
         let identity = self.identity(compiler, word);
         let folder = identity.as_ref().map(|one| self.cache.join(format!("compiler-{one}")));
         if let Some(folder) = &folder
-            && self.is_sound(folder, &[SAYS])
-            && let Ok(said) = self.read(&folder.join(SAYS))
+            && self.is_sound(folder, &[DESCRIPTION])
+            && let Ok(description) = self.read(&folder.join(DESCRIPTION))
         {
-            return Ok(said);
+            return Ok(description);
         }
-        let said = self.run(seam::process::command(compiler).arg(word), source)?;
+        let description = self.run(seam::process::command(compiler).arg(word), source)?;
         if let Some(folder) = &folder
-            && said.status.success()
+            && description.status.success()
             // One that was replaced meanwhile may have said it.
             && self.identity(compiler, word) == identity
         {
             // What cannot be kept is asked for again.
-            let _ = self.keep_words(folder, &said.stdout);
+            let _ = self.keep_words(folder, &description.stdout);
         }
-        Ok(said.stdout)
+        Ok(description.stdout)
     }
 
-    fn keep_words(&self, folder: &Path, said: &[u8]) -> Result<(), RegionError> {
+    fn keep_words(&self, folder: &Path, description: &[u8]) -> Result<(), RegionError> {
         let new = self.begin(folder)?;
         let kept = self
-            .write(&new.join(SAYS), said)
-            .and_then(|()| self.publish(&new, folder, &[SAYS.to_owned()]));
+            .write(&new.join(DESCRIPTION), description)
+            .and_then(|()| self.publish(&new, folder, &[DESCRIPTION.to_owned()]));
         if kept.is_err() {
             self.discard(&new);
         }

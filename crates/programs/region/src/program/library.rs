@@ -165,15 +165,15 @@ impl Workshop<'_> {
             digest.add(&bytes);
             files.insert(format!("{name}.so"), bytes);
         }
-        let shelf = self.cache.join(format!("lib-{}", digest.name()));
+        let published = self.cache.join(format!("lib-{}", digest.name()));
         let names: Vec<String> = files.keys().cloned().collect();
-        if !self.is_sound(&shelf, &names) {
-            let folder = self.begin(&shelf)?;
+        if !self.is_sound(&published, &names) {
+            let folder = self.begin(&published)?;
             for (name, bytes) in &files {
                 self.write(&folder.join(name), bytes)?;
             }
-            self.publish(&folder, &shelf, &names)?;
+            self.publish(&folder, &published, &names)?;
         }
-        Ok(Some(shelf))
+        Ok(Some(published))
     }
 }

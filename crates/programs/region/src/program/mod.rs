@@ -16,15 +16,15 @@
 mod c;
 mod cards;
 mod cobol;
+mod compiled_files;
 mod compiler;
 mod copies;
 mod elf;
 mod facts;
 mod foreign;
-mod kept;
 mod library;
 mod messages;
-mod shelf;
+mod program_cache;
 mod statuses;
 mod storage;
 
@@ -33,10 +33,10 @@ use std::process::{Command, Output};
 
 use seam::disk::{Disk, read_small};
 
+pub use self::compiled_files::{Cleared, clear};
 pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
-pub use self::kept::{Cleared, clear};
 pub use self::library::Library;
-pub use self::shelf::{Found, Shelf};
+pub use self::program_cache::{Found, ProgramCache};
 use crate::error::RegionError;
 use crate::masks::Order;
 

@@ -53,7 +53,11 @@ struct Items {
 
 /// The C source with a line for each file, if a SELECT names items. `storage` are the declarations
 /// of each program's items, by the name of the file that it includes.
-pub(super) fn told(c_source: &str, storage: &BTreeMap<String, String>, texts: &[&[u8]]) -> String {
+pub(super) fn with_statuses(
+    c_source: &str,
+    storage: &BTreeMap<String, String>,
+    texts: &[&[u8]],
+) -> String {
     let mut items = BTreeMap::new();
     texts.iter().for_each(|text| find_items(text, &mut items));
     if items.is_empty() {
@@ -239,10 +243,10 @@ static cob_field f_11\t= {2, b_11 + 4, &a_2};\t/* LIST-STATUS */
   h_LISTED->select_name = (const char *)\"LISTED\";
   h_LISTED->flag_select_features = 1;
 ";
-        let made = told(c_source, &storage, &[SOURCE]);
+        let made = with_statuses(c_source, &storage, &[SOURCE]);
         let lines: Vec<&str> = made.lines().filter(|line| line.contains("hf_known")).collect();
         let expected = ["  hf_known (h_KEYED, &f_8, b_9);", "  hf_known (h_LISTED, NULL, NULL);"];
         assert_eq!(lines, expected);
-        assert_eq!(told(c_source, &storage, &[]), c_source);
+        assert_eq!(with_statuses(c_source, &storage, &[]), c_source);
     }
 }

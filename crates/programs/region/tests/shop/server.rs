@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use definitions::Function;
-use holdfast_region::shape::{
-    DatabaseShape, FieldShape, GsamShape, NO_NAME, Name, PcbKind, PcbShape, SegmentShape, name,
+use holdfast_region::layout::{
+    DatabaseLayout, FieldLayout, GsamLayout, NO_NAME, Name, PcbKind, PcbLayout, SegmentLayout, name,
 };
 use holdfast_region::{Ending, Failure, Feedback, IoFeedback, Reply, Request, Server};
 use seam::disk::{Create, Disk, File, Open};
@@ -15,7 +15,7 @@ pub(crate) const SEGMENT_BYTES: usize = 30;
 
 /// The server.
 pub(crate) struct Shop {
-    shapes: Vec<PcbShape>,
+    layouts: Vec<PcbLayout>,
     customers: Vec<[u8; SEGMENT_BYTES]>,
     at: Option<usize>,
     saved: Vec<Vec<u8>>,
@@ -47,7 +47,7 @@ impl Shop {
             segment
         };
         Shop {
-            shapes: shapes(),
+            layouts: layouts(),
             customers: (1..=5).map(customer).collect(),
             at: None,
             saved: vec![b"SAVED BY THE SHOP".to_vec(), b"42".to_vec()],
@@ -171,8 +171,8 @@ impl Shop {
 }
 
 impl Server for Shop {
-    fn pcbs(&self) -> &[PcbShape] {
-        &self.shapes
+    fn pcbs(&self) -> &[PcbLayout] {
+        &self.layouts
     }
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
@@ -194,24 +194,24 @@ impl Server for Shop {
     }
 }
 
-fn shapes() -> Vec<PcbShape> {
-    let fields = vec![FieldShape { name: name("CUSTKEY"), len: 6 }];
-    let segments = vec![SegmentShape {
+fn layouts() -> Vec<PcbLayout> {
+    let fields = vec![FieldLayout { name: name("CUSTKEY"), len: 6 }];
+    let segments = vec![SegmentLayout {
         name: name("CUSTOMER"),
         bytes_max: SEGMENT_BYTES as u16,
         variable: false,
         key_path: 6,
         fields,
     }];
-    let database = DatabaseShape {
+    let database = DatabaseLayout {
         dbd: name("SHOPDB"),
         organization: name("HIDAM"),
         options: *b"A   ",
         key_max: 6,
         segments,
     };
-    let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: true };
-    let of = |title: Name, area_max, kind| PcbShape { name: title, listed: true, area_max, kind };
+    let gsam = GsamLayout { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: true };
+    let of = |title: Name, area_max, kind| PcbLayout { name: title, listed: true, area_max, kind };
     vec![
         of(name("IOPCB"), 64, PcbKind::Io(IoFeedback::default())),
         of(name("SHOP"), SEGMENT_BYTES as u32, PcbKind::Database(database)),

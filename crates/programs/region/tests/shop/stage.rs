@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use holdfast_region::bmp::{Connection, Door, Schedule};
+use holdfast_region::layout::PcbLayout;
 use holdfast_region::program::{Library, Prepared, Workshop};
-use holdfast_region::shape::PcbShape;
 use holdfast_region::{
     Dd, Embedded, Ending, ExecDli, Failure, Files, Link, Order, Preprocessor, RegionError, Reply,
     Request, Server, Trace, guest, host,
@@ -100,7 +100,7 @@ impl Schedule for Shops {
 struct Slow(Shop, Arc<Mutex<()>>);
 
 impl Server for Slow {
-    fn pcbs(&self) -> &[PcbShape] {
+    fn pcbs(&self) -> &[PcbLayout] {
         self.0.pcbs()
     }
 
@@ -191,21 +191,21 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
 pub(crate) fn perform() {
     let Ok(folder) = std::env::var(STAGE) else { return };
     let folder = PathBuf::from(folder);
-    let said = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let link: Box<dyn Link> = match said("STAGE_FAR") {
+    let printed = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let link: Box<dyn Link> = match printed("STAGE_FAR") {
         Some(_) => {
             let connection = Connection::open(&folder.join("socket"), b"the shop");
             Box::new(connection.expect("a connection"))
         }
         None => Box::new(Embedded::new(Box::new(Shop::new(&folder.join("log"))))),
     };
-    let program = PathBuf::from(said("STAGE_PROGRAM").expect("a program"));
-    let trace = said("STAGE_TRACE")
+    let program = PathBuf::from(printed("STAGE_PROGRAM").expect("a program"));
+    let trace = printed("STAGE_TRACE")
         .map(|_| Trace::create(&RealDisk::new(), &folder.join("trace.jsonl")).expect("a trace"));
     let job = guest::Job {
         program: prepare(&program).expect("a program"),
-        entry: said("STAGE_ENTRY"),
-        order: said("STAGE_ORDER").map(|_| Order::Native),
+        entry: printed("STAGE_ENTRY"),
+        order: printed("STAGE_ORDER").map(|_| Order::Native),
         parm: Some("the parm".to_owned()),
         trace,
         commands: Some(Box::new(ExecDli::new("SHOPPSB"))),

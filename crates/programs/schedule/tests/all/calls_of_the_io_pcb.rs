@@ -220,7 +220,7 @@ fn maxq_counts_calls_with_q_up_to_the_sync_point() {
 #[test]
 fn the_io_pcb_names_the_user_and_the_moment() {
     use region::Server as _;
-    use region::shape::{PcbKind, name};
+    use region::layout::{PcbKind, name};
     let shop = Shop::new("user");
     let io = |options: Options| {
         let schedule = shop.schedule(ALONE, options).expect("a schedule");
@@ -287,10 +287,10 @@ fn an_area_that_is_too_short_is_said_in_the_aib() {
             room,
         };
         let fields = AibFields::default();
-        let (_, said) = caller.0.call_with_aib(&call, &fields).expect("an answer");
+        let (_, printed) = caller.0.call_with_aib(&call, &fields).expect("an answer");
         let name = String::from_utf8_lossy(name);
-        assert_eq!((said.return_code, said.reason), (0x104, 0x20C), "{name}");
-        assert!(said.area_used as usize > room, "{name}: {}", said.area_used);
+        assert_eq!((printed.return_code, printed.reason), (0x104, 0x20C), "{name}");
+        assert!(printed.area_used as usize > room, "{name}: {}", printed.area_used);
     }
     assert_eq!(caller.get(2, b"GNP ", &[b"ORDER    "]).status, *b"  ", "parentage stays");
     caller.abend();

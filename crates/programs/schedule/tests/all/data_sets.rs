@@ -119,11 +119,12 @@ impl Stage {
         let report = host::run(&mut command, &files, begun).expect("a process");
         drop(watch);
         door.close();
-        let said = read(&path("sysout"));
+        let printed = read(&path("sysout"));
         // The harness of the tests writes to the same output.
-        let from = said.find("running 1 test").map_or(0, |at| at + "running 1 test\n".len());
-        let said = said[from..].trim_start().replace("test data_sets::program_process ... ", "");
-        let lines = said.lines().map(|line| format!("{}\n", line.trim_end()));
+        let from = printed.find("running 1 test").map_or(0, |at| at + "running 1 test\n".len());
+        let printed =
+            printed[from..].trim_start().replace("test data_sets::program_process ... ", "");
+        let lines = printed.lines().map(|line| format!("{}\n", line.trim_end()));
         (lines.collect(), report.ended)
     }
 }
@@ -159,13 +160,13 @@ fn files_and_calls_are_committed_and_backed_out_together() {
         "Q",
         "E",
     ];
-    let (said, ended) = stage.run(&cards);
+    let (printed, ended) = stage.run(&cards);
     let expected = "\
 OPEN 35
 NEW 00
 OPEN 35
 ";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(printed.starts_with(expected), "{printed}");
     assert_eq!(ended, Ended::Normal { return_code: 0 });
 }
 
@@ -178,7 +179,7 @@ fn a_program_changes_clusters_and_databases_in_one_unit_of_work() {
     let catalog = stage.hall.0.catalogs.get(&stage.hall.0.store, &Seam::real().clock);
     seed(&catalog.expect("a catalog"));
     let cards = ["O", "W AA01ANNA", "C", "W BB01BERT", "B", "W CC01ANNA", "L", "E"];
-    let (said, ended) = stage.run(&cards);
+    let (printed, ended) = stage.run(&cards);
     let expected = "\
 OPEN 00
 WRITE 00 ISRT <  >
@@ -190,15 +191,15 @@ HAS 0000SEED
 HAS AA01ANNA
 HAS CC01ANNA
 ";
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
     assert_eq!(ended, Ended::Normal { return_code: 0 });
     assert_eq!(stage.hall.0.customers().len(), 2);
     // An abend takes back what came after the last commit, of both.
-    let (said, ended) = stage.run(&["O", "W DD01DORA", "A", "E"]);
-    assert_eq!(said, "OPEN 00\nWRITE 00 ISRT <  >\n");
+    let (printed, ended) = stage.run(&["O", "W DD01DORA", "A", "E"]);
+    assert_eq!(printed, "OPEN 00\nWRITE 00 ISRT <  >\n");
     let Ended::Abend(abend) = ended else { panic!("{ended:?}") };
     assert_eq!(abend.code, "U0778");
-    let (said, _) = stage.run(&["O", "L", "R     ANNA", "X", "X", "R     DORA", "Q", "S", "E"]);
+    let (printed, _) = stage.run(&["O", "L", "R     ANNA", "X", "X", "R     DORA", "Q", "S", "E"]);
     let expected = "\
 OPEN 00
 HAS 0000SEED
@@ -213,7 +214,7 @@ SORTED CC01ANNA
 SORTED AA01ANNA
 SORTED 0000SEED
 ";
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
     assert_eq!(stage.hall.0.customers().len(), 2);
 }
 
@@ -237,7 +238,7 @@ fn files_of_the_machine_are_closed_at_the_programs_end() {
         return;
     }
     let stage = Stage::new("data-sets-machine");
-    let (said, ended) = stage.run(&["M", "E"]);
+    let (printed, ended) = stage.run(&["M", "E"]);
     let expected = "\
 SLOT 00 two
 DELETE 00
@@ -247,7 +248,7 @@ FOOT
 GONE 00
 GONE 35
 ";
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
     assert_eq!(ended, Ended::Normal { return_code: 0 });
     assert_eq!(read(&stage.folder.join("listing")), "left open\n");
 }

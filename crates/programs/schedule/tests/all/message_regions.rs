@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::Shop;
-use crate::support::desk::{Clerk, Desk, Sent, message};
+use crate::support::memory_messages::{MemoryMessages, MessageQueues, Sent, message};
 use holdfast_schedule::{Options, RegionKind};
 use queue_manager::QueueManager;
 use region::host::{Ended, Report};
-use region::program::{Library, Shelf};
+use region::program::{Library, ProgramCache};
 use region::{Abend, Dd, Files, Limit, MessageRegion, Preprocessor, ProgramToRun, Reserve, worker};
 use seam::Seam;
 use seam::family::Process;
@@ -41,7 +41,7 @@ fn region_process() {
 
 pub(crate) struct Hall {
     pub(crate) shop: Shop,
-    pub(crate) desk: Arc<Mutex<Desk>>,
+    pub(crate) message_queues: Arc<Mutex<MessageQueues>>,
     /// Its programs' queues, if they have any.
     pub(crate) manager: Option<QueueManager<ModelStore>>,
     region: MessageRegion,
@@ -86,12 +86,12 @@ impl Hall {
         let files = Files::prepare(&*seam.disk, dds, &[], &library, &shop.folder);
         let files = files.expect("files");
         let region = MessageRegion::start(&reserve, &seam.clock, &files).expect("a region");
-        let (desk, manager, took) = (Arc::default(), None, Duration::ZERO);
-        Hall { shop, desk, manager, region, took, processes }
+        let (message_queues, manager, took) = (Arc::default(), None, Duration::ZERO);
+        Hall { shop, message_queues, manager, region, took, processes }
     }
 
     pub(crate) fn send(&self, texts: &[&str]) {
-        self.desk.lock().inputs.push_back(message(texts));
+        self.message_queues.lock().inputs.push_back(message(texts));
     }
 
     pub(crate) fn run(&mut self, program: &ProgramToRun) -> Report {
@@ -101,7 +101,7 @@ impl Hall {
         if let Some(manager) = &self.manager {
             schedule = schedule.with_queues(Arc::new(manager.clone()), "anna");
         }
-        let clerk = Clerk::new(&self.desk, &[(1, "PRINTER")]);
+        let clerk = MemoryMessages::new(&self.message_queues, &[(1, "PRINTER")]);
         let clock = Seam::real().clock;
         let begun = clock.monotonic();
         let server = Box::new(schedule.with_messages(Box::new(clerk)));
@@ -125,7 +125,7 @@ impl Hall {
 
     /// What was sent since this was asked last.
     fn sent(&self) -> Vec<Sent> {
-        std::mem::take(&mut self.desk.lock().sent)
+        std::mem::take(&mut self.message_queues.lock().sent)
     }
 
     pub(crate) fn texts(&self) -> Vec<String> {
@@ -138,12 +138,12 @@ pub(crate) fn program(name: &str) -> ProgramToRun {
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("schedule-programs");
     let headers = folder.join("../../../../messages/mqm/include");
     let include = vec![headers.join("cobol"), headers];
-    let shelf = Shelf::new(&Seam::real().disk, vec![folder], include, cache);
+    let program_cache = ProgramCache::new(&Seam::real().disk, vec![folder], include, cache);
     let translate = Preprocessor::default();
-    let found = shelf.find(&translate, name).unwrap_or_else(|error| panic!("{error}"));
-    let again = shelf.find(&translate, name).expect("it was found");
+    let found = program_cache.find(&translate, name).unwrap_or_else(|error| panic!("{error}"));
+    let again = program_cache.find(&translate, name).expect("it was found");
     assert!(again.warnings.is_empty(), "said once: {:?}", again.warnings);
-    assert!(shelf.find(&translate, "NOBODY").is_err());
+    assert!(program_cache.find(&translate, "NOBODY").is_err());
     let (program, library) = (found.program, found.library);
     let (entry, order, psb) = (None, None, "TELLER".to_owned());
     ProgramToRun { program, library, entry, order, psb, limit: None }
@@ -246,10 +246,10 @@ fn a_program_that_runs_away_is_ended_by_its_limit_or_from_outside() {
     assert!(!stopper.end_program(Abend { code: "S222".into(), text: "nothing runs".into() }));
     let why = Abend { code: "S222".to_owned(), text: "the operator has ended it".to_owned() };
     let expected = why.clone();
-    let desk = Arc::clone(&hall.desk);
+    let message_queues = Arc::clone(&hall.message_queues);
     let thread = seam::thread::spawn("operator", move || {
         let clock = Seam::real().clock;
-        while !desk.lock().inputs.is_empty() {
+        while !message_queues.lock().inputs.is_empty() {
             clock.sleep(Duration::from_millis(5));
         }
         clock.sleep(Duration::from_millis(20));
@@ -320,7 +320,7 @@ fn a_process_that_never_becomes_ready_is_told() {
     let Ended::NotStarted(Abend { code, text }) = &report.ended else { panic!("{report}") };
     assert_eq!(code, "HFR017");
     assert!(text.contains("was not ready in time"), "{text}");
-    assert_eq!(hall.desk.lock().events, ["backed out"]);
+    assert_eq!(hall.message_queues.lock().events, ["backed out"]);
 }
 
 #[test]

@@ -13,21 +13,21 @@ use mqi::wire::{Connecting, Object, Posting, Request, Wanted};
 use queue_manager::objects::Kind;
 use queue_manager::options::value::{get, open, put};
 use queue_manager::{ObjectName, Outcome, QueueManager, Reason};
-use region::shape::PcbShape;
+use region::layout::PcbLayout;
 use region::{Abend, Client, DirectCall, Embedded, Ending, Failure, Reply, Server};
 use seam::sync::Mutex;
 use store_suite::model::ModelStore;
 
-use crate::support::desk::{Clerk, Desk, message};
+use crate::support::memory_messages::{MemoryMessages, MessageQueues, message};
 use crate::support::{ALONE, Caller, Shop};
 
 type Shared = Arc<Mutex<Schedule<ModelStore>>>;
 
 /// A schedule that is called in two ways.
-struct Both(Shared, Vec<PcbShape>);
+struct Both(Shared, Vec<PcbLayout>);
 
 impl Server for Both {
-    fn pcbs(&self) -> &[PcbShape] {
+    fn pcbs(&self) -> &[PcbLayout] {
         &self.1
     }
 
@@ -84,9 +84,9 @@ impl Program {
         let manager: Arc<dyn Managed<ModelStore>> = Arc::new(manager.clone());
         let schedule = shop.schedule(ALONE, options).expect("a schedule");
         let schedule = more(schedule.with_queues(manager, "anna"));
-        let shapes = schedule.pcbs().to_vec();
+        let layouts = schedule.pcbs().to_vec();
         let schedule = Arc::new(Mutex::new(schedule));
-        let server = Both(Arc::clone(&schedule), shapes);
+        let server = Both(Arc::clone(&schedule), layouts);
         let caller = Caller(Client::new(Box::new(Embedded::new(Box::new(server)))));
         Program { caller, schedule, asked: Arc::default() }
     }
@@ -278,11 +278,11 @@ fn a_program_whose_input_comes_as_messages_connects_anew_behind_each_sync_point(
     let shop = Shop::new("queues-mpp");
     let manager = manager(&shop, &["ORDERS"]);
     let inputs = ["one", "two", "three"].iter().map(|input| message(&[input])).collect();
-    let desk = Arc::new(Mutex::new(Desk { inputs, ..Desk::default() }));
+    let message_queues = Arc::new(Mutex::new(MessageQueues { inputs, ..MessageQueues::default() }));
     let options =
         Options { kind: RegionKind::Mpp, transaction: "TELL".to_owned(), ..Options::default() };
     let mut program = Program::with(&shop, &manager, options, |schedule| {
-        schedule.with_messages(Box::new(Clerk::new(&desk, &[(1, "PRINTER")])))
+        schedule.with_messages(Box::new(MemoryMessages::new(&message_queues, &[(1, "PRINTER")])))
     });
     assert_eq!(program.caller.get(0, b"GU  ", &[]).status, *b"  ");
     // Without any work in the store the next get of a message is a sync point all the same.

@@ -20,14 +20,14 @@ fn play(stage: &Stage, table: &[(&str, &str)]) {
     input.write_all(format!("{requests}.\n").as_bytes()).expect("the program reads it");
     drop(input);
     let output = seam::process::finish(child, LONG).expect("it ends");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    let mut said = said.lines().map(str::trim_end);
+    let mut printed = printed.lines().map(str::trim_end);
     for (at, (request, expected)) in table.iter().enumerate() {
-        let found = said.next().unwrap_or("nothing");
+        let found = printed.next().unwrap_or("nothing");
         assert_eq!(found, *expected, "request {at}: {request} {errors}");
     }
-    assert_eq!(said.next(), None);
+    assert_eq!(printed.next(), None);
 }
 
 /// Six records, written in any order.
@@ -271,9 +271,9 @@ fn files_that_the_run_time_has_made_are_read_as_before_and_replaced_by_ours() {
     assert_ne!(&theirs[..4], b"redb");
     let program = stage.compile("ixread", With::Library);
     let output = stage.run(&program, &[]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(
-        said.lines().map(str::trim_end).collect::<Vec<_>>(),
+        printed.lines().map(str::trim_end).collect::<Vec<_>>(),
         ["00", "00 AA0001RED one", "00 BB0001BLUEtwo", "00 CC0001BLUEfour", "10", "00"]
     );
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -311,9 +311,9 @@ fn a_kill_leaves_a_file_of_whole_requests() {
     child.kill().expect("it runs");
     seam::process::wait(&mut child, LONG).expect("it ends");
     let output = seam::process::finish(run("READ"), LONG).expect("it ends");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
-    assert_eq!((lines[0], lines[2]), ("OPEN 00", "CLOSE 00"), "{said}");
-    let count = lines[1].strip_prefix("SAME ").unwrap_or_else(|| panic!("{said}"));
-    assert!(count.parse::<u64>().is_ok_and(|count| count > 0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    assert_eq!((lines[0], lines[2]), ("OPEN 00", "CLOSE 00"), "{printed}");
+    let count = lines[1].strip_prefix("SAME ").unwrap_or_else(|| panic!("{printed}"));
+    assert!(count.parse::<u64>().is_ok_and(|count| count > 0), "{printed}");
 }

@@ -5,9 +5,9 @@ use crate::stage::{Stage, With};
 #[test]
 fn relative_files_number_their_records() {
     let stage = Stage::new("relative");
-    let said = stage.play("relative", With::Library, &[]);
+    let printed = stage.play("relative", With::Library, &[]);
     let numbers: String = (1..=12).map(|at| format!("NUMBER {at:04} 00\n")).collect();
-    let rest = said.strip_prefix(&numbers).unwrap_or_else(|| panic!("{said}"));
+    let rest = printed.strip_prefix(&numbers).unwrap_or_else(|| panic!("{printed}"));
     let expected = "\
 open             00
 read 5           00
@@ -48,9 +48,9 @@ rewrite 14       23
 00 8 08
 00 9 09
 ";
-    let (all, last) = rest.rsplit_once("14").unwrap_or_else(|| panic!("{said}"));
+    let (all, last) = rest.rsplit_once("14").unwrap_or_else(|| panic!("{printed}"));
     assert_eq!(all, expected);
-    assert!(last.starts_with(" "), "the key has no room for 10: {said}");
+    assert!(last.starts_with(" "), "the key has no room for 10: {printed}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn relative_files_are_read_by_programs_without_the_library() {
 #[test]
 fn indexed_files_of_the_machine_start_by_part_of_a_key() {
     let stage = Stage::new("indexed");
-    let said = stage.play("indexed", With::Library, &[]);
+    let printed = stage.play("indexed", With::Library, &[]);
     let expected = "\
 missing          35
 output           00
@@ -84,5 +84,5 @@ not there        23
 delete           00
 close twice      42
 ";
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
 }

@@ -149,11 +149,11 @@ fn programs_in_c_use_clusters_as_vsam_has_them() {
     let program = compile_c(&stage, "rpl");
     let folder = stage.path("").display().to_string();
     let name = "//#VSAM.#CICS.BANK/ACCOUNT";
-    let said = run(
+    let printed = run(
         &program,
         &[("HOLDFAST_OWNER_BANK", &folder), ("HOLDFAST_SYSTEM", &folder), ("DD_ACCOUNT", name)],
     );
-    assert_eq!(said, REQUESTS);
+    assert_eq!(printed, REQUESTS);
 }
 
 #[test]

@@ -17,8 +17,8 @@ fn printed_files_have_the_bytes_that_the_run_time_writes() {
     let [ours, theirs] = [With::Library, With::RunTime].map(|with| {
         let stage = Stage::new(&format!("print-{with:?}"));
         stage.write("TFILE", b"short\n\nexactly 12 b\r\nmuch too long a line\nno end");
-        let said = stage.play("print", with, &[]);
-        (said, stage.bytes("LFILE"), stage.bytes("SFILE"))
+        let printed = stage.play("print", with, &[]);
+        (printed, stage.bytes("LFILE"), stage.bytes("SFILE"))
     });
     assert_eq!(String::from_utf8_lossy(&ours.1), String::from_utf8_lossy(&theirs.1));
     assert_eq!(String::from_utf8_lossy(&ours.2), String::from_utf8_lossy(&theirs.2));

@@ -57,8 +57,8 @@ fn every_request_has_the_status_of_its_files_state() {
     assert_eq!(stage.play("seqstat", With::Library, &[]), STATUSES);
     // The run time's own files agree but where they refuse to rewrite a record of the same length.
     let native = Stage::new("seqstat-n");
-    let said = native.play("seqstat", With::RunTime, &[]);
-    let differ = said.lines().zip(STATUSES.lines()).filter(|(theirs, ours)| theirs != ours);
+    let printed = native.play("seqstat", With::RunTime, &[]);
+    let differ = printed.lines().zip(STATUSES.lines()).filter(|(theirs, ours)| theirs != ours);
     let differ: Vec<_> = differ.collect();
     assert_eq!(differ, [("same length      44", "same length      00"), ("11111", "33333")]);
     for name in ["AFILE", "OFILE"] {
@@ -71,8 +71,8 @@ fn every_request_has_the_status_of_its_files_state() {
 fn record_descriptor_words_count_themselves() {
     let stage = Stage::new("rdw");
     let path = stage.path("words").display().to_string();
-    let said = stage.play("seqstat", With::Library, &[("VFILE", &format!("{path},rdw"))]);
-    assert_eq!(said, STATUSES);
+    let printed = stage.play("seqstat", With::Library, &[("VFILE", &format!("{path},rdw"))]);
+    assert_eq!(printed, STATUSES);
     let bytes = stage.bytes("words");
     assert_eq!((&bytes[..9], &bytes[9..13]), (&b"\0\x09\0\x0033333"[..], &b"\0\x18\0\0"[..]));
     assert_eq!(bytes.len(), 9 + 24);
@@ -80,8 +80,8 @@ fn record_descriptor_words_count_themselves() {
 
 #[test]
 fn sort_reads_and_writes_the_same_files() {
-    let said = Stage::new("sorts").play("sorts", With::Library, &[]);
-    assert_eq!(said, "ALPHA\nBRAVO\nCHARLIE\n00\n");
+    let printed = Stage::new("sorts").play("sorts", With::Library, &[]);
+    assert_eq!(printed, "ALPHA\nBRAVO\nCHARLIE\n00\n");
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn files_are_concatenated() {
     stage.write("two", b"BBBBBBBBBBCCCCCCCCCC");
     stage.write("VFILE", b"");
     let [one, two] = ["one", "two"].map(|name| stage.path(name).display().to_string());
-    let said = stage.play("cut", With::Library, &[("AFILE", &format!("{one}:{two}"))]);
+    let printed = stage.play("cut", With::Library, &[("AFILE", &format!("{one}:{two}"))]);
     let read = "00 AAAAAAAAAA<\n00 BBBBBBBBBB<\n00 CCCCCCCCCC<\n10 CCCCCCCCCC<\n";
-    assert!(said.starts_with(read), "{said}");
-    let said = stage.play("cut", With::Library, &[("AFILE", &format!("{one}:{two}x"))]);
+    assert!(printed.starts_with(read), "{printed}");
+    let printed = stage.play("cut", With::Library, &[("AFILE", &format!("{one}:{two}x"))]);
     // OPEN has said 35: the program has no other file.
-    assert!(!said.contains("AAAA"), "one of them is not there: {said}");
+    assert!(!printed.contains("AAAA"), "one of them is not there: {printed}");
 }

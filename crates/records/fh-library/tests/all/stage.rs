@@ -51,8 +51,8 @@ impl Stage {
             cobc.arg("-fcallfh=HOLDFASTFH").arg("-L").arg(library()).arg("-lholdfast_fh");
         }
         let output = seam::process::output(&mut cobc, LONG).expect("cobc is installed");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name} does not compile: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name} does not compile: {printed}");
         program
     }
 
@@ -70,8 +70,8 @@ impl Stage {
     pub(crate) fn play(&self, name: &str, with: With, dds: &[(&str, &str)]) -> String {
         let program = self.compile(name, with);
         let output = self.run(&program, dds);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name} with {with:?}: {} {said}", output.status);
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name} with {with:?}: {} {printed}", output.status);
         lines_of(&output.stdout)
     }
 }

@@ -103,8 +103,8 @@ pub fn leave(status: i32) -> ! {
 /// # Safety
 /// `item` is null or leads to 6 bytes.
 pub unsafe fn tell_feedback(item: *mut u8) {
-    let said = HANDLER.lock().as_ref().map_or([0; 3], Handler::feedback);
-    let [return_code, function, feedback] = said;
+    let last = HANDLER.lock().as_ref().map_or([0; 3], Handler::feedback);
+    let [return_code, function, feedback] = last;
     if !item.is_null() {
         let bytes = [0, return_code, 0, function, 0, feedback];
         // SAFETY: as this function's callers promise.

@@ -12,7 +12,7 @@
 //! and by the table in which libcob looks for a routine whose name is in a data item.
 //!
 //! Invariants:
-//! 1. A file of a system is never written, made, renamed or deleted ([`seam::spared`]).
+//! 1. A file of a system is never written, made, renamed or deleted ([`seam::system_files`]).
 //! 2. Names are those of SELECT: only DDs lead elsewhere. A data set is none of these files.
 //! 3. What is made is for nobody else to read.
 //! 4. A file that is copied to itself stays as it is.
@@ -131,12 +131,12 @@ pub fn rename() -> c_int {
     })
 }
 
-/// Opens the file of the first parameter; with `anew` it is made, or emptied.
+/// Opens the file of the first parameter; with `creates` it is made, or emptied.
 ///
 /// # Safety
 /// `access` is null or leads to a byte, `handle` is null or leads to 4.
 #[allow(clippy::disallowed_methods)] // programs' files are no part of a system
-pub unsafe fn open(access: *const u8, handle: *mut u8, anew: bool) -> c_int {
+pub unsafe fn open(access: *const u8, handle: *mut u8, creates: bool) -> c_int {
     if access.is_null() || handle.is_null() {
         return WRONG;
     }
@@ -152,12 +152,12 @@ pub unsafe fn open(access: *const u8, handle: *mut u8, anew: bool) -> c_int {
             3 => options.read(true).write(true),
             _ => return WRONG,
         };
-        if anew {
+        if creates {
             // What is made to be read only is empty.
             writes.write(true).create(true).truncate(true);
         }
         let Some(path) = named(1) else { return NOT_OPENED };
-        if (anew || access != 1) && is_spared(&path) {
+        if (creates || access != 1) && is_spared(&path) {
             return NOT_OPENED;
         }
         match options.open(path) {

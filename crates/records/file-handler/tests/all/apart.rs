@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use file_handler::apart::{Apart, refuse};
 use file_handler::fcd::Access;
-use file_handler::nature::nature;
+use file_handler::own_units::{Apart, refuse};
+use file_handler::request_kind::nature;
 use file_handler::{Carrier, Clusters, Handler, Remote};
 use seam::sync::Mutex;
 use store::Store;

@@ -84,17 +84,25 @@ fn nothing_is_written_behind_a_part_of_a_record() {
     ];
     for (least, form, number, (whole, cut)) in cases {
         for (form, open) in [(form.to_owned(), OPEN_EXTEND), (format!("{form},mod"), OPEN_OUTPUT)] {
-            let said = format!("{form} {number} {open}");
+            let output_text = format!("{form} {number} {open}");
             let mut stage = Stage::new(&form, &[("COB_VARSEQ_FORMAT", number)]);
             let mut file = sequential(least, 10);
             stage.write(cut);
-            assert_eq!(stage.add(&mut file, open, "0123456789"), ["30", "48", "42"], "{said}");
-            assert_eq!(stage.bytes(), cut, "{said}");
+            assert_eq!(
+                stage.add(&mut file, open, "0123456789"),
+                ["30", "48", "42"],
+                "{output_text}"
+            );
+            assert_eq!(stage.bytes(), cut, "{output_text}");
             stage.write(whole);
-            assert_eq!(stage.add(&mut file, open, "0123456789"), ["00", "00", "00"], "{said}");
+            assert_eq!(
+                stage.add(&mut file, open, "0123456789"),
+                ["00", "00", "00"],
+                "{output_text}"
+            );
             let bytes = stage.bytes();
-            assert!(bytes.starts_with(whole) && bytes.ends_with(b"0123456789"), "{said}");
-            assert!(stage.add(&mut file, open, "Y").starts_with(&["00".into()]), "{said}");
+            assert!(bytes.starts_with(whole) && bytes.ends_with(b"0123456789"), "{output_text}");
+            assert!(stage.add(&mut file, open, "Y").starts_with(&["00".into()]), "{output_text}");
         }
     }
 }
@@ -214,9 +222,9 @@ fn is_alone(test: &str) -> bool {
     shell.args(["-c", "trap '' XFSZ; exec \"$0\" --exact \"$1\" --nocapture"]);
     shell.arg(std::env::current_exe().unwrap()).arg(test).env(ALONE, "1");
     let output = seam::process::output(&mut shell, Duration::from_secs(600)).unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("1 passed"), "{said}");
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{output_text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output_text.contains("1 passed"), "{output_text}");
     false
 }
 

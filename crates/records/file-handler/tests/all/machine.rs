@@ -26,8 +26,8 @@ fn what_no_program_hears_of_is_kept_for_the_end_of_the_run() {
     file.fcd.set_options(IMPLICIT);
     assert_eq!(file.ask(&mut program, CLOSE), "34");
     let unfinished = program.handler.close_all();
-    let told: Vec<_> = unfinished.iter().map(|one| (one.name.as_str(), one.status)).collect();
-    assert_eq!(told, [("/dev/full", FileStatus::NO_SPACE)]);
+    let answer: Vec<_> = unfinished.iter().map(|one| (one.name.as_str(), one.status)).collect();
+    assert_eq!(answer, [("/dev/full", FileStatus::NO_SPACE)]);
     assert!(program.handler.close_all().is_empty(), "it is told once");
 }
 

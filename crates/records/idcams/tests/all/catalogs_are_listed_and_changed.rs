@@ -17,7 +17,7 @@ const ALL: &str = "
 
 fn shows_what_was_defined<S: Store>(site: &mut Site<S>) {
     site.run(0, &format!("{ACCOUNTS}{ALL}"));
-    site.says(
+    site.expected_text(
         0,
         " LISTCAT ENTRIES(BANK.ACCT BANK.AIX) ALL\n",
         &[
@@ -37,24 +37,28 @@ fn shows_what_was_defined<S: Store>(site: &mut Site<S>) {
             "TOTAL------------------6",
         ],
     );
-    site.says(
+    site.expected_text(
         0,
         " LISTCAT ENT(SHOP.**) HISTORY\n",
         &["DATASET-OWNER--------SUE", "EXPIRATION------2099.001"],
     );
-    site.says(
+    site.expected_text(
         4,
         " LISTCAT ENTRIES(BANK.NONE BANK.PATH)\n",
         &["PATH ---------- BANK.PATH", "IDC3012I ENTRY BANK.NONE NOT FOUND"],
     );
-    site.says(8, " LISTCAT ENTRIES(NO.NE)\n", &["IDC3012I"]);
-    site.says(
+    site.expected_text(8, " LISTCAT ENTRIES(NO.NE)\n", &["IDC3012I"]);
+    site.expected_text(
         0,
         " LISTCAT LEVEL(BANK) PATH\n",
         &["PATH-------------------1", "TOTAL------------------1"],
     );
-    site.says(0, " LISTCAT ENT(BANK.NICK) ALL\n", &["ALIAS --------- BANK.NICK", "BANK.ACCT"]);
-    site.says(0, " LISTCAT\n", &["NONVSAM ------- BANK.TEXT", "CLUSTER ------- SHOP.LOG"]);
+    site.expected_text(
+        0,
+        " LISTCAT ENT(BANK.NICK) ALL\n",
+        &["ALIAS --------- BANK.NICK", "BANK.ACCT"],
+    );
+    site.expected_text(0, " LISTCAT\n", &["NONVSAM ------- BANK.TEXT", "CLUSTER ------- SHOP.LOG"]);
 }
 
 #[test]
@@ -72,10 +76,10 @@ fn a_catalog_shows_what_was_defined_on_the_kernel() {
 fn what_is_deleted_takes_with_it_what_stands_over_it() {
     let mut site = model();
     site.run(0, &format!("{ACCOUNTS}{ALL}"));
-    site.says(8, " DELETE BANK.ACCT PATH\n", &["NOT FOUND AS path", "IDC0551I"]);
-    site.says(8, " DELETE SHOP.LOG\n", &["IDC3022I", "PURGE"]);
-    site.says(0, " DELETE BANK.NICK ALIAS\n", &["ENTRY (X) BANK.NICK DELETED"]);
-    site.says(
+    site.expected_text(8, " DELETE BANK.ACCT PATH\n", &["NOT FOUND AS path", "IDC0551I"]);
+    site.expected_text(8, " DELETE SHOP.LOG\n", &["IDC3022I", "PURGE"]);
+    site.expected_text(0, " DELETE BANK.NICK ALIAS\n", &["ENTRY (X) BANK.NICK DELETED"]);
+    site.expected_text(
         8,
         " DELETE (BANK.ACCT NO.SUCH SHOP.LOG) PURGE\n",
         &[
@@ -92,7 +96,7 @@ fn what_is_deleted_takes_with_it_what_stands_over_it() {
     site.run(0, " DEFINE NVSAM (NAME(A.T) PATHNAME('./t.txt'))\n DELETE A.T\n");
     assert_eq!(site.bytes("./t.txt"), b"");
     site.run(0, " DELETE NO.SUCH IGNORERROR\n");
-    site.says(0, " LISTCAT\n", &["TOTAL------------------0"]);
+    site.expected_text(0, " LISTCAT\n", &["TOTAL------------------0"]);
 }
 
 #[test]
@@ -101,14 +105,14 @@ fn masks_reach_clusters_and_nothing_by_accident() {
     site.run(0, &format!("{ACCOUNTS}{ALL}"));
     site.run(0, " DELETE BANK.A* CLUSTER\n");
     assert!(site.printed.contains("(C) BANK.ACCT DELETED"), "{}", site.printed);
-    site.says(
+    site.expected_text(
         0,
         " LISTCAT LEVEL(BANK)\n",
         &["NONVSAM----------------1", "CLUSTER----------------0"],
     );
-    site.says(8, " DELETE BANK.%CCT\n", &["NOT FOUND"]);
+    site.expected_text(8, " DELETE BANK.%CCT\n", &["NOT FOUND"]);
     site.run(0, " DELETE ** PURGE NOSCRATCH\n");
-    site.says(0, " LISTCAT CLUSTER NONVSAM\n", &["TOTAL------------------0"]);
+    site.expected_text(0, " LISTCAT CLUSTER NONVSAM\n", &["TOTAL------------------0"]);
 }
 
 #[test]
@@ -116,24 +120,28 @@ fn entries_change_their_names_and_attributes() {
     let mut site = model();
     site.run(0, &format!("{ACCOUNTS}{ALL}"));
     site.run(0, " ALTER BANK.ACCT SHR(1 3) FSPC(10 5) AVOL(V9) RVOL(SYSDA1)\n");
-    site.says(
+    site.expected_text(
         0,
         " LISTCAT ENT(BANK.ACCT) ALL\n",
         &["SHROPTNS(1,3)", "FREESPACE-%CI---------10", "VOLSER----------------V9"],
     );
-    site.says(12, " ALTER BANK.PATH SHR(1 3)\n", &["IDC3210I", "SHAREOPTIONS is not possible"]);
-    site.says(12, " ALTER BANK.ACCT INHIBIT\n", &["IDC3211I"]);
-    site.says(12, " ALTER BANK.NONE NEWNAME(X)\n", &["IDC3012I"]);
+    site.expected_text(
+        12,
+        " ALTER BANK.PATH SHR(1 3)\n",
+        &["IDC3210I", "SHAREOPTIONS is not possible"],
+    );
+    site.expected_text(12, " ALTER BANK.ACCT INHIBIT\n", &["IDC3211I"]);
+    site.expected_text(12, " ALTER BANK.NONE NEWNAME(X)\n", &["IDC3012I"]);
     site.run(0, " ALTER BANK.PATH UPDATE\n ALTER BANK.AIX NOUPGRADE\n");
-    site.says(0, " ALTER BANK.ACCT NEWNAME(BANK.ACCOUNT)\n", &["IDC0531I"]);
-    site.says(
+    site.expected_text(0, " ALTER BANK.ACCT NEWNAME(BANK.ACCOUNT)\n", &["IDC0531I"]);
+    site.expected_text(
         0,
         " LISTCAT ENT(BANK.AIX BANK.PATH) ALL\n",
         &["BANK.ACCOUNT", "NOUPGRADE", " UPDATE"],
     );
-    site.says(12, " ALTER BANK.ACCOUNT NEWNAME(SHOP.LOG)\n", &["IDC3013I"]);
+    site.expected_text(12, " ALTER BANK.ACCOUNT NEWNAME(SHOP.LOG)\n", &["IDC3013I"]);
     site.run(0, " ALTER SHOP.* NEWNAME(STORE.*)\n ALTER STORE.LOG NULLIFY(OWNER RETENTION)\n");
-    site.says(0, " LISTCAT ENT(STORE.LOG) HIST\n", &["(NULL)", "0000.000"]);
+    site.expected_text(0, " LISTCAT ENT(STORE.LOG) HIST\n", &["(NULL)", "0000.000"]);
 }
 
 #[test]
@@ -141,7 +149,7 @@ fn a_model_lends_what_a_definition_leaves_out() {
     let mut site = model();
     let text = " DEFINE CLUSTER (NAME(BANK.COPY) MODEL(BANK.ACCT) RECSZ(30 90))\n";
     site.run(0, &format!("{ACCOUNTS}{text}"));
-    site.says(
+    site.expected_text(
         0,
         " LISTCAT ENT(BANK.COPY) ALL\n",
         &[
@@ -151,10 +159,18 @@ fn a_model_lends_what_a_definition_leaves_out() {
             "BANK.COPY.DATA",
         ],
     );
-    site.says(12, " DEFINE PATH (NAME(P) PENT(BANK.ACCT) MODEL(BANK.ACCT))\n", &["IDC3210I"]);
-    site.says(12, " DEFINE CL (NAME(X) KEYS(8 0) RECSZ(10 5))\n", &["IDC3210I", "RECORDSIZE"]);
-    site.says(12, " DEFINE CL (NAME(X) NIXD KEYS(8 0))\n", &["IDC3203I", "KEYS"]);
-    site.says(12, " DEFINE CL (NAME(TOOLONGNAME.X))\n", &["IDC3203I"]);
+    site.expected_text(
+        12,
+        " DEFINE PATH (NAME(P) PENT(BANK.ACCT) MODEL(BANK.ACCT))\n",
+        &["IDC3210I"],
+    );
+    site.expected_text(
+        12,
+        " DEFINE CL (NAME(X) KEYS(8 0) RECSZ(10 5))\n",
+        &["IDC3210I", "RECORDSIZE"],
+    );
+    site.expected_text(12, " DEFINE CL (NAME(X) NIXD KEYS(8 0))\n", &["IDC3203I", "KEYS"]);
+    site.expected_text(12, " DEFINE CL (NAME(TOOLONGNAME.X))\n", &["IDC3203I"]);
 }
 
 #[test]
@@ -170,12 +186,16 @@ fn generations_come_and_go() {
     assert!(site.printed.contains("G0001V00 HAS LEFT ITS GROUP"), "{}", site.printed);
     assert_eq!(site.bytes("./day1"), b"");
     site.file("./day3", "the third\n").file("./day2", "the second\n");
-    site.says(0, " PRINT INDATASET(BANK.DAY(0)) CHAR\n", &["the third"]);
+    site.expected_text(0, " PRINT INDATASET(BANK.DAY(0)) CHAR\n", &["the third"]);
     site.dd("OLD=BANK.DAY(-1)");
-    site.says(0, " PRINT INFILE(OLD) CHAR\n", &["the second"]);
-    site.says(12, " PRINT INDATASET(BANK.DAY(-5)) CHAR\n", &["IDC3012I"]);
-    site.says(0, " LISTCAT ENT(BANK.DAY) ALL\n", &["GDG BASE ------ BANK.DAY", "SCRATCH NOEMPTY"]);
-    site.says(8, " DELETE BANK.DAY GDG\n", &["IDC3028I"]);
+    site.expected_text(0, " PRINT INFILE(OLD) CHAR\n", &["the second"]);
+    site.expected_text(12, " PRINT INDATASET(BANK.DAY(-5)) CHAR\n", &["IDC3012I"]);
+    site.expected_text(
+        0,
+        " LISTCAT ENT(BANK.DAY) ALL\n",
+        &["GDG BASE ------ BANK.DAY", "SCRATCH NOEMPTY"],
+    );
+    site.expected_text(8, " DELETE BANK.DAY GDG\n", &["IDC3028I"]);
     site.run(0, " DELETE BANK.DAY GDG FORCE\n");
 }
 
@@ -185,10 +205,14 @@ fn user_catalogs_hold_entries_of_their_own() {
     let text = " DEFINE USERCATALOG (NAME(UCAT.BANK) VOLUME(V1))\n \
                 DEFINE ALIAS (NAME(BANK) RELATE(UCAT.BANK))\n";
     site.run(0, &format!("{text}{ACCOUNTS}"));
-    site.says(0, " LISTCAT CATALOG(UCAT.BANK) ALL\n", &["IN-CAT --- UCAT.BANK", "BANK.ACCT"]);
-    site.says(12, " LISTCAT CATALOG(NO.CAT)\n", &["IDC3012I"]);
-    site.says(12, " EXPORT UCAT.BANK DISCONNECT\n", &["IDC3028I"]);
+    site.expected_text(
+        0,
+        " LISTCAT CATALOG(UCAT.BANK) ALL\n",
+        &["IN-CAT --- UCAT.BANK", "BANK.ACCT"],
+    );
+    site.expected_text(12, " LISTCAT CATALOG(NO.CAT)\n", &["IDC3012I"]);
+    site.expected_text(12, " EXPORT UCAT.BANK DISCONNECT\n", &["IDC3028I"]);
     site.run(0, " DELETE BANK.ACCT CATALOG(UCAT.BANK)\n DELETE BANK ALIAS\n");
     site.run(0, " EXPORT UCAT.BANK DISCONNECT\n IMPORT CONNECT OBJECTS((UCAT.BANK VOLUMES(V1)))\n");
-    site.says(4, " IMPORT CONNECT OBJECTS((UCAT.BANK))\n", &["CONNECTED ALREADY"]);
+    site.expected_text(4, " IMPORT CONNECT OBJECTS((UCAT.BANK))\n", &["CONNECTED ALREADY"]);
 }

@@ -26,30 +26,34 @@ fn records<S: Store>(site: &mut Site<S>, name: &str) -> String {
 
 fn comes_back<S: Store>(site: &mut Site<S>) {
     filled(site);
-    site.says(
+    site.expected_text(
         0,
         " EXPORT BANK.ACCT OUTFILE(COPY) TEMPORARY\n",
         &["IDC0594I PORTABLE DATA SET CREATED SUCCESSFULLY ON 2025.001", "PROCESSED WAS 5"],
     );
-    site.says(12, " IMPORT INFILE(COPY)\n", &["IDC3013I"]);
+    site.expected_text(12, " IMPORT INFILE(COPY)\n", &["IDC3013I"]);
     let text = " IMPORT INFILE(COPY) OBJECTS((BANK.ACCT NEWNAME(NEW.ACCT) VOLUMES(V7)) -\n \
                 (BANK.AIX NEWNAME(NEW.AIX)) (BANK.PATH NEWNAME(NEW.PATH)))\n";
-    site.says(0, text, &["IDC0604I", "NEW.AIX SUCCESSFULLY BUILT", "PROCESSED WAS 5"]);
+    site.expected_text(0, text, &["IDC0604I", "NEW.AIX SUCCESSFULLY BUILT", "PROCESSED WAS 5"]);
     assert_eq!(records(site, "NEW.ACCT"), lines(1..=5));
     assert_eq!(records(site, "NEW.PATH"), lines(1..=5));
-    site.says(
+    site.expected_text(
         0,
         " LISTCAT ENT(NEW.ACCT) ALL\n",
         &["KEYLEN-----------------4", "SHROPTNS(2,3)", "V7", "NEW.ACCT.DATA"],
     );
-    site.says(0, " LISTCAT ENT(BANK.ACCT NEW.ACCT) ALL\n", &["REC-TOTAL--------------5"]);
+    site.expected_text(0, " LISTCAT ENT(BANK.ACCT NEW.ACCT) ALL\n", &["REC-TOTAL--------------5"]);
     // Permanent: the object goes once its copy is there.
-    site.says(0, " EXPORT BANK.ACCT OFILE(COPY)\n", &["(C) BANK.ACCT DELETED", "(R) BANK.PATH"]);
+    site.expected_text(
+        0,
+        " EXPORT BANK.ACCT OFILE(COPY)\n",
+        &["(C) BANK.ACCT DELETED", "(R) BANK.PATH"],
+    );
     site.run(0, " IMPORT INFILE(COPY)\n");
     assert_eq!(records(site, "BANK.PATH"), lines(1..=5));
     // Without other names for index and path, the cluster comes alone.
     let text = " IMPORT IFILE(COPY) OBJECTS((BANK.ACCT NEWNAME(ONE.MORE)))\n";
-    site.says(8, text, &["IDC3013I"]);
+    site.expected_text(8, text, &["IDC3013I"]);
     assert_eq!(records(site, "ONE.MORE"), lines(1..=5));
 }
 
@@ -69,28 +73,36 @@ fn clusters_hold_copies<S: Store>(site: &mut Site<S>) {
     site.dd("HELD=COPIES");
     site.run(0, " DEFINE CLUSTER (NAME(COPIES) NONINDEXED RECSZ(50 50) REUSE)\n");
     for way in ["OUTDATASET(COPIES)", "OUTFILE(HELD)"] {
-        site.says(0, &format!(" EXPORT BANK.ACCT {way} TEMPORARY\n"), &["PROCESSED WAS 5"]);
+        site.expected_text(
+            0,
+            &format!(" EXPORT BANK.ACCT {way} TEMPORARY\n"),
+            &["PROCESSED WAS 5"],
+        );
     }
     site.run(0, " DELETE BANK.ACCT PURGE\n IMPORT INDATASET(COPIES)\n");
     assert_eq!(records(site, "BANK.PATH"), lines(1..=5));
     // Many objects; the cluster that holds them cannot be one.
-    site.says(12, " BACKUP (*) OUTDATASET(COPIES)\n", &["into itself"]);
+    site.expected_text(12, " BACKUP (*) OUTDATASET(COPIES)\n", &["into itself"]);
     let backup = " BACKUP (*) EXCLUDE(COPIES) OUTDATASET(COPIES)\n";
-    site.says(0, backup, &["3 OBJECTS BACKED UP"]);
-    site.says(0, " RESTORE INFILE(HELD) SYNONYM((BANK NEW))\n", &["3 OBJECTS RESTORED"]);
+    site.expected_text(0, backup, &["3 OBJECTS BACKED UP"]);
+    site.expected_text(0, " RESTORE INFILE(HELD) SYNONYM((BANK NEW))\n", &["3 OBJECTS RESTORED"]);
     for name in ["NEW.ACCT", "NEW.PATH", "NEW.LOG", "NEW.NUM"] {
         let old = name.replace("NEW", "BANK");
         assert_eq!(records(site, name), records(site, &old), "{name}");
     }
     // What is no copy, or none whole, and where none can be.
-    site.says(12, " IMPORT INDATASET(BANK.LOG)\n", &["HFVSAM01"]);
-    site.says(12, " IMPORT INDATASET(BANK.ACCT)\n", &["entry-sequenced"]);
-    site.says(12, " EXPORT BANK.ACCT OUTDATASET(BANK.NUM) TEMPORARY\n", &["entry-sequenced"]);
-    site.says(12, " EXPORT BANK.ACCT OUTDATASET(BANK.LOG) TEMPORARY\n", &["IS NOT EMPTY"]);
+    site.expected_text(12, " IMPORT INDATASET(BANK.LOG)\n", &["HFVSAM01"]);
+    site.expected_text(12, " IMPORT INDATASET(BANK.ACCT)\n", &["entry-sequenced"]);
+    site.expected_text(
+        12,
+        " EXPORT BANK.ACCT OUTDATASET(BANK.NUM) TEMPORARY\n",
+        &["entry-sequenced"],
+    );
+    site.expected_text(12, " EXPORT BANK.ACCT OUTDATASET(BANK.LOG) TEMPORARY\n", &["IS NOT EMPTY"]);
     site.run(0, " DEFINE CLUSTER (NAME(PART) NONINDEXED RECSZ(50 50))\n");
     site.run(0, " REPRO INDATASET(COPIES) OUTDATASET(PART) COUNT(5)\n");
-    site.says(12, " RESTORE INDATASET(PART) SYNONYM((BANK HALF))\n", &["ends too early"]);
-    site.says(8, " LISTCAT ENT(HALF.ACCT)\n", &["NOT FOUND"]);
+    site.expected_text(12, " RESTORE INDATASET(PART) SYNONYM((BANK HALF))\n", &["ends too early"]);
+    site.expected_text(8, " LISTCAT ENT(HALF.ACCT)\n", &["NOT FOUND"]);
 }
 
 #[test]
@@ -113,10 +125,10 @@ fn a_damaged_copy_leaves_nothing_behind() {
     let at = bytes.windows(6).position(|six| six == b"name-4").expect("the record");
     bytes[at] ^= 1;
     site.file("./copy", bytes);
-    site.says(12, " IMPORT INFILE(COPY)\n", &["records are missing or changed"]);
-    site.says(8, " LISTCAT ENT(BANK.ACCT)\n", &["NOT FOUND"]);
+    site.expected_text(12, " IMPORT INFILE(COPY)\n", &["records are missing or changed"]);
+    site.expected_text(8, " LISTCAT ENT(BANK.ACCT)\n", &["NOT FOUND"]);
     site.file("./copy", "something else");
-    site.says(12, " IMPORT INFILE(COPY)\n", &["HFVSAM01"]);
+    site.expected_text(12, " IMPORT INFILE(COPY)\n", &["HFVSAM01"]);
 }
 
 #[test]
@@ -124,7 +136,7 @@ fn records_go_into_a_cluster_that_is_empty() {
     let mut site = model();
     filled(&mut site);
     site.run(0, " EXPORT BANK.NUM OUTFILE(COPY) TEMPORARY\n");
-    site.says(12, " IMPORT INFILE(COPY) INTOEMPTY\n", &["NOT EMPTY"]);
+    site.expected_text(12, " IMPORT INFILE(COPY) INTOEMPTY\n", &["NOT EMPTY"]);
     site.run(0, " DELETE BANK.NUM\n DEFINE CLUSTER (NAME(BANK.NUM) NUMBERED RECSZ(12 12))\n");
     site.run(0, " IMPORT INFILE(COPY) INTOEMPTY\n");
     assert_eq!(records(&mut site, "BANK.NUM"), lines(1..=5));
@@ -134,26 +146,30 @@ fn records_go_into_a_cluster_that_is_empty() {
 fn many_objects_are_backed_up_and_read_under_another_name() {
     let mut site = model();
     filled(&mut site);
-    site.says(
+    site.expected_text(
         0,
         " BACKUP (BANK.**) EXCLUDE(BANK.NUM) OUTFILE(COPY)\n",
         &["BANK.ACCT BACKED UP: 5 RECORDS", "2 OBJECTS BACKED UP", "PROCESSED WAS 10"],
     );
-    site.says(8, " RESTORE INFILE(COPY)\n", &["IDC3013I", "BANK.LOG NOT RESTORED"]);
-    site.says(
+    site.expected_text(8, " RESTORE INFILE(COPY)\n", &["IDC3013I", "BANK.LOG NOT RESTORED"]);
+    site.expected_text(
         0,
         " RESTORE INFILE(COPY) SYNONYM((BANK COPY.BANK))\n",
         &["COPY.BANK.ACCT RESTORED: 5 RECORDS", "2 OBJECTS RESTORED"],
     );
     assert_eq!(records(&mut site, "COPY.BANK.PATH"), lines(1..=5));
-    site.says(0, " LISTCAT ENT(COPY.BANK.LOG) HIST\n", &["DATASET-OWNER--------O'X"]);
+    site.expected_text(0, " LISTCAT ENT(COPY.BANK.LOG) HIST\n", &["DATASET-OWNER--------O'X"]);
     // A replaced cluster has the records of its copy again, and its index and path.
     site.file("lines.txt", lines(7..=8));
     site.run(0, " REPRO IFILE(LINES) ODS(BANK.ACCT)\n");
-    site.says(0, " RESTORE IFILE(COPY) OBJECTS(BANK.A*) REPLACE\n", &["1 OBJECTS RESTORED"]);
+    site.expected_text(
+        0,
+        " RESTORE IFILE(COPY) OBJECTS(BANK.A*) REPLACE\n",
+        &["1 OBJECTS RESTORED"],
+    );
     assert_eq!(records(&mut site, "BANK.PATH"), lines(1..=5));
-    site.says(0, " LISTCAT LEVEL(BANK) CLUSTER\n", &["CLUSTER----------------3"]);
-    site.says(12, " RESTORE INFILE(COPY) OBJECTS(NO.SUCH)\n", &["0 OBJECTS RESTORED"]);
+    site.expected_text(0, " LISTCAT LEVEL(BANK) CLUSTER\n", &["CLUSTER----------------3"]);
+    site.expected_text(12, " RESTORE INFILE(COPY) OBJECTS(NO.SUCH)\n", &["0 OBJECTS RESTORED"]);
 }
 
 #[test]
@@ -161,15 +177,15 @@ fn clusters_are_copied_within_a_system() {
     let mut site = model();
     filled(&mut site);
     let snap = " SNAP SOURCE(BANK.**) SYNONYM((BANK SNAP.BANK))";
-    site.says(
+    site.expected_text(
         0,
         &format!("{snap}\n"),
         &["BANK.ACCT COPIED TO SNAP.BANK.ACCT: 5 RECORDS", "WAS 15"],
     );
     assert_eq!(records(&mut site, "SNAP.BANK.PATH"), lines(1..=5));
-    site.says(12, &format!("{snap}\n"), &["IDC3013I"]);
+    site.expected_text(12, &format!("{snap}\n"), &["IDC3013I"]);
     site.run(0, " DELETE BANK.NUM\n");
     site.run(0, &format!("{snap} REPLACE\n"));
-    site.says(12, " SNAP SOURCE(BANK.**) SYNONYM((SHOP X))\n", &["has no new name"]);
+    site.expected_text(12, " SNAP SOURCE(BANK.**) SYNONYM((SHOP X))\n", &["has no new name"]);
     assert_eq!(records(&mut site, "SNAP.BANK.LOG"), lines(1..=5));
 }

@@ -12,7 +12,7 @@ fn filled<S: Store>(site: &mut Site<S>, count: u32) {
 
 fn copies_every_range<S: Store>(site: &mut Site<S>) {
     filled(site, 9);
-    site.says(0, " REPRO IDS(BANK.ACCT) OFILE(OUT)\n", &["RECORDS PROCESSED WAS 9"]);
+    site.expected_text(0, " REPRO IDS(BANK.ACCT) OFILE(OUT)\n", &["RECORDS PROCESSED WAS 9"]);
     assert_eq!(site.bytes("out.txt"), lines(1..=9).into_bytes());
     let cases = [
         ("FROMKEY(0003) TOKEY(0005)", lines(3..=5)),
@@ -35,7 +35,7 @@ fn copies_every_range<S: Store>(site: &mut Site<S>) {
     }
     for wrong in ["FROMNUMBER(1)", "TOADDRESS(0)"] {
         let text = format!(" REPRO IDS(BANK.ACCT) OFILE(OUT) {wrong}\n");
-        site.says(12, &text, &["IDC3210I", "IDC3003I"]);
+        site.expected_text(12, &text, &["IDC3210I", "IDC3003I"]);
     }
 }
 
@@ -50,7 +50,7 @@ fn nothing_is_appended_to_a_part_of_a_record() {
     ] {
         let copy = format!(" REPRO INFILE(IN) OUTFILE({dd}) NOREUSE\n");
         site.file(file, cut);
-        site.says(12, &copy, &["record 2"]);
+        site.expected_text(12, &copy, &["record 2"]);
         assert_eq!(site.bytes(file), cut);
         site.file(file, whole);
         site.run(0, &copy);
@@ -78,13 +78,17 @@ fn four_duplicates_end_a_copy_and_what_was_copied_stays() {
     filled(&mut site, 2);
     site.file("lines.txt", lines([3, 1, 2, 4]));
     let repro = " REPRO INFILE(LINES) OUTDATASET(BANK.ACCT)\n";
-    site.says(8, repro, &["IDC3308I ** DUPLICATE RECORD", "WAS 2", "HIGHEST CONDITION CODE WAS 8"]);
+    site.expected_text(
+        8,
+        repro,
+        &["IDC3308I ** DUPLICATE RECORD", "WAS 2", "HIGHEST CONDITION CODE WAS 8"],
+    );
     site.file("lines.txt", lines([5, 1, 2, 3, 4, 6]));
-    site.says(12, repro, &["IDC31467I", "PROCESSED WAS 1", "CONDITION CODE IS 12"]);
+    site.expected_text(12, repro, &["IDC31467I", "PROCESSED WAS 1", "CONDITION CODE IS 12"]);
     site.run(0, " REPRO IDS(BANK.ACCT) OFILE(OUT)\n");
     assert_eq!(site.bytes("out.txt"), lines(1..=5).into_bytes());
     // More of them are taken where that is asked for.
-    site.says(8, " REPRO INFILE(LINES) ODS(BANK.ACCT) ELIMIT(9)\n", &["PROCESSED WAS 1"]);
+    site.expected_text(8, " REPRO INFILE(LINES) ODS(BANK.ACCT) ELIMIT(9)\n", &["PROCESSED WAS 1"]);
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn replace_puts_a_record_in_the_place_of_its_duplicate() {
     let mut site = model();
     filled(&mut site, 3);
     site.file("lines.txt", "0002 another one\n0004 new\n");
-    site.says(0, " REPRO INFILE(LINES) ODS(BANK.ACCT) REPLACE\n", &["PROCESSED WAS 2"]);
+    site.expected_text(0, " REPRO INFILE(LINES) ODS(BANK.ACCT) REPLACE\n", &["PROCESSED WAS 2"]);
     site.run(0, " REPRO IDS(BANK.ACCT) OFILE(OUT) FKEY(0002)\n");
     let text = "0002 another one\n0003 name-3\n0004 new\n";
     assert_eq!(String::from_utf8_lossy(&site.bytes("out.txt")), text);
@@ -103,14 +107,14 @@ fn a_load_wants_ascending_keys() {
     let mut site = model();
     site.dd("LINES=lines.txt,text").file("lines.txt", lines([2, 1, 3]));
     let text = format!("{ACCOUNTS} REPRO INFILE(LINES) OUTDATASET(BANK.ACCT)\n");
-    site.says(8, &text, &["IDC3314I ** RECORD OUT OF SEQUENCE", "PROCESSED WAS 2"]);
+    site.expected_text(8, &text, &["IDC3314I ** RECORD OUT OF SEQUENCE", "PROCESSED WAS 2"]);
 }
 
 #[test]
 fn reuse_empties_a_cluster_that_allows_it() {
     let mut site = model();
     filled(&mut site, 3);
-    site.says(12, " REPRO INFILE(LINES) ODS(BANK.ACCT) REUSE\n", &["IDC3300I", "REUSE"]);
+    site.expected_text(12, " REPRO INFILE(LINES) ODS(BANK.ACCT) REUSE\n", &["IDC3300I", "REUSE"]);
     let define = " DEFINE CLUSTER (NAME(BANK.WORK) KEYS(4 0) RECSZ(20 80) REUSE)\n";
     let repro = " REPRO INFILE(LINES) ODS(BANK.WORK) REUSE\n";
     site.run(0, &format!("{define}{repro}"));
@@ -132,8 +136,12 @@ fn arrivals_stay_in_their_order_and_keep_their_addresses() {
     // A record has 11 bytes, so the third begins at 22.
     site.run(0, " REPRO IDS(BANK.LOG) OFILE(OUT) FADDR(22) TADDR(33)\n");
     assert_eq!(site.bytes("out.txt"), lines([6, 9]).into_bytes());
-    site.says(12, " REPRO IDS(BANK.LOG) OFILE(OUT) FADDR(23)\n", &["IDC3302I", "feedback 32"]);
-    site.says(12, " REPRO IDS(BANK.LOG) OFILE(OUT) FROMKEY(A)\n", &["IDC3210I"]);
+    site.expected_text(
+        12,
+        " REPRO IDS(BANK.LOG) OFILE(OUT) FADDR(23)\n",
+        &["IDC3302I", "feedback 32"],
+    );
+    site.expected_text(12, " REPRO IDS(BANK.LOG) OFILE(OUT) FROMKEY(A)\n", &["IDC3210I"]);
 }
 
 #[test]
@@ -143,12 +151,12 @@ fn relative_records_keep_their_numbers() {
     let define = |name: &str| format!(" DEFINE CLUSTER (NAME({name}) NUMBERED RECSZ(12 12))\n");
     site.run(0, &format!("{} REPRO IFILE(LINES) ODS(R.ONE)\n", define("R.ONE")));
     site.run(0, &format!("{} REPRO IDS(R.ONE) ODS(R.TWO) FNUM(3) TNUM(4)\n", define("R.TWO")));
-    site.says(
+    site.expected_text(
         0,
         " PRINT IDS(R.TWO) CHARACTER\n",
         &["RELATIVE RECORD NUMBER - 3", "0003 name-3", "RELATIVE RECORD NUMBER - 4", "WAS 2"],
     );
-    site.says(8, " REPRO IDS(R.ONE) ODS(R.TWO)\n", &["IDC3308I", "PROCESSED WAS 3"]);
+    site.expected_text(8, " REPRO IDS(R.ONE) ODS(R.TWO)\n", &["IDC3308I", "PROCESSED WAS 3"]);
     site.run(0, " REPRO IDS(R.ONE) ODS(R.TWO) REPLACE\n");
     site.run(0, " REPRO IDS(R.TWO) OFILE(OUT) COUNT(2)\n");
     assert_eq!(site.bytes("out.dat"), b"0001 name-1 0002 name-2 ");
@@ -177,13 +185,13 @@ fn files_without_a_form_have_that_of_the_cluster() {
     site.run(0, &format!("{define} REPRO IFILE(VB) ODS(BANK.TWO)\n"));
     site.run(0, " REPRO IDS(BANK.TWO) OFILE(OUT)\n");
     assert_eq!(site.bytes("out.txt"), lines(1..=3).into_bytes());
-    site.says(12, " REPRO IFILE(VB) OFILE(FB)\n", &["say how the records"]);
+    site.expected_text(12, " REPRO IFILE(VB) OFILE(FB)\n", &["say how the records"]);
     let form = "ENV(RECFM(FB) RECSZ(11))";
     site.run(0, &format!(" REPRO IFILE(LINES) OFILE(FB {form})\n"));
     assert_eq!(site.bytes("./out.fb").len(), 33);
-    site.says(12, " REPRO IFILE(LINES) OFILE(NODD)\n", &["there is no --dd NODD="]);
+    site.expected_text(12, " REPRO IFILE(LINES) OFILE(NODD)\n", &["there is no --dd NODD="]);
     site.dd("SLIP=BANK.ACTC").dd("NEW=./BANK.NEW,text");
-    site.says(12, " REPRO IFILE(LINES) OFILE(SLIP)\n", &["IDC3012I", "write ./BANK.ACTC"]);
+    site.expected_text(12, " REPRO IFILE(LINES) OFILE(SLIP)\n", &["IDC3012I", "write ./BANK.ACTC"]);
     site.run(0, " REPRO IFILE(LINES) OFILE(NEW)\n");
     assert_eq!(site.bytes("./BANK.NEW"), lines(1..=3).into_bytes());
 }
@@ -202,13 +210,13 @@ fn records_are_converted_field_by_field() {
     site.file("in.dat", host.as_slice());
     let define = " DEFINE CLUSTER (NAME(A.B) KEYS(4 0) RECSZ(9 9) RECORDMAP('acct.cpy'))\n";
     site.run(0, &format!("{define} REPRO IFILE(IN) ODS(A.B) FROMEBCDIC\n"));
-    site.says(0, " PRINT IDS(A.B) HEX\n", &["30303031123C414243", "30303032456D444546"]);
+    site.expected_text(0, " PRINT IDS(A.B) HEX\n", &["30303031123C414243", "30303032456D444546"]);
     site.run(0, " REPRO IDS(A.B) OFILE(BACK) TOEBCDIC FKEY(0001)\n");
     assert_eq!(site.bytes("back.dat"), host);
     site.run(0, " REPRO IFILE(IN) OFILE(BACK) FROMEBCDIC RECMAP('acct.cpy')\n");
     assert_eq!(&site.bytes("back.dat")[..9], b"0001\x12\x3CABC");
-    site.says(12, " REPRO IFILE(IN) OFILE(BACK) TOEBCDIC\n", &["RECORDMAP"]);
-    site.says(12, " REPRO IFILE(IN) OFILE(BACK) RECMAP(TEXT)\n", &["IDC3210I"]);
+    site.expected_text(12, " REPRO IFILE(IN) OFILE(BACK) TOEBCDIC\n", &["RECORDMAP"]);
+    site.expected_text(12, " REPRO IFILE(IN) OFILE(BACK) RECMAP(TEXT)\n", &["IDC3210I"]);
     site.run(0, " REPRO IFILE(IN) OFILE(BACK) FROMEBCDIC RECMAP(TEXT)\n");
     assert_eq!(&site.bytes("back.dat")[..4], b"0001");
 }
@@ -220,13 +228,17 @@ fn a_long_copy_is_committed_in_parts_and_tells_how_far_it_came() {
     let text = lines(1..=2500) + &"9".repeat(90) + "\n";
     site.dd("LINES=lines.txt,text").file("lines.txt", text);
     let repro = " REPRO INFILE(LINES) ODS(BANK.ACCT) COMMIT(100)\n";
-    site.says(8, &format!("{ACCOUNTS}{repro}"), &["IDC3309I", "PROCESSED WAS 2500"]);
-    site.says(0, " VERIFY DATASET(BANK.ACCT)\n", &["PROCESSED WAS 2500"]);
+    site.expected_text(8, &format!("{ACCOUNTS}{repro}"), &["IDC3309I", "PROCESSED WAS 2500"]);
+    site.expected_text(0, " VERIFY DATASET(BANK.ACCT)\n", &["PROCESSED WAS 2500"]);
     let mut site = model();
     site.dd("VB=in.vb,vb").file("in.vb", b"\0\x090000a\0\x090001b\xFF".as_slice());
     site.file("in.vb", [b"\0\x09\0\x000001a".as_slice(), b"\0\x09\0\x000002b", b"\xFF"].concat());
     let repro = " REPRO INFILE(VB) ODS(BANK.ACCT)\n";
-    site.says(12, &format!("{ACCOUNTS}{repro}"), &["the file ends within a record", "WAS 0"]);
+    site.expected_text(
+        12,
+        &format!("{ACCOUNTS}{repro}"),
+        &["the file ends within a record", "WAS 0"],
+    );
 }
 
 #[test]
@@ -238,8 +250,8 @@ fn a_path_reads_by_its_alternate_key() {
     let index = " DEFINE AIX (NAME(BANK.AIX) RELATE(BANK.ACCT) KEYS(3 5) NUNQK UPGRADE)\n \
                  DEFINE PATH (NAME(BANK.PATH) PENT(BANK.AIX))\n";
     site.run(0, index);
-    site.says(12, " REPRO IDS(BANK.PATH) OFILE(OUT)\n", &["IDC3300I", "not been built"]);
-    site.says(
+    site.expected_text(12, " REPRO IDS(BANK.PATH) OFILE(OUT)\n", &["IDC3300I", "not been built"]);
+    site.expected_text(
         0,
         " BLDINDEX IDS(BANK.ACCT) ODS(BANK.AIX)\n",
         &["IDC0652I BANK.AIX SUCCESSFULLY BUILT"],
@@ -249,8 +261,8 @@ fn a_path_reads_by_its_alternate_key() {
     assert_eq!(String::from_utf8_lossy(&site.bytes("out.txt")), all);
     site.run(0, " REPRO IDS(BANK.PATH) OFILE(OUT) FKEY(b) TOKEY(b)\n");
     assert_eq!(site.bytes("out.txt"), b"0003 bob\n");
-    site.says(0, " PRINT IDS(BANK.PATH) CHAR COUNT(1)\n", &["KEY OF RECORD - ann"]);
-    site.says(0, " PRINT IDS(BANK.AIX) CHAR FKEY(zoe)\n", &["KEY OF RECORD - zoe"]);
+    site.expected_text(0, " PRINT IDS(BANK.PATH) CHAR COUNT(1)\n", &["KEY OF RECORD - ann"]);
+    site.expected_text(0, " PRINT IDS(BANK.AIX) CHAR FKEY(zoe)\n", &["KEY OF RECORD - zoe"]);
     // The upgrade set changes with the base.
     site.file("lines.txt", "0005 amy\n");
     site.run(0, " REPRO IFILE(LINES) ODS(BANK.ACCT)\n REPRO IDS(BANK.PATH) OFILE(OUT) COUNT(1)\n");
@@ -265,13 +277,13 @@ fn a_cluster_with_speed_is_loaded_as_a_whole() {
                   DEFINE AIX (NAME(BANK.FAIX) REL(BANK.FAST) KEYS(6 5) NUNQK)\n \
                   DEFINE PATH (NAME(BANK.FPATH) PENT(BANK.FAIX))\n";
     let repro = " REPRO IFILE(LINES) ODS(BANK.FAST)\n";
-    site.says(0, &format!("{define}{repro}"), &["PROCESSED WAS 3000"]);
+    site.expected_text(0, &format!("{define}{repro}"), &["PROCESSED WAS 3000"]);
     site.run(0, " REPRO IDS(BANK.FPATH) OFILE(OUT) COUNT(1)\n");
     assert_eq!(site.bytes("out.txt"), lines([1]).into_bytes());
     // What is refused leaves what was copied before.
     let define = " DEFINE CLUSTER (NAME(BANK.TWO) KEYS(4 2) RECSZ(8 12) SPEED)\n";
     site.file("lines.txt", "x 0001\nx 0002\nx 0002\nx 0001\nx 0001\nx 0001\nx 0003\n");
     let repro = " REPRO IFILE(LINES) ODS(BANK.TWO)\n";
-    site.says(12, &format!("{define}{repro}"), &["IDC31467I", "PROCESSED WAS 2"]);
-    site.says(0, " VERIFY DATASET(BANK.TWO)\n", &["PROCESSED WAS 2"]);
+    site.expected_text(12, &format!("{define}{repro}"), &["IDC31467I", "PROCESSED WAS 2"]);
+    site.expected_text(0, " VERIFY DATASET(BANK.TWO)\n", &["PROCESSED WAS 2"]);
 }

@@ -7,7 +7,7 @@ fn a_record_is_dumped_in_hexadecimal_and_in_characters() {
     let mut site = model();
     site.dd("IN=in.vb,vb").file("in.vb", b"\0\x2A\0\x00K001abcdefghijklmnopqrstuvwxyz\0\xFF012345");
     site.run(0, &format!("{ACCOUNTS} REPRO IFILE(IN) ODS(BANK.ACCT)\n"));
-    site.says(
+    site.expected_text(
         0,
         " PRINT IDS(BANK.ACCT)\n",
         &[
@@ -20,8 +20,8 @@ fn a_record_is_dumped_in_hexadecimal_and_in_characters() {
             "IDC0005I NUMBER OF RECORDS PROCESSED WAS 1",
         ],
     );
-    site.says(0, " PRINT IDS(BANK.ACCT) HEX\n", &["4B303031616263", "303132333435"]);
-    site.says(
+    site.expected_text(0, " PRINT IDS(BANK.ACCT) HEX\n", &["4B303031616263", "303132333435"]);
+    site.expected_text(
         0,
         " PRINT IDS(BANK.ACCT) CHAR\n",
         &["KEY OF RECORD - K001", "K001abcdefghijklmnopqrstuvwxyz..012345"],
@@ -32,12 +32,12 @@ fn a_record_is_dumped_in_hexadecimal_and_in_characters() {
 fn characters_are_those_of_the_code_page() {
     let mut site = model();
     site.dd("IN=in.dat,fb=5").file("in.dat", b"\xC1\xC2\xF1\x00\x40".as_slice());
-    site.says(
+    site.expected_text(
         0,
         " PRINT IFILE(IN) CHARACTER CODEPAGE(037)\n",
         &["RECORD SEQUENCE NUMBER - 1", "AB1."],
     );
-    site.says(12, " PRINT IFILE(IN) CODEPAGE(999)\n", &["IDC3203I"]);
+    site.expected_text(12, " PRINT IFILE(IN) CODEPAGE(999)\n", &["IDC3203I"]);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn records_are_shown_field_by_field() {
         " DEFINE CLUSTER (NAME(A.B) INDEXED KEYS(4 0) RECORDSIZE(11 11) -\n \
          RECORDMAP('account.cpy'))\n REPRO IFILE(IN) ODS(A.B)\n",
     );
-    site.says(
+    site.expected_text(
         0,
         " PRINT IDS(A.B) FIELDS\n",
         &[
@@ -74,5 +74,5 @@ fn records_are_shown_field_by_field() {
         ],
     );
     site.run(0, " ALTER A.B NULLIFY(RECORDMAP)\n");
-    site.says(12, " PRINT IDS(A.B) FIELDS\n", &["FIELDS needs a record map"]);
+    site.expected_text(12, " PRINT IDS(A.B) FIELDS\n", &["FIELDS needs a record map"]);
 }

@@ -28,10 +28,10 @@ impl Model {
         if self.records.contains_key(&number) || self.name_is_taken(&number, &record[6..10]) {
             return "duplicate";
         }
-        let said = if self.group_is_there(&number, &record[4..6]) { "02" } else { "00" };
+        let printed = if self.group_is_there(&number, &record[4..6]) { "02" } else { "00" };
         self.arrivals += 1;
         self.records.insert(number, (record.to_owned(), self.arrivals));
-        said
+        printed
     }
 
     fn rewrite(&mut self, record: &str) -> &'static str {
@@ -41,11 +41,11 @@ impl Model {
             return "duplicate";
         }
         let moves = old[4..6] != record[4..6];
-        let said = if moves && self.group_is_there(number, &record[4..6]) { "02" } else { "00" };
+        let printed = if moves && self.group_is_there(number, &record[4..6]) { "02" } else { "00" };
         self.arrivals += u64::from(moves);
         let arrival = if moves { self.arrivals } else { arrival };
         self.records.insert(number.to_owned(), (record.to_owned(), arrival));
-        said
+        printed
     }
 
     /// Records along a key, each with what orders it.
@@ -64,7 +64,7 @@ impl Model {
     }
 }
 
-fn said(refusal: &Refusal) -> &'static str {
+fn printed(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Duplicate => "duplicate",
         Refusal::NotFound => "not found",
@@ -150,7 +150,7 @@ fn browse(
         let read = file.next(*before, &mut found);
         match next {
             None => {
-                assert_eq!(read.as_ref().map_err(said).err(), Some("end"));
+                assert_eq!(read.as_ref().map_err(printed).err(), Some("end"));
                 return;
             }
             Some(next) => {
@@ -178,7 +178,7 @@ fn play(steps: Vec<Step>) {
                 "00"
             }
         }
-        Err(refusal) => said(&refusal),
+        Err(refusal) => printed(&refusal),
     };
     for step in steps {
         match step {
@@ -192,7 +192,7 @@ fn play(steps: Vec<Step>) {
             }
             Step::Delete(number) => {
                 let key = format!("{number:04}");
-                let done = file.delete(Some(key.as_bytes())).map_err(|refusal| said(&refusal));
+                let done = file.delete(Some(key.as_bytes())).map_err(|refusal| printed(&refusal));
                 let expected = model.records.remove(&key).map(drop).ok_or("not found");
                 assert_eq!(done, expected);
             }

@@ -157,8 +157,8 @@ fn who_sends_a_byte_now_and_then_is_gone_after_the_time_of_the_whole_greeting() 
         let is_gone = (0..400).any(|_| {
             clock.0.fetch_add(6, Ordering::SeqCst);
             let sent = client.write_all(&[0]);
-            let heard = client.read(&mut [0; 64]).map_err(|error| error.kind());
-            let waits = matches!(heard, Err(ErrorKind::WouldBlock | ErrorKind::TimedOut));
+            let received = client.read(&mut [0; 64]).map_err(|error| error.kind());
+            let waits = matches!(received, Err(ErrorKind::WouldBlock | ErrorKind::TimedOut));
             sent.is_err() || !waits
         });
         assert!(is_gone, "it is still listened to");

@@ -1,6 +1,6 @@
 //! OWNER=VSAM: what was committed comes there in order, once, whatever is cut in between.
 
-use redirector::{SendError, anew, send};
+use redirector::{SendError, resending, send};
 use store::{Store, Unit};
 use vsam::handler::HandlerError;
 use vsam::{Catalog, Entry, Intent, OpenMode, RecordOwner, Search, Target};
@@ -129,7 +129,7 @@ fn a_file_is_sent_anew_and_what_lacks_batches_is_told() {
     // Somebody has spoiled the table.
     server.psql(&format!("DELETE FROM {table} WHERE acct_no < '1000'"));
     server.psql(&format!("UPDATE {table} SET balance = 1"));
-    assert_eq!(anew::send_all(&catalog, &entry, &mut |_| true).unwrap(), 3000);
+    assert_eq!(resending::send_all(&catalog, &entry, &mut |_| true).unwrap(), 3000);
     assert_eq!(there(&entry), here(&catalog, "A.HERE"));
     // Its memory of batches is older than what was sent.
     let source = entry.redirection.as_ref().unwrap().source;
@@ -171,9 +171,9 @@ fn what_a_table_silently_does_not_take_is_not_taken_for_sent() {
         assert_eq!(there(&entry), here(&catalog, "A.HERE"), "{on}");
     }
     refuses("DELETE");
-    assert!(anew::send_all(&catalog, &entry, &mut |_| true).is_err());
+    assert!(resending::send_all(&catalog, &entry, &mut |_| true).is_err());
     server.psql(&format!("DROP TRIGGER no ON {table}"));
     send(&catalog, &entry, &mut |_| true).unwrap();
-    assert_eq!(anew::send_all(&catalog, &entry, &mut |_| true).unwrap(), 2);
+    assert_eq!(resending::send_all(&catalog, &entry, &mut |_| true).unwrap(), 2);
     assert_eq!(there(&entry), here(&catalog, "A.HERE"));
 }

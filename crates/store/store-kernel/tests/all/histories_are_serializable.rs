@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::common::lists;
 use crate::common::{fresh, seeds, simulated};
 use holdfast_store_kernel::KernelStore;
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, End, SimConfig, SimDisk};
 use store::{SetAttributes, Store};
 use store_suite::conformance::{Subject, expect};
@@ -41,15 +41,15 @@ fn histories_on_real_threads_are_serializable() {
     }
 }
 
-fn simulate(seed: u64, bug: Option<Plant>) -> End {
-    plant(bug);
+fn simulate(seed: u64, bug: Option<Failpoint>) -> End {
+    arm(bug);
     let outcome = sim::run(SimConfig::new(seed), SimDisk::new(), |seam| {
         let store = simulated(&seam);
         let committed = examine(&store, seed, 3, 25);
         assert!(bug.is_some() || committed > 10, "only {committed} units were committed");
         store.kernel().close().expect("the system closes in order");
     });
-    plant(None);
+    arm(None);
     outcome.end
 }
 
@@ -63,7 +63,7 @@ fn histories_in_simulation_are_serializable() {
 
 #[test]
 fn a_gap_that_is_not_locked_is_found() {
-    let found = (0..40).any(|seed| match simulate(seed, Some(Plant::NextKeyNotLocked)) {
+    let found = (0..40).any(|seed| match simulate(seed, Some(Failpoint::NextKeyNotLocked)) {
         End::Panicked { message, .. } => {
             assert!(message.contains("not serializable"), "{message}");
             true
@@ -75,7 +75,7 @@ fn a_gap_that_is_not_locked_is_found() {
 
 #[test]
 fn locks_that_are_dropped_before_the_commit_are_found() {
-    plant(Some(Plant::LocksDroppedEarly));
+    arm(Some(Failpoint::LocksDroppedEarly));
     let found = (0..40).any(|seed| {
         let outcome = sim::run(SimConfig::new(seed), SimDisk::new(), |seam| {
             let store = simulated(&seam);
@@ -87,6 +87,6 @@ fn locks_that_are_dropped_before_the_commit_are_found() {
         });
         matches!(outcome.end, End::Panicked { .. })
     });
-    plant(None);
+    arm(None);
     assert!(found, "commits out of order are not found");
 }

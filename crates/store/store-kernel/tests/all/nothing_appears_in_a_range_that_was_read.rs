@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::common::{fresh, seeds, simulated};
 use holdfast_store_kernel::{KernelStore, KernelUnit};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{self, End, Rng, SimConfig, SimDisk};
 use store::{
     Cursor, KeyRange, Position, Read, Result, SetAttributes, SetId, Store, Unit, UnitOptions,
@@ -212,14 +212,14 @@ fn nothing_appears_on_real_threads() {
     }
 }
 
-fn simulate(seed: u64, bug: Option<Plant>) -> End {
-    plant(bug);
+fn simulate(seed: u64, bug: Option<Failpoint>) -> End {
+    arm(bug);
     let outcome = sim::run(SimConfig::new(seed), SimDisk::new(), |seam| {
         let store = simulated(&seam);
         examine(&store, seed, 3 + seed % 2, 20);
         store.kernel().close().expect("the system closes in order");
     });
-    plant(None);
+    arm(None);
     outcome.end
 }
 
@@ -233,7 +233,7 @@ fn nothing_appears_in_simulation() {
 
 #[test]
 fn a_gap_that_is_not_locked_is_found() {
-    let found = (0..40).any(|seed| match simulate(seed, Some(Plant::NextKeyNotLocked)) {
+    let found = (0..40).any(|seed| match simulate(seed, Some(Failpoint::NextKeyNotLocked)) {
         End::Panicked { message, .. } => {
             assert!(message.contains("phantom"), "{message}");
             true

@@ -87,7 +87,7 @@ fn bystand(store: &KernelStore) {
 /// The first life: up to the deed, and a crash at its `crash_after`th write.
 fn first_life(disk: &SimDisk, seed: u64, deed: Deed, crash_after: u64) -> (End, bool, u64) {
     let (done, drawn) = (Arc::new(Mutex::new(false)), Arc::new(Mutex::new(0)));
-    let (told, numbers) = (Arc::clone(&done), Arc::clone(&drawn));
+    let (answer, numbers) = (Arc::clone(&done), Arc::clone(&drawn));
     let medium = disk.clone();
     let outcome = sim::run(SimConfig::new(seed), disk.clone(), move |seam| {
         let store = simulated(&seam);
@@ -95,7 +95,7 @@ fn first_life(disk: &SimDisk, seed: u64, deed: Deed, crash_after: u64) -> (End, 
         bystand(&store);
         medium.crash_after(crash_after);
         act(&store, set, deed, &numbers).expect("the deed");
-        *told.lock() = true;
+        *answer.lock() = true;
         sim::crash();
     });
     let (done, drawn) = (*done.lock(), *drawn.lock());

@@ -11,12 +11,12 @@ fn postgresql_passes_with_two_systems_and_nothing_is_left() {
     let server = Server::start();
     let before = server.psql("SELECT nspname FROM pg_namespace ORDER BY 1");
     let effort = Effort { seed: 3, rounds: 12, threads: 4 };
-    let mut told = 0;
-    let verdicts = certify(&server.url(), effort, &Seam::real(), |_| told += 1).expect("it runs");
+    let mut answer = 0;
+    let verdicts = certify(&server.url(), effort, &Seam::real(), |_| answer += 1).expect("it runs");
     let failed: Vec<&Verdict> =
         verdicts.iter().filter(|verdict| verdict.failure.is_some()).collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    assert_eq!(told, verdicts.len());
+    assert_eq!(answer, verdicts.len());
     assert!(verdicts.iter().any(|verdict| verdict.systems == 2));
     assert_eq!(server.psql("SELECT nspname FROM pg_namespace ORDER BY 1"), before);
 }

@@ -44,8 +44,8 @@ pub(super) fn a_queued_commit_is_settled_once<S: Store>(subject: &Subject<S>) ->
         Ok(())
     };
     on_threads(subject.threads(), queue)?;
-    let told = notes.wait((rounds * threads) as usize)?;
-    let mut tokens: Vec<u64> = told.iter().map(|(token, _)| *token).collect();
+    let settled = notes.wait((rounds * threads) as usize)?;
+    let mut tokens: Vec<u64> = settled.iter().map(|(token, _)| *token).collect();
     tokens.sort_unstable();
     ensure_eq!(tokens, (0..rounds * threads).collect::<Vec<_>>(), "the tokens that were told");
     ensure_eq!(subject.contents(set)?.len() as u64, rounds * threads, "the entries");
@@ -84,10 +84,10 @@ pub(super) fn queued_commits_are_settled_in_order<S: Store>(subject: &Subject<S>
         unit.put(set, &token.to_be_bytes(), b"v")?;
         unit.commit_queued(&sink, token)?;
     }
-    let told = notes.wait(count as usize)?;
-    let tokens: Vec<u64> = told.iter().map(|(token, _)| *token).collect();
+    let settled = notes.wait(count as usize)?;
+    let tokens: Vec<u64> = settled.iter().map(|(token, _)| *token).collect();
     ensure_eq!(tokens, (0..count).collect::<Vec<_>>(), "the order in which they were settled");
-    let orders: Vec<Option<CommitOrder>> = told.iter().map(|(_, done)| done.order).collect();
+    let orders: Vec<Option<CommitOrder>> = settled.iter().map(|(_, done)| done.order).collect();
     ensure!(orders.iter().all(Option::is_some), "every commit has a place in the order");
     ensure!(orders.is_sorted_by(|a, b| a < b), "the places ascend: {orders:?}");
     Ok(())
@@ -109,12 +109,12 @@ pub(super) fn a_reader_is_settled_after_what_it_read<S: Store>(subject: &Subject
         ensure_eq!(number_of(&seen)?, round, "what the reader saw");
         reader.commit_queued(&sink, 2 * round + 1)?;
     }
-    let told = notes.wait(2 * rounds as usize)?;
-    let place = |token: u64| told.iter().position(|(told, _)| *told == token);
+    let settled = notes.wait(2 * rounds as usize)?;
+    let place = |token: u64| settled.iter().position(|(settled, _)| *settled == token);
     for round in 0..rounds {
         let (writer, reader) = (place(2 * round), place(2 * round + 1));
         ensure!(writer < reader, "reader {round} was settled before what it had read");
-        let order = |at: Option<usize>| at.and_then(|at| told[at].1.order);
+        let order = |at: Option<usize>| at.and_then(|at| settled[at].1.order);
         let (writer, reader) = (order(writer), order(reader));
         ensure!(writer <= reader, "reader {round} stands at {reader:?}, its writer at {writer:?}");
     }
@@ -165,8 +165,8 @@ pub(super) fn what_is_backed_out_settles_nothing<S: Store>(subject: &Subject<S>)
     drop(put(b"b")?);
     put(b"c")?.commit_queued(&sink, 3)?;
     subject.begin()?.commit_queued(&sink, 4)?;
-    let told = notes.wait(2)?;
-    let tokens: Vec<u64> = told.iter().map(|(token, _)| *token).collect();
+    let settled = notes.wait(2)?;
+    let tokens: Vec<u64> = settled.iter().map(|(token, _)| *token).collect();
     ensure_eq!(tokens, [3, 4], "the tokens that were told");
     drop(sink);
     // The thread that told it may not have returned from telling yet.

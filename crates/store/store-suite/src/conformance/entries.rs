@@ -2,7 +2,7 @@
 
 use super::subject::{get, scan};
 use super::{Checked, Subject, ensure, ensure_eq, ensure_err};
-use crate::chance::Chance;
+use crate::rng::Rng;
 use store::KeyRange;
 use store::Read;
 use store::error::{Limit, StoreError};
@@ -126,7 +126,7 @@ pub(super) fn long_values_come_back<S: Store>(subject: &Subject<S>) -> Checked {
             .map_or(most, |unit| usize::try_from(unit / 4).unwrap_or(most)),
     );
     let set = subject.set()?;
-    let mut chance = Chance::new(subject.seed());
+    let mut chance = Rng::new(subject.seed());
     let sizes = [1, 255, 256, 4_000, 4_096, 5_000, 65_535, 65_536, 100_000, 1 << 20, 3, 70_000];
     for (round, size) in sizes.into_iter().filter(|size| *size <= most).enumerate() {
         let value: Vec<u8> = (0..size).map(|_| chance.next() as u8).collect();
@@ -208,7 +208,7 @@ pub(super) fn a_range_delete_removes_the_range_only<S: Store>(subject: &Subject<
 pub(super) fn thousands_of_entries_are_kept_in_order<S: Store>(subject: &Subject<S>) -> Checked {
     const COUNT: u32 = 5_000;
     let set = subject.set()?;
-    let mut chance = Chance::new(subject.seed());
+    let mut chance = Rng::new(subject.seed());
     let key = |number: u32| format!("a common prefix of some length/{number:08}").into_bytes();
     let value = |number: u32| vec![number as u8; number as usize % 150];
     let mut numbers: Vec<u32> = (0..COUNT).collect();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::subject::{NOT_OFFERED, Notes, get, on_threads, patient};
 use super::{Checked, Failure, Found, Subject, ensure};
-use crate::chance::Chance;
 use crate::history::{Fate, Order, Recorder, Recording, check};
+use crate::rng::Rng;
 use store::CommitSink;
 use store::SetId;
 use store::error::{Result, StoreError};
@@ -71,7 +71,7 @@ fn examine<S: Store>(
     let (seed, units) = (subject.seed(), subject.rounds() * 3);
     let last = worker.clone();
     let queued = on_threads(subject.threads(), move |who| {
-        let mut chance = Chance::new(seed.wrapping_mul(31).wrapping_add(u64::from(who)));
+        let mut chance = Rng::new(seed.wrapping_mul(31).wrapping_add(u64::from(who)));
         let mut queued = 0;
         for number in 0..units {
             let first_element = (u64::from(who) * u64::from(units) + u64::from(number)) * 100;
@@ -113,7 +113,7 @@ struct Worker<S: Store> {
 
 impl<S: Store> Worker<S> {
     /// One unit of work, whatever becomes of it; answers how many commits it queued.
-    fn one_unit(&self, who: u32, first_element: u64, chance: &mut Chance) -> Found<usize> {
+    fn one_unit(&self, who: u32, first_element: u64, chance: &mut Rng) -> Found<usize> {
         let mut recording = self.recorder.begin(u64::from(who));
         let mut unit = self.store.begin(patient())?;
         for step in 0..=chance.below(STEPS_MAX) as u64 {
@@ -152,7 +152,7 @@ impl<S: Store> Worker<S> {
         unit: &mut S::Unit,
         element: u64,
         recording: &mut Recording,
-        chance: &mut Chance,
+        chance: &mut Rng,
     ) -> Result<()> {
         let list = chance.below(LISTS);
         let read = [Read::Shared, Read::Update, Read::Exclusive][chance.below(3)];

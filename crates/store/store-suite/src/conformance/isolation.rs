@@ -11,7 +11,7 @@ use super::subject::{
     Meeting, NOT_OFFERED, get, keeps_apart, number_of, on_threads, parallel, patient, scan,
 };
 use super::{Checked, Found, Subject, ensure, ensure_eq};
-use crate::chance::Chance;
+use crate::rng::Rng;
 use store::Read;
 use store::SetId;
 use store::error::{Result, StoreError};
@@ -273,7 +273,7 @@ pub(super) fn totals_survive_transfers<S: Store>(subject: &Subject<S>) -> Checke
         entries.iter().map(|(_, value)| number_of(value)).sum()
     };
     on_threads(subject.threads(), move |who| {
-        let mut chance = Chance::new(chance.clone().next() + u64::from(who));
+        let mut chance = Rng::new(chance.clone().next() + u64::from(who));
         for _ in 0..rounds {
             if chance.once_in(4) {
                 let seen = store::run(&store, patient(), |unit| total(&store, unit))?;
@@ -335,7 +335,7 @@ pub(super) fn claimed_entries_go_to_one_unit_each<S: Store>(subject: &Subject<S>
     subject.run(|unit| (0..count).try_for_each(|number| unit.put(set, &key(number), b"m")))?;
     let (store, chance) = (subject.store().clone(), subject.chance());
     let taken = on_threads(subject.threads(), move |who| {
-        let mut chance = Chance::new(chance.clone().next() + u64::from(who));
+        let mut chance = Rng::new(chance.clone().next() + u64::from(who));
         let mut taken = Vec::new();
         loop {
             let mut unit = store.begin(patient())?;

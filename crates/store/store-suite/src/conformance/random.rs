@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::subject::get;
 use super::{Checked, Subject, ensure_eq};
-use crate::chance::Chance;
+use crate::rng::Rng;
 use store::Read;
 use store::SetId;
 use store::traits::{Cursor, Outcome, Savepoint, Store, Unit};
@@ -14,11 +14,11 @@ type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 pub(super) fn random_calls_agree_with_a_map<S: Store>(subject: &Subject<S>) -> Checked {
     // Few different short keys, so that calls meet.
-    let key = |chance: &mut Chance| {
+    let key = |chance: &mut Rng| {
         let len = chance.below(3);
         (0..len).map(|_| b"\x00ab\xff"[chance.below(4)]).collect()
     };
-    let value = |chance: &mut Chance| vec![chance.next() as u8; chance.below(20)];
+    let value = |chance: &mut Rng| vec![chance.next() as u8; chance.below(20)];
     random_calls(subject, &Shapes { key: &key, value: &value })
 }
 
@@ -28,7 +28,7 @@ pub(super) fn random_calls_on_long_keys_and_values_agree_with_a_map<S: Store>(
     let most = subject.store().capabilities().clone();
     let key_max = most.key_bytes_max.min(1_500);
     let value_max = most.value_bytes_max.min(20_000);
-    let key = move |chance: &mut Chance| {
+    let key = move |chance: &mut Rng| {
         let len = if chance.once_in(4) { chance.below(key_max + 1) } else { 300.min(key_max) };
         let mut key = vec![b'k'; len];
         // Keys differ late, or early.
@@ -36,7 +36,7 @@ pub(super) fn random_calls_on_long_keys_and_values_agree_with_a_map<S: Store>(
         key[at..].iter_mut().take(2).for_each(|byte| *byte = b'a' + chance.below(10) as u8);
         key
     };
-    let value = move |chance: &mut Chance| {
+    let value = move |chance: &mut Rng| {
         let most = if chance.once_in(8) { value_max } else { 200.min(value_max) };
         vec![chance.next() as u8; chance.below(most + 1)]
     };
@@ -45,8 +45,8 @@ pub(super) fn random_calls_on_long_keys_and_values_agree_with_a_map<S: Store>(
 
 /// How keys and values look.
 struct Shapes<'a> {
-    key: &'a dyn Fn(&mut Chance) -> Vec<u8>,
-    value: &'a dyn Fn(&mut Chance) -> Vec<u8>,
+    key: &'a dyn Fn(&mut Rng) -> Vec<u8>,
+    value: &'a dyn Fn(&mut Rng) -> Vec<u8>,
 }
 
 /// What the store should hold.
@@ -91,12 +91,12 @@ fn random_calls<S: Store>(subject: &Subject<S>, shapes: &Shapes<'_>) -> Checked 
     Ok(())
 }
 
-fn read_of(chance: &mut Chance) -> Read {
+fn read_of(chance: &mut Rng) -> Read {
     [Read::Unlocked, Read::Shared, Read::Update, Read::Exclusive][chance.below(4)]
 }
 
 /// A key: often one that is there.
-fn some_key(map: &Map, shapes: &Shapes<'_>, chance: &mut Chance) -> Vec<u8> {
+fn some_key(map: &Map, shapes: &Shapes<'_>, chance: &mut Rng) -> Vec<u8> {
     if !map.is_empty() && chance.once_in(2) {
         let at = chance.below(map.len());
         return map.keys().nth(at).cloned().unwrap_or_default();
@@ -109,7 +109,7 @@ fn change<U: Unit>(
     set: SetId,
     expected: &mut Expected,
     shapes: &Shapes<'_>,
-    chance: &mut Chance,
+    chance: &mut Rng,
 ) -> Checked {
     let map = expected.current.get_mut(&set).expect("every set has its map");
     let (key, value) = (some_key(map, shapes, chance), (shapes.value)(chance));
@@ -153,7 +153,7 @@ fn look<U: Unit>(
     set: SetId,
     expected: &Expected,
     shapes: &Shapes<'_>,
-    chance: &mut Chance,
+    chance: &mut Rng,
 ) -> Checked {
     let map = &expected.current[&set];
     let key = some_key(map, shapes, chance);
@@ -167,7 +167,7 @@ fn step<U: Unit>(
     cursor: &mut U::Cursor,
     expected: &mut Expected,
     shapes: &Shapes<'_>,
-    chance: &mut Chance,
+    chance: &mut Rng,
 ) -> Checked {
     let map = expected.current.get_mut(&cursor.set()).expect("every set has its map");
     if chance.once_in(5) {
@@ -241,7 +241,7 @@ fn neighbour<'a>(
     }
 }
 
-fn savepoints<U: Unit>(unit: &mut U, expected: &mut Expected, chance: &mut Chance) -> Checked {
+fn savepoints<U: Unit>(unit: &mut U, expected: &mut Expected, chance: &mut Rng) -> Checked {
     if expected.savepoints.is_empty() || chance.once_in(2) {
         if expected.savepoints.len() < 8 {
             expected.savepoints.push((unit.savepoint()?, expected.current.clone()));

@@ -9,7 +9,7 @@ use seam::clock::{Clock, RealClock};
 use seam::sync::{Condvar, Mutex};
 
 use super::{Checked, Failure, Found};
-use crate::chance::Chance;
+use crate::rng::Rng;
 use store::KeyRange;
 use store::error::{Result, StoreError};
 use store::traits::{Cursor, Store, Unit, UnitOptions};
@@ -89,8 +89,8 @@ impl<S: Store> Subject<S> {
     }
 
     /// A source of chance for one check.
-    pub(super) fn chance(&self) -> Chance {
-        Chance::new(self.seed)
+    pub(super) fn chance(&self) -> Rng {
+        Rng::new(self.seed)
     }
 
     /// A new set that the store locks.

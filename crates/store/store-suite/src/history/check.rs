@@ -280,11 +280,11 @@ impl<'a> Checker<'a> {
                 unseen.entry(*list).or_default().push((*element, writer.unit));
             }
         }
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for (unit, list, _) in self.reads() {
             for (element, writer) in unseen.get(&list).into_iter().flatten() {
                 let before = self.units[*writer].end < self.units[unit].start;
-                if before && told.insert((list, *element)) {
+                if before && reported.insert((list, *element)) {
                     let (reader, writer_name) = (self.name(unit), self.name(*writer));
                     let story = format!(
                         "{writer_name} appended {element} to list {list} and was committed before \

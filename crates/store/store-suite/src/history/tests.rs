@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// A unit of work from text: its fate, then steps such as `a1:5` (append 5 to list 1), `r1:5,6`
 /// (read list 1 as [5, 6]), `r1:` (as empty).
@@ -168,7 +168,7 @@ fn the_story_of_a_circle_can_be_followed() {
 /// Units of work in some serial order, seen through overlapping spans of time: each took effect at
 /// one moment within its span. Some are backed out, some end unknown, seen or not.
 fn serial_history(seed: u64, units: usize, lists: u64) -> History {
-    let mut chance = Chance::new(seed);
+    let mut chance = Rng::new(seed);
     let mut state: std::collections::BTreeMap<u64, Vec<u64>> = std::collections::BTreeMap::new();
     let mut observed = Vec::new();
     for number in 0..units as u64 {
@@ -209,7 +209,7 @@ fn serial_history(seed: u64, units: usize, lists: u64) -> History {
 
 /// Moves a planted history to lists and moments of its own within another.
 fn plant(history: &mut History, planted: &History, seed: u64) {
-    let mut chance = Chance::new(seed);
+    let mut chance = Rng::new(seed);
     let at = chance.next() % 20_000;
     for unit in &planted.units {
         let steps = unit.steps.iter().map(|step| match step {
@@ -260,7 +260,7 @@ proptest! {
     #[test]
     fn a_read_that_misses_an_element_is_found(seed: u64) {
         let mut history = serial_history(seed, 80, 4);
-        let mut chance = Chance::new(seed);
+        let mut chance = Rng::new(seed);
         // A last reader sees all lists, so that nothing hides behind the end of the history.
         let reads: Vec<_> = (0..4).map(|list| longest(&history, list)).collect();
         let reads = reads.into_iter().zip(0..).map(|(elements, list)| {

@@ -120,13 +120,13 @@ impl Torture<'_> {
     /// The doctor says what is lost, and what to do.
     fn is_named(&self, what: Disaster, done: &str) -> Result<()> {
         let passphrase = Passphrase::from(PASSPHRASE);
-        let said = system::diagnose(&self.context.seam, &self.dir, Some(&passphrase));
-        let named = !said.is_sound() && !said.steps.is_empty();
+        let diagnosis = system::diagnose(&self.context.seam, &self.dir, Some(&passphrase));
+        let named = !diagnosis.is_sound() && !diagnosis.steps.is_empty();
         // At a place that nobody needs any more the log may be damaged.
         if named || what == Disaster::LogAtOnePlace {
             return Ok(());
         }
-        let parts = said.parts;
+        let parts = diagnosis.parts;
         Err(Failure::other(format!("{done}: the doctor finds nothing: {parts:?}"), ""))
     }
 

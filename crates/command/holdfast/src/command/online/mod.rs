@@ -137,7 +137,7 @@ impl Online {
 /// The command that leads to a region's process.
 fn region_process(own: &Path, spared: &std::ffi::OsStr) -> std::process::Command {
     let mut command = seam::process::command(own);
-    command.arg(guest::REGION).env(seam::spared::SPARED, spared);
+    command.arg(guest::REGION).env(seam::system_files::SPARED, spared);
     command
 }
 

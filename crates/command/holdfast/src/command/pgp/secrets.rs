@@ -278,8 +278,8 @@ fn usual_socket() -> Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
 
     let mut ask = seam::process::command("gpgconf");
-    let said = seam::process::output(ask.args(["--list-dirs", "agent-socket"]), PATIENCE);
-    let path = said.ok().filter(|said| said.status.success()).map(|said| said.stdout);
+    let listed = seam::process::output(ask.args(["--list-dirs", "agent-socket"]), PATIENCE);
+    let path = listed.ok().filter(|listed| listed.status.success()).map(|listed| listed.stdout);
     let path = path.map(|path| path.trim_ascii_end().to_vec()).filter(|path| !path.is_empty());
     let nobody = || {
         let what = "gpgconf does not say where GnuPG's agent listens";
@@ -291,13 +291,13 @@ fn usual_socket() -> Result<PathBuf> {
 
 /// What the agent has to know to ask on the terminal or screen of this command.
 fn options() -> Vec<(&'static str, String)> {
-    let told = [("ttyname", "GPG_TTY"), ("ttytype", "TERM"), ("display", "DISPLAY")];
-    let told = told.into_iter().filter_map(|(option, variable)| {
+    let settings = [("ttyname", "GPG_TTY"), ("ttytype", "TERM"), ("display", "DISPLAY")];
+    let settings = settings.into_iter().filter_map(|(option, variable)| {
         let value = std::env::var(variable).ok().filter(|value| !value.is_empty());
         let value = value.or_else(|| (option == "ttyname").then(terminal).flatten());
         value.map(|value| (option, value))
     });
-    told.collect()
+    settings.collect()
 }
 
 /// The terminal that is the standard input, if it is one.

@@ -40,18 +40,18 @@ impl Place {
 
     pub(crate) fn works(&self, words: &[&str]) -> String {
         let output = self.run(words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{words:?}: {said}");
-        assert!(!said.contains("the secret of"), "a passphrase shows");
-        said + &String::from_utf8_lossy(&output.stdout)
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {printed}");
+        assert!(!printed.contains("the secret of"), "a passphrase shows");
+        printed + &String::from_utf8_lossy(&output.stdout)
     }
 
     pub(crate) fn fails(&self, words: &[&str], code: i32) -> String {
         let output = self.run(words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
-        assert!(!said.contains("the secret of"), "a passphrase shows");
-        said
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {printed}");
+        assert!(!printed.contains("the secret of"), "a passphrase shows");
+        printed
     }
 
     /// Everything in the folder but the key ring.

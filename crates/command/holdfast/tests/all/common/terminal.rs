@@ -33,8 +33,8 @@ pub(crate) fn started(command: &mut Command, dir: &Path) -> (Child, String) {
     command.args(["--json", "start", "-s"]).arg(dir).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let line = first_line(&mut child);
-    let told: Value = serde_json::from_str(&line).unwrap();
-    (child, told["ims_connect"].as_str().unwrap().to_owned())
+    let answer: Value = serde_json::from_str(&line).unwrap();
+    (child, answer["ims_connect"].as_str().unwrap().to_owned())
 }
 
 pub(crate) struct Terminal {
@@ -87,12 +87,12 @@ impl Terminal {
     /// Asks in mode 1 without confirmation, and answers the reply's text.
     pub(crate) fn ask(&mut self, text: &str) -> String {
         let request = self.request(Function::SendReceive, text.as_bytes());
-        said(&self.exchange(&request))
+        text_of(&self.exchange(&request))
     }
 }
 
 /// The text of a response; codes if it is a status.
-pub(crate) fn said(response: &Response) -> String {
+pub(crate) fn text_of(response: &Response) -> String {
     match response.status {
         Status::Complete(_) => {
             let data = response.data.data().collect::<Vec<_>>();

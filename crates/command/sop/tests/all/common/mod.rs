@@ -51,8 +51,8 @@ impl Place {
     /// Runs a program that has to work.
     pub(crate) fn works_in(&self, program: &str, words: &[&str], input: &[u8]) -> Vec<u8> {
         let output = self.run(program, words, input);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program} {words:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {words:?}: {printed}");
         output.stdout
     }
 
@@ -64,10 +64,10 @@ impl Place {
     /// Runs `holdfast-sop`, which has to end with this code and to give nothing out.
     pub(crate) fn fails(&self, words: &[&str], input: &[u8], code: i32) {
         let output = self.sop(words, input);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {printed}");
         assert!(output.stdout.is_empty(), "{words:?} gave something out");
-        assert!(!said.is_empty() && !said.contains("a secret word"), "{words:?}: {said}");
+        assert!(!printed.is_empty() && !printed.contains("a secret word"), "{words:?}: {printed}");
     }
 }
 

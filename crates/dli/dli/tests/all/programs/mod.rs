@@ -101,10 +101,10 @@ impl Yard {
         body: impl FnOnce(&Yard, &mut Program) + Send + 'static,
     ) -> Other {
         let (yard, finished) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
-        let told = Arc::clone(&finished);
+        let answer = Arc::clone(&finished);
         let run = move || {
             body(&yard, &mut yard.program());
-            told.store(true, SeqCst);
+            answer.store(true, SeqCst);
         };
         Other { thread: seam::thread::spawn(name, run).unwrap(), finished }
     }

@@ -16,9 +16,9 @@ use seam::sync::Mutex;
 
 /// What the log has told.
 #[derive(Default)]
-pub(crate) struct Told(pub(crate) Mutex<Vec<(u8, GroupNumber)>>);
+pub(crate) struct RecordedEvents(pub(crate) Mutex<Vec<(u8, GroupNumber)>>);
 
-impl LogEvents for Told {
+impl LogEvents for RecordedEvents {
     fn copy_lost(&self, copy: u8, from: GroupNumber, _why: &str) -> Result<(), String> {
         self.0.lock().push((copy, from));
         Ok(())
@@ -33,7 +33,7 @@ impl LogEvents for Told {
 pub(crate) struct Bench {
     pub(crate) dir: PathBuf,
     pub(crate) config: LogConfig,
-    pub(crate) told: Arc<Told>,
+    pub(crate) recorded: Arc<RecordedEvents>,
     pub(crate) system: SystemId,
     pub(crate) seam: Seam,
 }
@@ -63,8 +63,8 @@ impl Bench {
             ..LogConfig::new((0..copies).map(|copy| dir.join(format!("copy-{copy}"))).collect())
         };
         change(&mut config);
-        let told = Arc::default();
-        let bench = Bench { dir, config, told, system: SystemId([9; 16]), seam };
+        let recorded = Arc::default();
+        let bench = Bench { dir, config, recorded, system: SystemId([9; 16]), seam };
         Log::create(&bench.env(), &bench.config).unwrap();
         bench
     }
@@ -75,7 +75,7 @@ impl Bench {
             keys: Arc::new(TestKeys::new(1)),
             system: self.system,
             stop: Arc::new(StopSwitch::default()),
-            events: self.told.clone(),
+            events: self.recorded.clone(),
         }
     }
 

@@ -379,7 +379,7 @@ struct Promise {
     life: u64,
     task: u64,
     ends: Mutex<Vec<Lsn>>,
-    told: AtomicU64,
+    delivered: AtomicU64,
 }
 
 impl Ledger {
@@ -409,8 +409,8 @@ impl DurableSink for Promise {
         if outcome.is_ok() {
             let end = self.ends.try_lock().unwrap()[token as usize - 1];
             self.ledger.promise(self.life, self.task, token, end);
-            let told = self.told.fetch_max(token, SeqCst);
-            assert!(told < token, "sinks are told once and in order: {told}, {token}");
+            let delivered = self.delivered.fetch_max(token, SeqCst);
+            assert!(delivered < token, "sinks are told once and in order: {delivered}, {token}");
         }
     }
 }
@@ -423,7 +423,7 @@ impl Worker {
             life: self.life,
             task: self.task,
             ends: Mutex::new(Vec::new()),
-            told: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
         });
         let sink: Arc<dyn DurableSink> = promise.clone();
         let mut previous = Lsn::NONE;

@@ -178,7 +178,7 @@ pub enum Event<'e> {
 }
 
 /// A queue for events, and what is put there.
-type Told = (&'static str, pcf::Message);
+type QueuedEvent = (&'static str, pcf::Message);
 
 /// The categories of events, as commands.
 const OF_MANAGER: i32 = 44;
@@ -203,7 +203,7 @@ impl Event<'_> {
         }
     }
 
-    fn message(&self, manager: &str) -> Told {
+    fn message(&self, manager: &str) -> QueuedEvent {
         let begin = |command, reason: i32| {
             let mut message = pcf::Message::new(EVENT, command, (WARNING, reason));
             message.text(id::MANAGER, manager, 48);

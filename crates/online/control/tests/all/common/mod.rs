@@ -26,14 +26,14 @@ pub fn name(text: &str) -> Name {
 /// What a partner was told.
 #[derive(Default)]
 pub struct Ear {
-    told: Mutex<Vec<(Ticket, Event)>>,
+    events: Mutex<Vec<(Ticket, Event)>>,
     arrived: Mutex<Vec<Name>>,
     changed: Condvar,
 }
 
 impl Partner for Ear {
     fn event(&self, ticket: Ticket, event: Event) {
-        self.told.lock().push((ticket, event));
+        self.events.lock().push((ticket, event));
         self.changed.notify_all();
     }
 
@@ -43,8 +43,8 @@ impl Partner for Ear {
 }
 
 impl Ear {
-    pub fn told(&self) -> Vec<(Ticket, Event)> {
-        self.told.lock().clone()
+    pub fn events(&self) -> Vec<(Ticket, Event)> {
+        self.events.lock().clone()
     }
 
     pub fn tpipes(&self) -> Vec<Name> {
@@ -56,7 +56,7 @@ impl Ear {
             Event::Output(output) => Some(output),
             _ => None,
         };
-        self.told().into_iter().filter_map(output).collect()
+        self.events().into_iter().filter_map(output).collect()
     }
 
     pub fn outcomes(&self) -> Vec<Outcome> {
@@ -64,20 +64,20 @@ impl Ear {
             Event::Ended(outcome) => Some(outcome),
             _ => None,
         };
-        self.told().into_iter().filter_map(outcome).collect()
+        self.events().into_iter().filter_map(outcome).collect()
     }
 
     /// Waits until an output has come.
     pub fn wait_for_output(&self) -> (Ticket, Output) {
-        let mut told = self.told.lock();
+        let mut events = self.events.lock();
         loop {
-            let found = told.iter().find_map(|(ticket, event)| match event {
+            let found = events.iter().find_map(|(ticket, event)| match event {
                 Event::Output(output) => Some((*ticket, output.clone())),
                 _ => None,
             });
             match found {
                 Some(found) => return found,
-                None => self.changed.wait(&mut told),
+                None => self.changed.wait(&mut events),
             }
         }
     }

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test uses a part
 #![allow(clippy::disallowed_methods)] // tests write and read files as their users do
 
-pub(crate) mod desk;
+pub(crate) mod memory_messages;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

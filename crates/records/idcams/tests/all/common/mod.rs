@@ -126,7 +126,7 @@ impl<S: Store> Site<S> {
 
     /// Executes one that has to be told by these words.
     #[track_caller]
-    pub fn says(&mut self, code: u32, text: &str, words: &[&str]) {
+    pub fn expected_text(&mut self, code: u32, text: &str, words: &[&str]) {
         self.run(code, text);
         for word in words {
             assert!(self.printed.contains(word), "{word} is not in:\n{}", self.printed);

@@ -8,7 +8,7 @@
 use super::words::{Kind, Token};
 
 /// What to write in place of a word.
-pub(crate) struct Old {
+pub(crate) struct Obsolete {
     pub(crate) what: &'static str,
     pub(crate) help: &'static str,
 }
@@ -24,12 +24,12 @@ const REGISTERS: [(&str, &str); 2] = [
 ];
 
 /// Whether the word at this place of a PROCEDURE DIVISION is of OS/VS COBOL.
-pub(crate) fn old(tokens: &[Token], at: usize) -> Option<Old> {
+pub(crate) fn obsolete(tokens: &[Token], at: usize) -> Option<Obsolete> {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     let behind = tokens.get(at + 1)?;
     let word = &tokens[at];
     if word.is("EXAMINE") {
-        return is_examined(&tokens[at + 1..]).then_some(Old {
+        return is_examined(&tokens[at + 1..]).then_some(Obsolete {
             what: "EXAMINE is a statement",
             help: "Write INSPECT: REPLACING stays as it is, and TALLYING becomes MOVE ZERO TO \
                    TALLY and INSPECT item TALLYING TALLY FOR; UNTIL FIRST becomes CHARACTERS \
@@ -39,7 +39,7 @@ pub(crate) fn old(tokens: &[Token], at: usize) -> Option<Old> {
     if word.is("NOTE") {
         let begins = before.is_some_and(|token| token.kind == Kind::Period);
         let is_name = behind.kind == Kind::Period || behind.is("SECTION");
-        return (begins && !is_name).then_some(Old {
+        return (begins && !is_name).then_some(Obsolete {
             what: "NOTE is a statement",
             help: "Make comments of its lines: an asterisk in column 7. As the first sentence of a \
                    paragraph it goes to the end of the paragraph.",
@@ -47,7 +47,7 @@ pub(crate) fn old(tokens: &[Token], at: usize) -> Option<Old> {
     }
     let is_moved = before.is_some_and(|token| token.is("MOVE")) && behind.is("TO");
     let register = REGISTERS.iter().find(|(name, _)| is_moved && word.is(name));
-    register.map(|(_, help)| Old { what: "this is a special register", help })
+    register.map(|(_, help)| Obsolete { what: "this is a special register", help })
 }
 
 /// Whether these are an item and what EXAMINE does with it.

@@ -166,16 +166,16 @@ impl<S: Store> Inner<S> {
         for input in inputs {
             let InHand { held, envelope, ticket } = input;
             let first = envelope.segments.data().next().unwrap_or_default();
-            let said = text::program_failed(transaction, code, first);
+            let sentence = text::program_failed(transaction, code, first);
             self.close_conversation(envelope.terminal, held.queue().name);
             if self.options.on_failure == OnFailure::Requeue && !envelope.send_then_commit {
                 self.give_back(vec![held]);
                 continue;
             }
             let has_client = self.state.lock().clients.contains_key(&ticket);
-            match self.bury(held, envelope, &said, !has_client) {
+            match self.bury(held, envelope, &sentence, !has_client) {
                 Ok(()) => {
-                    let refusal = Refusal::new(Reason::ProgramFailed, said);
+                    let refusal = Refusal::new(Reason::ProgramFailed, sentence);
                     self.end(ticket, Outcome::BackedOut(refusal));
                 }
                 Err((held, error)) => {
@@ -287,20 +287,20 @@ impl<S: Store> Inner<S> {
     pub(crate) fn expire(self: &Arc<Inner<S>>, held: Held) {
         let ticket = self.ticket_of(&held);
         let transaction = held.queue().name;
-        let mut said = String::new();
+        let mut sentence = String::new();
         let buried = match self.open(&held) {
             Ok(envelope) => {
                 let first = envelope.segments.data().next().unwrap_or_default();
-                said = text::program_failed(transaction, EXPIRED, first);
+                sentence = text::program_failed(transaction, EXPIRED, first);
                 self.idle_conversation(envelope.terminal, transaction);
-                self.bury(held, envelope, &said, false)
+                self.bury(held, envelope, &sentence, false)
             }
             Err(error) => Err((held, error)),
         };
         match buried {
             Ok(()) => {
                 self.state.lock().statistics.expired += 1;
-                self.end(ticket, Outcome::BackedOut(Refusal::new(Reason::Expired, said)));
+                self.end(ticket, Outcome::BackedOut(Refusal::new(Reason::Expired, sentence)));
             }
             Err((held, error)) => {
                 self.notice(format!("{error}; an expired input of {transaction} waits again"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, KeyGeneration};
 use seal::{Format, KeyProvider, PageSealer, TestKeys};
-use seam::plant::{Plant, plant};
+use seam::failpoint::{Failpoint, arm};
 use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 
 use crate::archive;
@@ -27,7 +27,7 @@ use crate::world::World;
 #[derive(Clone, Copy)]
 pub struct Hunt {
     /// The bug.
-    pub plant: Plant,
+    pub fault: Failpoint,
     /// Which part of the suite finds it: one name, one part.
     pub by: &'static str,
     /// Runs that part.
@@ -36,253 +36,289 @@ pub struct Hunt {
 
 /// Every deliberate bug.
 pub const ALL: &[Hunt] = &[
-    Hunt { plant: Plant::PageBeforeLog, by: "sweep of pages", run: || swept(&scenario::PAGES) },
-    Hunt { plant: Plant::ReplyBeforeDurable, by: "swarm with crashes", run: swarmed },
+    Hunt { fault: Failpoint::PageBeforeLog, by: "sweep of pages", run: || swept(&scenario::PAGES) },
+    Hunt { fault: Failpoint::ReplyBeforeDurable, by: "swarm with crashes", run: swarmed },
     Hunt {
-        plant: Plant::ReadBeforeWriterDurable,
+        fault: Failpoint::ReadBeforeWriterDurable,
         by: "sweep of readers",
         run: || swept(&scenario::READERS),
     },
-    Hunt { plant: Plant::NoDoubleWrite, by: "sweep of pages", run: || swept(&scenario::PAGES) },
-    Hunt { plant: Plant::NonceReused, by: "no nonce twice on a disk", run: no_nonce_twice },
-    Hunt { plant: Plant::UndoSkipped, by: "sweep of backout", run: || swept(&scenario::BACKOUT) },
-    Hunt { plant: Plant::HalfSplit, by: "sweep of split", run: || swept(&scenario::SPLIT) },
+    Hunt { fault: Failpoint::NoDoubleWrite, by: "sweep of pages", run: || swept(&scenario::PAGES) },
+    Hunt { fault: Failpoint::NonceReused, by: "no nonce twice on a disk", run: no_nonce_twice },
     Hunt {
-        plant: Plant::ChainNotChecked,
+        fault: Failpoint::UndoSkipped,
+        by: "sweep of backout",
+        run: || swept(&scenario::BACKOUT),
+    },
+    Hunt { fault: Failpoint::HalfSplit, by: "sweep of split", run: || swept(&scenario::SPLIT) },
+    Hunt {
+        fault: Failpoint::ChainNotChecked,
         by: "the tail of another log",
         run: a_foreign_tail_is_refused,
     },
     Hunt {
-        plant: Plant::StaleCopyPreferred,
+        fault: Failpoint::StaleCopyPreferred,
         by: "sweep of lost-first-copy",
         run: || swept(&scenario::LOST_FIRST),
     },
-    Hunt { plant: Plant::EndTooEarly, by: "damage within a log", run: damage_is_no_end },
-    Hunt { plant: Plant::FreshnessNotChecked, by: "media faults of data", run: data_is_put_back },
-    Hunt { plant: Plant::PlainAccepted, by: "plain pages in a sealed set", run: plain_is_refused },
-    Hunt { plant: Plant::LocksDroppedEarly, by: "swarm over few keys", run: crowded },
+    Hunt { fault: Failpoint::EndTooEarly, by: "damage within a log", run: damage_is_no_end },
     Hunt {
-        plant: Plant::CheckpointTooNew,
+        fault: Failpoint::FreshnessNotChecked,
+        by: "media faults of data",
+        run: data_is_put_back,
+    },
+    Hunt {
+        fault: Failpoint::PlainAccepted,
+        by: "plain pages in a sealed set",
+        run: plain_is_refused,
+    },
+    Hunt { fault: Failpoint::LocksDroppedEarly, by: "swarm over few keys", run: crowded },
+    Hunt {
+        fault: Failpoint::CheckpointTooNew,
         by: "sweep of checkpoint",
         run: || swept(&scenario::CHECKPOINT),
     },
     Hunt {
-        plant: Plant::CarriedUnannounced,
+        fault: Failpoint::CarriedUnannounced,
         by: "sweep of resize",
         run: || swept(&scenario::RESIZE),
     },
-    Hunt { plant: Plant::OldPoolNotAsked, by: "sweep of assign", run: || swept(&scenario::ASSIGN) },
     Hunt {
-        plant: Plant::CarriedTooLate,
+        fault: Failpoint::OldPoolNotAsked,
+        by: "sweep of assign",
+        run: || swept(&scenario::ASSIGN),
+    },
+    Hunt {
+        fault: Failpoint::CarriedTooLate,
         by: "a data set between two pools",
         run: || crate::homes::everybody_finds_what_they_wrote(40),
     },
     Hunt {
-        plant: Plant::NoCompensation,
+        fault: Failpoint::NoCompensation,
         by: "sweep of backout",
         run: || swept(&scenario::BACKOUT),
     },
     Hunt {
-        plant: Plant::SpaceReusedEarly,
+        fault: Failpoint::SpaceReusedEarly,
         by: "sweep of overflow",
         run: || swept(&scenario::OVERFLOW),
     },
     Hunt {
-        plant: Plant::LostCopyUnrecorded,
+        fault: Failpoint::LostCopyUnrecorded,
         by: "only the stale copy is left",
         run: only_the_stale_copy_is_left,
     },
     Hunt {
-        plant: Plant::ProtectionNotCompared,
+        fault: Failpoint::ProtectionNotCompared,
         by: "a forged tail of the log",
         run: crate::protection::a_forged_tail_is_refused,
     },
     Hunt {
-        plant: Plant::PermitNotChecked,
+        fault: Failpoint::PermitNotChecked,
         by: "a forged definition",
         run: crate::protection::nobody_without_the_key_has_a_data_set_written_in_clear,
     },
     Hunt {
-        plant: Plant::SealedUnderPlainLog,
+        fault: Failpoint::SealedUnderPlainLog,
         by: "a forged checkpoint",
         run: crate::protection::what_is_sealed_gets_into_no_plain_log,
     },
     Hunt {
-        plant: Plant::AnchorNotCompared,
+        fault: Failpoint::AnchorNotCompared,
         by: "older states put back",
         run: crate::anchor::what_was_put_back_is_refused,
     },
     Hunt {
-        plant: Plant::OlderVersionPutBack,
+        fault: Failpoint::OlderVersionPutBack,
         by: "what repairs",
         run: crate::care::only_what_is_good_repairs,
     },
     Hunt {
-        plant: Plant::DamageOverlooked,
+        fault: Failpoint::DamageOverlooked,
         by: "what is spoilt in use",
         run: || crate::care::what_is_spoilt_is_named_and_repaired(1),
     },
-    Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
-    Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
-    Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
+    Hunt { fault: Failpoint::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
+    Hunt { fault: Failpoint::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
+    Hunt { fault: Failpoint::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
     Hunt {
-        plant: Plant::NumberingForgotten,
+        fault: Failpoint::NumberingForgotten,
         by: "sweep of a numbering",
         run: || numbered::every_crash(1).map(drop),
     },
-    Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
+    Hunt { fault: Failpoint::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
     Hunt {
-        plant: Plant::DeletedUnrecorded,
+        fault: Failpoint::DeletedUnrecorded,
         by: "archives that policy deletes",
         run: || (1..=4).try_for_each(|seed| archive::deletions(seed).map(drop)),
     },
     Hunt {
-        plant: Plant::CopyUnsynced,
+        fault: Failpoint::CopyUnsynced,
         by: "sweep of image copies",
         run: || crate::copied::every_crash(1, 1).map(drop),
     },
-    Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
+    Hunt { fault: Failpoint::CopyEndTooEarly, by: "every point", run: recovered_to_points },
     Hunt {
-        plant: Plant::CopyOfReplaced,
+        fault: Failpoint::CopyOfReplaced,
         by: "a recovery within a copy",
         run: || (1..=2).try_for_each(replaced::a_copy_of_it_does_not_count),
     },
     Hunt {
-        plant: Plant::RecoveredTwice,
+        fault: Failpoint::RecoveredTwice,
         by: "a recovery within a recovery",
         run: || (1..=2).try_for_each(replaced::it_is_not_replaced_again),
     },
     Hunt {
-        plant: Plant::LostIntervalForgiven,
+        fault: Failpoint::LostIntervalForgiven,
         by: "damaged files of image copies",
         run: || (1..=16).try_for_each(|seed| crate::joined::what_is_lost(seed).map(drop)),
     },
-    Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
-    Hunt { plant: Plant::BetweenAccumulationsSkipped, by: "every point", run: recovered_to_points },
-    Hunt { plant: Plant::FreesNotAccumulated, by: "every point", run: recovered_to_points },
+    Hunt { fault: Failpoint::CopyRedoTooNew, by: "every point", run: recovered_to_points },
     Hunt {
-        plant: Plant::RestoredWithoutLeap,
+        fault: Failpoint::BetweenAccumulationsSkipped,
+        by: "every point",
+        run: recovered_to_points,
+    },
+    Hunt { fault: Failpoint::FreesNotAccumulated, by: "every point", run: recovered_to_points },
+    Hunt {
+        fault: Failpoint::RestoredWithoutLeap,
         by: "a bare machine",
         run: || (1..=8).try_for_each(crate::restored::a_bare_machine),
     },
-    Hunt { plant: Plant::LaterChangesUnseen, by: "every unit backed out", run: backed_out },
-    Hunt { plant: Plant::BackoutForwards, by: "every unit backed out", run: backed_out },
+    Hunt { fault: Failpoint::LaterChangesUnseen, by: "every unit backed out", run: backed_out },
+    Hunt { fault: Failpoint::BackoutForwards, by: "every unit backed out", run: backed_out },
     Hunt {
-        plant: Plant::BackoutInPieces,
+        fault: Failpoint::BackoutInPieces,
         by: "sweep of a backout",
         run: || crate::backout::every_crash(1, 1).map(drop),
     },
-    Hunt { plant: Plant::RecoveryUndoSkipped, by: "every point", run: recovered_to_points },
+    Hunt { fault: Failpoint::RecoveryUndoSkipped, by: "every point", run: recovered_to_points },
     Hunt {
-        plant: Plant::SuccessorNotWritten,
+        fault: Failpoint::SuccessorNotWritten,
         by: "sweep of a recovery",
         run: || crate::recovery::every_crash(1, 1).map(drop),
     },
     Hunt {
-        plant: Plant::SuccessorNotSynced,
+        fault: Failpoint::SuccessorNotSynced,
         by: "sweep of a recovery",
         run: || crate::recovery::every_crash(1, 1).map(drop),
     },
-    Hunt { plant: Plant::SweepBackwards, by: "every point", run: recovered_to_points },
+    Hunt { fault: Failpoint::SweepBackwards, by: "every point", run: recovered_to_points },
     Hunt {
-        plant: Plant::RecoveryUnrecorded,
+        fault: Failpoint::RecoveryUnrecorded,
         by: "sweep of a recovery",
         run: || crate::recovery::every_crash(1, 1).map(drop),
     },
     Hunt {
-        plant: Plant::LostReconCopyUnrecorded,
+        fault: Failpoint::LostReconCopyUnrecorded,
         by: "sweep of RECON",
         run: crate::recon::every_crash,
     },
     Hunt {
-        plant: Plant::ConversionUnlogged,
+        fault: Failpoint::ConversionUnlogged,
         by: "sweep of convert",
         run: || swept(&forms::CONVERT),
     },
-    Hunt { plant: Plant::CursorTooEarly, by: "sweep of convert", run: || swept(&forms::CONVERT) },
-    Hunt { plant: Plant::FreeNotConverted, by: "sweep of convert", run: || swept(&forms::CONVERT) },
-    Hunt { plant: Plant::SlotsNotCleared, by: "sweep of convert", run: || swept(&forms::CONVERT) },
     Hunt {
-        plant: Plant::OldFormAccepted,
+        fault: Failpoint::CursorTooEarly,
+        by: "sweep of convert",
+        run: || swept(&forms::CONVERT),
+    },
+    Hunt {
+        fault: Failpoint::FreeNotConverted,
+        by: "sweep of convert",
+        run: || swept(&forms::CONVERT),
+    },
+    Hunt {
+        fault: Failpoint::SlotsNotCleared,
+        by: "sweep of convert",
+        run: || swept(&forms::CONVERT),
+    },
+    Hunt {
+        fault: Failpoint::OldFormAccepted,
         by: "the form before in a converted set",
         run: forms::old_form_is_refused,
     },
-    Hunt { plant: Plant::ReusedUnarchived, by: "sweeps of the archive", run: archived },
+    Hunt { fault: Failpoint::ReusedUnarchived, by: "sweeps of the archive", run: archived },
     Hunt {
-        plant: Plant::ArchivedUndurable,
+        fault: Failpoint::ArchivedUndurable,
         by: "an archive that is faster than the log",
         run: || archive::a_slow_log(0, 3).map(drop),
     },
     Hunt {
-        plant: Plant::CopyBackTooEarly,
+        fault: Failpoint::CopyBackTooEarly,
         by: "a log copy that comes back",
         run: || archive::resyncs(0, 4, false).map(drop),
     },
     Hunt {
-        plant: Plant::CopyBackWithGap,
+        fault: Failpoint::CopyBackWithGap,
         by: "a log copy that comes back",
         run: || archive::resyncs(0, 4, false).map(drop),
     },
     Hunt {
-        plant: Plant::CopyMovedUnrecorded,
+        fault: Failpoint::CopyMovedUnrecorded,
         by: "a log copy that comes back in another folder",
         run: || archive::resyncs(0, 4, true).map(drop),
     },
     Hunt {
-        plant: Plant::RepairedUnproven,
+        fault: Failpoint::RepairedUnproven,
         by: "a group of the log that is nowhere",
         run: || (1..=6).try_for_each(archive::what_is_nowhere_is_named),
     },
     Hunt {
-        plant: Plant::RepairedUnheld,
+        fault: Failpoint::RepairedUnheld,
         by: "a log that is spoilt and repaired in use",
         run: || archive::repairing(0, None).map(drop),
     },
     Hunt {
-        plant: Plant::WadsRenewedEarly,
+        fault: Failpoint::WadsRenewedEarly,
         by: "a write-ahead data set that begins anew in use",
-        run: || (0..60).try_for_each(|round| archive::beginning_anew(round, Some(1)).map(drop)),
+        run: || (0..60).try_for_each(|round| archive::wads_recreated(round, Some(1)).map(drop)),
     },
-    Hunt { plant: Plant::StripesUnrecorded, by: "stripes that change", run: striped },
-    Hunt { plant: Plant::StripesUnsynced, by: "stripes that change", run: striped },
-    Hunt { plant: Plant::StripesOfNow, by: "stripes that change", run: striped },
-    Hunt { plant: Plant::WadsNotRead, by: "sweep of ahead", run: || swept(&crate::ahead::COMMITS) },
+    Hunt { fault: Failpoint::StripesUnrecorded, by: "stripes that change", run: striped },
+    Hunt { fault: Failpoint::StripesUnsynced, by: "stripes that change", run: striped },
+    Hunt { fault: Failpoint::StripesOfNow, by: "stripes that change", run: striped },
     Hunt {
-        plant: Plant::WadsReusedEarly,
-        by: "sweep of ahead-segments",
-        run: || swept(&crate::ahead::SEGMENTS),
-    },
-    Hunt {
-        plant: Plant::WadsUnrecorded,
+        fault: Failpoint::WadsNotRead,
         by: "sweep of ahead",
         run: || swept(&crate::ahead::COMMITS),
     },
     Hunt {
-        plant: Plant::WadsOverLate,
+        fault: Failpoint::WadsReusedEarly,
+        by: "sweep of ahead-segments",
+        run: || swept(&crate::ahead::SEGMENTS),
+    },
+    Hunt {
+        fault: Failpoint::WadsUnrecorded,
+        by: "sweep of ahead",
+        run: || swept(&crate::ahead::COMMITS),
+    },
+    Hunt {
+        fault: Failpoint::WadsOverLate,
         by: "sweep of ahead-restart",
         run: || swept(&crate::ahead::RESTART),
     },
     Hunt {
-        plant: Plant::WadsOverwritten,
+        fault: Failpoint::WadsOverwritten,
         by: "a write-ahead data set that was overwritten",
         run: || (1..=3).try_for_each(crate::ahead::overwritten_is_named),
     },
-    Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
-    Hunt { plant: Plant::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
-    Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },
+    Hunt { fault: Failpoint::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
+    Hunt { fault: Failpoint::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
+    Hunt { fault: Failpoint::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },
     Hunt {
-        plant: Plant::ArchivedUnproven,
+        fault: Failpoint::ArchivedUnproven,
         by: "a log copy that stores groups wrong",
         run: || (1..=6).try_for_each(archive::damage_is_not_archived),
     },
-    Hunt { plant: Plant::MessageUnwritten, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::MessageKept, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::QueueBackwards, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::ExpiryIgnored, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::ReplyForgotten, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::OutputForgotten, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::ScratchPadUnwritten, by: "lives of queues", run: messages_lived },
-    Hunt { plant: Plant::StopForgotten, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::MessageUnwritten, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::MessageKept, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::QueueBackwards, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::ExpiryIgnored, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::ReplyForgotten, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::OutputForgotten, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::ScratchPadUnwritten, by: "lives of queues", run: messages_lived },
+    Hunt { fault: Failpoint::StopForgotten, by: "lives of queues", run: messages_lived },
 ];
 
 /// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.
@@ -290,9 +326,9 @@ pub const ALL: &[Hunt] = &[
 /// # Errors
 /// What the suite found.
 pub fn hunt(hunt: &Hunt, planted: bool) -> Result<(), String> {
-    plant(planted.then_some(hunt.plant));
+    arm(planted.then_some(hunt.fault));
     let found = (hunt.run)();
-    plant(None);
+    arm(None);
     found
 }
 
@@ -389,7 +425,7 @@ pub fn only_the_stale_copy_is_left() -> Result<(), String> {
             let disk = point.disk.crash_image(&mut rng, CrashStyle::DropAll);
             disk.inject(Fault::new(FaultKind::Dead, survivor));
             match verify::restart(&point.claim, &disk, rng.word() >> 1) {
-                Ok(_) | Err(Wrong::Said { .. }) => {}
+                Ok(_) | Err(Wrong::Refused { .. }) => {}
                 Err(Wrong::Broken(why)) => return Err(format!("{}: {why}", point.what)),
             }
         }

@@ -41,7 +41,7 @@ impl Watch {
         let watch = move || {
             // A system of an earlier release says that it does not know what is wanted.
             let is_over = program.ends_before(&system)
-                || matches!(system.read(&mut [0]), Ok(said) if said > 0)
+                || matches!(system.read(&mut [0]), Ok(count) if count > 0)
                 || program.ends_within(GRACE);
             if !is_over {
                 ended.store(true, SeqCst);

@@ -19,7 +19,7 @@ use crate::handler::{Changed, Described, Edge, Handler, HandlerError, Handlers, 
 use crate::layout::Shape;
 
 /// A cluster whose records a handler has.
-pub(crate) struct Elsewhere {
+pub(crate) struct HandlerRows {
     handlers: Arc<dyn Handlers>,
     file: Described,
     link: Mutex<Option<Box<dyn Handler>>>,
@@ -35,15 +35,15 @@ fn failure(error: HandlerError) -> Failure {
     }
 }
 
-impl Elsewhere {
+impl HandlerRows {
     /// Connects.
     pub(crate) fn open(
         handlers: &Arc<dyn Handlers>,
         file: Described,
-    ) -> Result<Elsewhere, HandlerError> {
+    ) -> Result<HandlerRows, HandlerError> {
         let link = handlers.connect(&file)?;
         let handlers = Arc::clone(handlers);
-        Ok(Elsewhere { handlers, file, link: Mutex::new(Some(link)), count: AtomicU64::new(0) })
+        Ok(HandlerRows { handlers, file, link: Mutex::new(Some(link)), count: AtomicU64::new(0) })
     }
 
     fn ask<T>(

@@ -30,7 +30,7 @@ use crate::error::RegionError;
 const EXTENSIONS: [&str; 4] = ["CBL", "COB", "C", "SO"];
 
 /// Programs by name.
-pub struct Shelf {
+pub struct ProgramCache {
     disk: Arc<dyn Disk>,
     /// Where programs, and what they call, are looked for.
     folders: Vec<PathBuf>,
@@ -70,7 +70,7 @@ pub struct Found {
     pub warnings: Vec<String>,
 }
 
-impl Shelf {
+impl ProgramCache {
     /// The programs of some folders.
     #[must_use]
     pub fn new(
@@ -78,8 +78,14 @@ impl Shelf {
         folders: Vec<PathBuf>,
         copy_folders: Vec<PathBuf>,
         cache: PathBuf,
-    ) -> Shelf {
-        Shelf { disk: Arc::clone(disk), folders, copy_folders, cache, ready: Mutex::default() }
+    ) -> ProgramCache {
+        ProgramCache {
+            disk: Arc::clone(disk),
+            folders,
+            copy_folders,
+            cache,
+            ready: Mutex::default(),
+        }
     }
 
     /// A program, and what it calls, ready to run.

@@ -10,16 +10,16 @@ use store::Store;
 use crate::shared::Shared;
 
 /// A place that a connection has until this is dropped.
-pub(crate) struct Seat<S: Store> {
+pub(crate) struct Place<S: Store> {
     shared: Arc<Shared<S>>,
     from: IpAddr,
     greeted: bool,
 }
 
-impl<S: Store> Seat<S> {
+impl<S: Store> Place<S> {
     /// One for a greeting, that was taken.
-    pub(crate) fn of(shared: &Arc<Shared<S>>, from: IpAddr) -> Seat<S> {
-        Seat { shared: Arc::clone(shared), from, greeted: false }
+    pub(crate) fn of(shared: &Arc<Shared<S>>, from: IpAddr) -> Place<S> {
+        Place { shared: Arc::clone(shared), from, greeted: false }
     }
 
     /// It has said what it is for: it takes a place of partners; `false`: there is none.
@@ -29,7 +29,7 @@ impl<S: Store> Seat<S> {
     }
 }
 
-impl<S: Store> Drop for Seat<S> {
+impl<S: Store> Drop for Place<S> {
     fn drop(&mut self) {
         self.shared.state.lock().visitors.leave(self.from, self.greeted);
     }

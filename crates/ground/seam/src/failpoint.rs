@@ -1,12 +1,12 @@
 //! Deliberate bugs behind a switch that only tests compile in.
 //!
-//! The proof of the kernel is only worth something if it would find a bug. Each [`Plant`] is one
-//! that the crash suite must find; the code it spoils asks [`planted`] at the spot. Without the
-//! feature `plant` the question is a constant `false` and costs nothing.
+//! The proof of the kernel is only worth something if it would find a bug. Each [`Failpoint`] is
+//! one that the crash suite must find; the code it spoils asks [`armed`] at the spot. Without the
+//! feature `failpoints` the question is a constant `false` and costs nothing.
 
 /// One deliberate bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Plant {
+pub enum Failpoint {
     /// A page is written before the log that describes it is durable.
     PageBeforeLog,
     /// A commit is acknowledged before its record is durable.
@@ -175,116 +175,116 @@ pub enum Plant {
     StopForgotten,
 }
 
-#[cfg(feature = "plant")]
-impl Plant {
+#[cfg(feature = "failpoints")]
+impl Failpoint {
     /// All of them, for the proof that each is found.
-    pub const ALL: &[Plant] = &[
-        Plant::PageBeforeLog,
-        Plant::ReplyBeforeDurable,
-        Plant::ReadBeforeWriterDurable,
-        Plant::NoDoubleWrite,
-        Plant::NonceReused,
-        Plant::UndoSkipped,
-        Plant::HalfSplit,
-        Plant::ChainNotChecked,
-        Plant::StaleCopyPreferred,
-        Plant::EndTooEarly,
-        Plant::FreshnessNotChecked,
-        Plant::PlainAccepted,
-        Plant::LocksDroppedEarly,
-        Plant::CheckpointTooNew,
-        Plant::NoCompensation,
-        Plant::SpaceReusedEarly,
-        Plant::NextKeyNotLocked,
-        Plant::LostCopyUnrecorded,
-        Plant::StripesUnrecorded,
-        Plant::StripesUnsynced,
-        Plant::StripesOfNow,
-        Plant::ProtectionNotCompared,
-        Plant::PermitNotChecked,
-        Plant::SealedUnderPlainLog,
-        Plant::AnchorNotCompared,
-        Plant::RecordGivenBack,
-        Plant::IndexEntryKept,
-        Plant::NumberingForgotten,
-        Plant::ReconUnsynced,
-        Plant::LostReconCopyUnrecorded,
-        Plant::ConversionUnlogged,
-        Plant::CursorTooEarly,
-        Plant::FreeNotConverted,
-        Plant::SlotsNotCleared,
-        Plant::OldFormAccepted,
-        Plant::ReusedUnarchived,
-        Plant::ArchiveUnsynced,
-        Plant::ArchivedUnproven,
-        Plant::ArchivedUndurable,
-        Plant::CopyBackTooEarly,
-        Plant::CopyBackWithGap,
-        Plant::CopyMovedUnrecorded,
-        Plant::RepairedUnproven,
-        Plant::RepairedUnheld,
-        Plant::WadsReusedEarly,
-        Plant::WadsRenewedEarly,
-        Plant::WadsNotRead,
-        Plant::WadsUnrecorded,
-        Plant::WadsOverwritten,
-        Plant::WadsOverLate,
-        Plant::NeededArchiveDeleted,
-        Plant::DeletedUnrecorded,
-        Plant::CopyUnsynced,
-        Plant::CopyEndTooEarly,
-        Plant::CopyOfReplaced,
-        Plant::CopyRedoTooNew,
-        Plant::RecoveryUndoSkipped,
-        Plant::SuccessorNotWritten,
-        Plant::SuccessorNotSynced,
-        Plant::SweepBackwards,
-        Plant::RecoveryUnrecorded,
-        Plant::RecoveredTwice,
-        Plant::LostIntervalForgiven,
-        Plant::OlderVersionPutBack,
-        Plant::DamageOverlooked,
-        Plant::CarriedUnannounced,
-        Plant::OldPoolNotAsked,
-        Plant::CarriedTooLate,
-        Plant::AccumulatedTooLittle,
-        Plant::BetweenAccumulationsSkipped,
-        Plant::FreesNotAccumulated,
-        Plant::RestoredWithoutLeap,
-        Plant::LaterChangesUnseen,
-        Plant::BackoutForwards,
-        Plant::BackoutInPieces,
-        Plant::MessageUnwritten,
-        Plant::MessageKept,
-        Plant::QueueBackwards,
-        Plant::ExpiryIgnored,
-        Plant::ReplyForgotten,
-        Plant::OutputForgotten,
-        Plant::ScratchPadUnwritten,
-        Plant::StopForgotten,
+    pub const ALL: &[Failpoint] = &[
+        Failpoint::PageBeforeLog,
+        Failpoint::ReplyBeforeDurable,
+        Failpoint::ReadBeforeWriterDurable,
+        Failpoint::NoDoubleWrite,
+        Failpoint::NonceReused,
+        Failpoint::UndoSkipped,
+        Failpoint::HalfSplit,
+        Failpoint::ChainNotChecked,
+        Failpoint::StaleCopyPreferred,
+        Failpoint::EndTooEarly,
+        Failpoint::FreshnessNotChecked,
+        Failpoint::PlainAccepted,
+        Failpoint::LocksDroppedEarly,
+        Failpoint::CheckpointTooNew,
+        Failpoint::NoCompensation,
+        Failpoint::SpaceReusedEarly,
+        Failpoint::NextKeyNotLocked,
+        Failpoint::LostCopyUnrecorded,
+        Failpoint::StripesUnrecorded,
+        Failpoint::StripesUnsynced,
+        Failpoint::StripesOfNow,
+        Failpoint::ProtectionNotCompared,
+        Failpoint::PermitNotChecked,
+        Failpoint::SealedUnderPlainLog,
+        Failpoint::AnchorNotCompared,
+        Failpoint::RecordGivenBack,
+        Failpoint::IndexEntryKept,
+        Failpoint::NumberingForgotten,
+        Failpoint::ReconUnsynced,
+        Failpoint::LostReconCopyUnrecorded,
+        Failpoint::ConversionUnlogged,
+        Failpoint::CursorTooEarly,
+        Failpoint::FreeNotConverted,
+        Failpoint::SlotsNotCleared,
+        Failpoint::OldFormAccepted,
+        Failpoint::ReusedUnarchived,
+        Failpoint::ArchiveUnsynced,
+        Failpoint::ArchivedUnproven,
+        Failpoint::ArchivedUndurable,
+        Failpoint::CopyBackTooEarly,
+        Failpoint::CopyBackWithGap,
+        Failpoint::CopyMovedUnrecorded,
+        Failpoint::RepairedUnproven,
+        Failpoint::RepairedUnheld,
+        Failpoint::WadsReusedEarly,
+        Failpoint::WadsRenewedEarly,
+        Failpoint::WadsNotRead,
+        Failpoint::WadsUnrecorded,
+        Failpoint::WadsOverwritten,
+        Failpoint::WadsOverLate,
+        Failpoint::NeededArchiveDeleted,
+        Failpoint::DeletedUnrecorded,
+        Failpoint::CopyUnsynced,
+        Failpoint::CopyEndTooEarly,
+        Failpoint::CopyOfReplaced,
+        Failpoint::CopyRedoTooNew,
+        Failpoint::RecoveryUndoSkipped,
+        Failpoint::SuccessorNotWritten,
+        Failpoint::SuccessorNotSynced,
+        Failpoint::SweepBackwards,
+        Failpoint::RecoveryUnrecorded,
+        Failpoint::RecoveredTwice,
+        Failpoint::LostIntervalForgiven,
+        Failpoint::OlderVersionPutBack,
+        Failpoint::DamageOverlooked,
+        Failpoint::CarriedUnannounced,
+        Failpoint::OldPoolNotAsked,
+        Failpoint::CarriedTooLate,
+        Failpoint::AccumulatedTooLittle,
+        Failpoint::BetweenAccumulationsSkipped,
+        Failpoint::FreesNotAccumulated,
+        Failpoint::RestoredWithoutLeap,
+        Failpoint::LaterChangesUnseen,
+        Failpoint::BackoutForwards,
+        Failpoint::BackoutInPieces,
+        Failpoint::MessageUnwritten,
+        Failpoint::MessageKept,
+        Failpoint::QueueBackwards,
+        Failpoint::ExpiryIgnored,
+        Failpoint::ReplyForgotten,
+        Failpoint::OutputForgotten,
+        Failpoint::ScratchPadUnwritten,
+        Failpoint::StopForgotten,
     ];
 }
 
-#[cfg(feature = "plant")]
+#[cfg(feature = "failpoints")]
 thread_local! {
-    static PLANTED: std::cell::Cell<Option<Plant>> = const { std::cell::Cell::new(None) };
+    static ARMED: std::cell::Cell<Option<Failpoint>> = const { std::cell::Cell::new(None) };
 }
 
-/// Whether this bug is planted on this thread (simulated threads share one).
+/// Whether this failpoint is armed on this thread (simulated threads share one).
 #[inline(always)]
 #[must_use]
-pub fn planted(bug: Plant) -> bool {
-    #[cfg(feature = "plant")]
-    return PLANTED.get() == Some(bug);
-    #[cfg(not(feature = "plant"))]
+pub fn armed(bug: Failpoint) -> bool {
+    #[cfg(feature = "failpoints")]
+    return ARMED.get() == Some(bug);
+    #[cfg(not(feature = "failpoints"))]
     {
         let _ = bug;
         false
     }
 }
 
-/// Plants a bug for all that follows on this thread, or removes it.
-#[cfg(feature = "plant")]
-pub fn plant(bug: Option<Plant>) {
-    PLANTED.set(bug);
+/// Arms a failpoint for all that follows on this thread, or removes it.
+#[cfg(feature = "failpoints")]
+pub fn arm(bug: Option<Failpoint>) {
+    ARMED.set(bug);
 }

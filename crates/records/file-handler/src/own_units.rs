@@ -19,7 +19,7 @@ use store::{CommitSink, Committed, Store, StoreError, Unit as _};
 
 use crate::acb_wire;
 use crate::clusters::Clusters;
-use crate::nature::{Holder, Nature};
+use crate::request_kind::{Holder, Nature};
 use crate::status::FileStatus;
 use crate::wire::{self, plain_answer};
 

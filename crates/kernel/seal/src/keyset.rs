@@ -1,4 +1,4 @@
-//! The key ring: data keys by label and generation, kept in a key file under a passphrase.
+//! The keyset: data keys by label and generation, kept in a key file under a passphrase.
 //!
 //! A passphrase opens the master key, the master key opens the data keys, a data key gives the
 //! working keys that seal blocks (`key_file` has the bytes). So a new passphrase or a new master
@@ -34,17 +34,17 @@ use crate::{DataKey, KdfCost, KeyProvider, Passphrase, Salt, SealError, TokenPla
 /// ```no_run
 /// # fn main() -> Result<(), holdfast_seal::SealError> {
 /// # let (seam, system) = (seam::Seam::real(), base::SystemId([1; 16]));
-/// use holdfast_seal::{KdfCost, KeyProvider, KeyRing, Passphrase};
+/// use holdfast_seal::{KdfCost, KeyProvider, Keyset, Passphrase};
 ///
 /// let path = std::path::Path::new("/etc/holdfast/keys");
 /// let passphrase = Passphrase::from("correct horse battery staple");
-/// let ring = KeyRing::create(&seam, path, system, &passphrase, KdfCost::default())?;
+/// let ring = Keyset::create(&seam, path, system, &passphrase, KdfCost::default())?;
 /// let generation = ring.add_label("PAYROLL")?;
 /// let key = ring.key("PAYROLL", generation)?;
 /// # Ok(())
 /// # }
 /// ```
-pub struct KeyRing {
+pub struct Keyset {
     seam: Seam,
     path: PathBuf,
     /// Held by whoever changes the ring, across the disk.
@@ -87,16 +87,16 @@ struct State {
     master: DataKey,
     wrapping: Wrapping,
     edition: u64,
-    labels: BTreeMap<String, BTreeMap<KeyGeneration, RingKey>>,
+    labels: BTreeMap<String, BTreeMap<KeyGeneration, KeysetKey>>,
 }
 
 #[derive(Clone)]
-struct RingKey {
+struct KeysetKey {
     created_us: u64,
     key: DataKey,
 }
 
-impl KeyRing {
+impl Keyset {
     /// Makes a new key file without labels and opens it. A folder for it exists already.
     ///
     /// # Errors
@@ -108,8 +108,8 @@ impl KeyRing {
         system: SystemId,
         passphrase: &Passphrase,
         cost: KdfCost,
-    ) -> Result<KeyRing, SealError> {
-        KeyRing::create_with(seam, path, system, |master| {
+    ) -> Result<Keyset, SealError> {
+        Keyset::create_with(seam, path, system, |master| {
             Wrapping::by_passphrase(master, &system, passphrase, cost, seam.entropy.as_ref())
         })
     }
@@ -124,8 +124,8 @@ impl KeyRing {
         system: SystemId,
         pin: &Passphrase,
         place: &TokenPlace,
-    ) -> Result<KeyRing, SealError> {
-        KeyRing::create_with(seam, path, system, |master| {
+    ) -> Result<Keyset, SealError> {
+        Keyset::create_with(seam, path, system, |master| {
             Wrapping::by_token(master, &system, pin, place, seam.entropy.as_ref())
         })
     }
@@ -135,7 +135,7 @@ impl KeyRing {
         path: &Path,
         system: SystemId,
         wrap: impl FnOnce(&DataKey) -> Result<Wrapping, SealError>,
-    ) -> Result<KeyRing, SealError> {
+    ) -> Result<Keyset, SealError> {
         let exists = seam.disk.exists(path);
         if exists.map_err(|error| SealError::KeyFileUnread { path: path.to_owned(), error })? {
             return Err(SealError::KeyFileExists { path: path.to_owned() });
@@ -143,9 +143,9 @@ impl KeyRing {
         let master = DataKey::draw(seam.entropy.as_ref())?;
         let wrapping = wrap(&master)?;
         let state = State { system, master, wrapping, edition: 0, labels: BTreeMap::new() };
-        let ring = KeyRing::with(seam, path, state);
-        ring.change(|_| Ok(()))?;
-        Ok(ring)
+        let keyset = Keyset::with(seam, path, state);
+        keyset.change(|_| Ok(()))?;
+        Ok(keyset)
     }
 
     /// Opens the key file of `system`.
@@ -158,17 +158,17 @@ impl KeyRing {
         path: &Path,
         system: SystemId,
         passphrase: &Passphrase,
-    ) -> Result<KeyRing, SealError> {
+    ) -> Result<Keyset, SealError> {
         let bytes = read_file(seam.disk.as_ref(), path)?;
         let state = State::open(&bytes, path, system, passphrase)?;
-        Ok(KeyRing::with(seam, path, state))
+        Ok(Keyset::with(seam, path, state))
     }
 
     /// The key to which the passphrase of a key file is stretched, in its place: it opens this file
     /// at once, until the passphrase or the master key is changed. `None` if a token protects it.
     ///
     /// # Errors
-    /// As [`KeyRing::open`]: what is given back has opened the file.
+    /// As [`Keyset::open`]: what is given back has opened the file.
     pub fn stretch(
         seam: &Seam,
         path: &Path,
@@ -392,9 +392,9 @@ impl KeyRing {
         (state.master.clone(), state.system)
     }
 
-    fn with(seam: &Seam, path: &Path, state: State) -> KeyRing {
+    fn with(seam: &Seam, path: &Path, state: State) -> Keyset {
         let (changes, state) = (Mutex::new(()), Mutex::new(state));
-        KeyRing { seam: seam.clone(), path: path.to_owned(), changes, state }
+        Keyset { seam: seam.clone(), path: path.to_owned(), changes, state }
     }
 
     /// Makes a change on a copy, replaces the file, then the ring (1). What another process has
@@ -450,13 +450,13 @@ impl KeyRing {
         let key = DataKey::draw(self.seam.entropy.as_ref())?;
         let created_us = self.seam.clock.utc_us();
         let keys = state.labels.entry(label.to_owned()).or_default();
-        let before = keys.insert(generation, RingKey { created_us, key });
+        let before = keys.insert(generation, KeysetKey { created_us, key });
         assert!(before.is_none(), "a generation is never used twice");
         Ok(generation)
     }
 }
 
-impl KeyProvider for KeyRing {
+impl KeyProvider for Keyset {
     fn current(&self, label: &str) -> Result<KeyGeneration, SealError> {
         self.state.lock().current(label)
     }
@@ -499,12 +499,12 @@ impl State {
         if !file.is_proven(&master) {
             return Err("its list of keys is not the one that was written");
         }
-        let mut labels: BTreeMap<String, BTreeMap<KeyGeneration, RingKey>> = BTreeMap::new();
+        let mut labels: BTreeMap<String, BTreeMap<KeyGeneration, KeysetKey>> = BTreeMap::new();
         for wrapped in &file.keys {
             let key = wrapped.unwrap(&master, &file.system);
             let key = key.ok_or("a key is not the one that was written")?;
-            let ring_key = RingKey { created_us: wrapped.created_us, key };
-            labels.entry(wrapped.label.clone()).or_default().insert(wrapped.generation, ring_key);
+            let keyset_key = KeysetKey { created_us: wrapped.created_us, key };
+            labels.entry(wrapped.label.clone()).or_default().insert(wrapped.generation, keyset_key);
         }
         let KeyFile { system, wrapping, edition, .. } = file;
         Ok(State { system, master, wrapping, edition, labels })
@@ -531,7 +531,7 @@ impl State {
     }
 }
 
-impl fmt::Debug for KeyRing {
+impl fmt::Debug for Keyset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyRing({}, edition {})", self.path.display(), self.edition())
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use holdfast_schedule::messages::{Messages, Segment, TerminalPcb};
-use region::shape::{NO_NAME, Name, name};
+use region::layout::{NO_NAME, Name, name};
 use region::{Abend, IoFeedback};
 use seam::sync::Mutex;
 use store::{CommitSink, Store};
@@ -14,7 +14,7 @@ pub(crate) type Sent = (String, String, Vec<String>);
 
 /// What tests look into.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct MessageQueues {
     pub(crate) inputs: VecDeque<Vec<Vec<u8>>>,
     pub(crate) sent: Vec<Sent>,
     /// Sync points and backouts, as they came.
@@ -36,8 +36,8 @@ pub(crate) fn segment(text: &str) -> Vec<u8> {
 }
 
 /// The messages of one program.
-pub(crate) struct Clerk {
-    desk: Arc<Mutex<Desk>>,
+pub(crate) struct MemoryMessages {
+    message_queues: Arc<Mutex<MessageQueues>>,
     present: Option<Vec<Vec<u8>>>,
     /// Those that were got since the last sync point.
     taken: Vec<Vec<Vec<u8>>>,
@@ -50,10 +50,13 @@ pub(crate) struct Clerk {
     made: Vec<Sent>,
 }
 
-impl Clerk {
-    pub(crate) fn new(desk: &Arc<Mutex<Desk>>, fixed: &[(usize, &str)]) -> Clerk {
-        Clerk {
-            desk: Arc::clone(desk),
+impl MemoryMessages {
+    pub(crate) fn new(
+        message_queues: &Arc<Mutex<MessageQueues>>,
+        fixed: &[(usize, &str)],
+    ) -> MemoryMessages {
+        MemoryMessages {
+            message_queues: Arc::clone(message_queues),
             present: None,
             taken: Vec::new(),
             place: 0,
@@ -76,7 +79,7 @@ impl Clerk {
         if let Some((mod_name, segments)) = self.making.remove(&pcb) {
             let to = match pcb {
                 0 => "IO".to_owned(),
-                _ => region::shape::text(&self.destinations[&pcb]),
+                _ => region::layout::text(&self.destinations[&pcb]),
             };
             self.made.push((to, mod_name, segments));
         }
@@ -88,9 +91,9 @@ impl Clerk {
     }
 }
 
-impl<S: Store> Messages<S> for Clerk {
+impl<S: Store> Messages<S> for MemoryMessages {
     fn next_message(&mut self, _: &mut S::Unit) -> Result<Option<Segment<'_>>, Abend> {
-        self.present = self.desk.lock().inputs.pop_front();
+        self.present = self.message_queues.lock().inputs.pop_front();
         let Some(present) = &self.present else { return Ok(None) };
         self.taken.push(present.clone());
         self.place = 1;
@@ -115,14 +118,14 @@ impl<S: Store> Messages<S> for Clerk {
 
     fn insert(&mut self, pcb: TerminalPcb, segment: &[u8], mod_name: Option<Name>) -> [u8; 2] {
         let text = String::from_utf8_lossy(&segment[4..]).into_owned();
-        let mod_name = mod_name.map_or_else(String::new, |name| region::shape::text(&name));
-        let number = Clerk::number(pcb);
+        let mod_name = mod_name.map_or_else(String::new, |name| region::layout::text(&name));
+        let number = MemoryMessages::number(pcb);
         self.making.entry(number).or_insert((mod_name, Vec::new())).1.push(text);
         *b"  "
     }
 
     fn purge(&mut self, pcb: TerminalPcb, segment: Option<&[u8]>, name: Option<Name>) -> [u8; 2] {
-        self.finish(Clerk::number(pcb));
+        self.finish(MemoryMessages::number(pcb));
         match segment {
             Some(segment) => Messages::<S>::insert(self, pcb, segment, name),
             None => *b"  ",
@@ -138,11 +141,11 @@ impl<S: Store> Messages<S> for Clerk {
     }
 
     fn destination(&self, pcb: TerminalPcb) -> Name {
-        self.destinations.get(&Clerk::number(pcb)).copied().unwrap_or(NO_NAME)
+        self.destinations.get(&MemoryMessages::number(pcb)).copied().unwrap_or(NO_NAME)
     }
 
     fn prepare(&mut self, _: &mut S::Unit) -> Result<(), Abend> {
-        if self.desk.lock().refuses {
+        if self.message_queues.lock().refuses {
             return Err(Abend { code: "U0119".into(), text: "the client has gone".into() });
         }
         let open: Vec<usize> = self.making.keys().copied().collect();
@@ -151,15 +154,18 @@ impl<S: Store> Messages<S> for Clerk {
     }
 
     fn committed(&mut self) {
-        let mut desk = self.desk.lock();
-        desk.sent.append(&mut self.made);
-        desk.events.push(format!("committed {}", self.taken.len()));
+        let mut message_queues = self.message_queues.lock();
+        message_queues.sent.append(&mut self.made);
+        message_queues.events.push(format!("committed {}", self.taken.len()));
         self.taken.clear();
     }
 
     fn backed_out(&mut self, again: bool) {
         self.forget();
-        self.desk.lock().events.push(format!("backed out{}", if again { ", again" } else { "" }));
+        self.message_queues
+            .lock()
+            .events
+            .push(format!("backed out{}", if again { ", again" } else { "" }));
         if !again {
             self.present = None;
         }
@@ -172,13 +178,13 @@ impl<S: Store> Messages<S> for Clerk {
     }
 
     fn queue(&mut self) -> Option<(Arc<dyn CommitSink>, u64)> {
-        let sink = self.desk.lock().sink.clone()?;
+        let sink = self.message_queues.lock().sink.clone()?;
         let token = self.taken.len() as u64;
         self.taken.clear();
         Some((sink, token))
     }
 
     fn abends(&mut self, abend: &Abend) {
-        self.desk.lock().events.push(abend.code.clone());
+        self.message_queues.lock().events.push(abend.code.clone());
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the key ring against files in memory.
+//! Tests of the keyset against files in memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ impl Bench {
         Bench { seam, disk, path: PathBuf::from("/keys/ring") }
     }
 
-    fn create(&self) -> KeyRing {
+    fn create(&self) -> Keyset {
         let passphrase = Passphrase::from("first");
-        KeyRing::create(&self.seam, &self.path, SYSTEM, &passphrase, KdfCost::TEST).unwrap()
+        Keyset::create(&self.seam, &self.path, SYSTEM, &passphrase, KdfCost::TEST).unwrap()
     }
 
-    fn open(&self, passphrase: &str) -> Result<KeyRing, SealError> {
-        KeyRing::open(&self.seam, &self.path, SYSTEM, &Passphrase::from(passphrase))
+    fn open(&self, passphrase: &str) -> Result<Keyset, SealError> {
+        Keyset::open(&self.seam, &self.path, SYSTEM, &Passphrase::from(passphrase))
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -43,8 +43,8 @@ impl Bench {
     }
 }
 
-fn key(ring: &KeyRing, label: &str, generation: u32) -> [u8; 32] {
-    *ring.key(label, KeyGeneration(generation)).unwrap().bytes()
+fn key(keyset: &Keyset, label: &str, generation: u32) -> [u8; 32] {
+    *keyset.key(label, KeyGeneration(generation)).unwrap().bytes()
 }
 
 fn open_bytes(bytes: &[u8]) -> Result<State, SealError> {
@@ -67,18 +67,18 @@ fn code(error: &SealError) -> &'static str {
 #[test]
 fn keys_come_back_from_the_file() {
     let bench = Bench::new();
-    let ring = bench.create();
-    assert_eq!(ring.add_label("PAYROLL").unwrap(), KeyGeneration(1));
-    assert_eq!(ring.add_label("LOG").unwrap(), KeyGeneration(1));
-    assert_eq!(ring.new_generation("PAYROLL").unwrap(), KeyGeneration(2));
+    let keyset = bench.create();
+    assert_eq!(keyset.add_label("PAYROLL").unwrap(), KeyGeneration(1));
+    assert_eq!(keyset.add_label("LOG").unwrap(), KeyGeneration(1));
+    assert_eq!(keyset.new_generation("PAYROLL").unwrap(), KeyGeneration(2));
     let again = bench.open("first").unwrap();
     assert_eq!(again.current("PAYROLL").unwrap(), KeyGeneration(2));
     for (label, generation) in [("PAYROLL", 1), ("PAYROLL", 2), ("LOG", 1)] {
-        assert_eq!(key(&ring, label, generation), key(&again, label, generation));
+        assert_eq!(key(&keyset, label, generation), key(&again, label, generation));
     }
-    assert_ne!(key(&ring, "PAYROLL", 1), key(&ring, "PAYROLL", 2));
-    assert_ne!(key(&ring, "PAYROLL", 1), key(&ring, "LOG", 1));
-    assert_eq!(again.list(), ring.list());
+    assert_ne!(key(&keyset, "PAYROLL", 1), key(&keyset, "PAYROLL", 2));
+    assert_ne!(key(&keyset, "PAYROLL", 1), key(&keyset, "LOG", 1));
+    assert_eq!(again.list(), keyset.list());
     let info = |label: &str, generation, current| KeyInfo {
         label: label.to_owned(),
         generation: KeyGeneration(generation),
@@ -86,8 +86,8 @@ fn keys_come_back_from_the_file() {
         current,
     };
     let expected = [info("LOG", 1, true), info("PAYROLL", 1, false), info("PAYROLL", 2, true)];
-    assert_eq!(ring.list(), expected);
-    let seen = KeyRing::inspect(bench.disk.as_ref(), &bench.path).unwrap();
+    assert_eq!(keyset.list(), expected);
+    let seen = Keyset::inspect(bench.disk.as_ref(), &bench.path).unwrap();
     assert_eq!((seen.system, seen.edition, seen.keys), (SYSTEM, 4, 3));
     assert_eq!((seen.version, seen.protection), (1, Protection::Passphrase(KdfCost::TEST)));
 }
@@ -96,16 +96,16 @@ fn keys_come_back_from_the_file() {
 #[test]
 fn what_another_process_has_written_is_not_undone() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
     let other = bench.open("first").unwrap();
     other.change_passphrase(&Passphrase::from("second"), KdfCost::TEST).unwrap();
     let before = bench.bytes();
-    for refused in [ring.new_generation("A").map(drop), ring.add_label("B").map(drop)] {
+    for refused in [keyset.new_generation("A").map(drop), keyset.add_label("B").map(drop)] {
         assert_eq!(code(&refused.unwrap_err()), "HFS031");
     }
     assert_eq!(bench.bytes(), before);
-    assert_eq!(ring.current("A").unwrap(), KeyGeneration(1));
+    assert_eq!(keyset.current("A").unwrap(), KeyGeneration(1));
     assert!(bench.open("first").is_err());
     bench.open("second").unwrap().new_generation("A").unwrap();
 }
@@ -113,40 +113,40 @@ fn what_another_process_has_written_is_not_undone() {
 #[test]
 fn no_key_stands_in_the_file_in_clear() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
     let bytes = bench.bytes();
-    for secret in [key(&ring, "A", 1), *ring.state.lock().master.bytes()] {
+    for secret in [key(&keyset, "A", 1), *keyset.state.lock().master.bytes()] {
         assert!(!bytes.windows(8).any(|window| window == &secret[..8]));
     }
-    assert!(!format!("{ring:?}").contains("DataKey"));
+    assert!(!format!("{keyset:?}").contains("DataKey"));
 }
 
 #[test]
 fn labels_and_generations_that_do_not_exist_are_named() {
     let bench = Bench::new();
-    let ring = bench.create();
-    assert_eq!(code(&ring.current("A").unwrap_err()), "HFS010");
-    assert_eq!(code(&ring.key("A", KeyGeneration(1)).unwrap_err()), "HFS010");
-    assert_eq!(code(&ring.new_generation("A").unwrap_err()), "HFS010");
-    ring.add_label("A").unwrap();
-    assert_eq!(code(&ring.key("A", KeyGeneration(2)).unwrap_err()), "HFS011");
-    assert_eq!(code(&ring.add_label("A").unwrap_err()), "HFS044");
+    let keyset = bench.create();
+    assert_eq!(code(&keyset.current("A").unwrap_err()), "HFS010");
+    assert_eq!(code(&keyset.key("A", KeyGeneration(1)).unwrap_err()), "HFS010");
+    assert_eq!(code(&keyset.new_generation("A").unwrap_err()), "HFS010");
+    keyset.add_label("A").unwrap();
+    assert_eq!(code(&keyset.key("A", KeyGeneration(2)).unwrap_err()), "HFS011");
+    assert_eq!(code(&keyset.add_label("A").unwrap_err()), "HFS044");
     for bad in ["", "A B", "Ä", &"A".repeat(LABEL_BYTES_MAX + 1), "A/B", "A\n"] {
-        assert_eq!(code(&ring.add_label(bad).unwrap_err()), "HFS043", "{bad:?}");
+        assert_eq!(code(&keyset.add_label(bad).unwrap_err()), "HFS043", "{bad:?}");
     }
-    ring.add_label(&"A".repeat(LABEL_BYTES_MAX)).unwrap();
+    keyset.add_label(&"A".repeat(LABEL_BYTES_MAX)).unwrap();
 }
 
 #[test]
 fn a_deleted_generation_is_gone_and_the_current_one_cannot_be_deleted() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
-    ring.new_generation("A").unwrap();
-    assert_eq!(code(&ring.delete_generation("A", KeyGeneration(2)).unwrap_err()), "HFS045");
-    ring.delete_generation("A", KeyGeneration(1)).unwrap();
-    assert_eq!(code(&ring.delete_generation("A", KeyGeneration(1)).unwrap_err()), "HFS011");
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
+    keyset.new_generation("A").unwrap();
+    assert_eq!(code(&keyset.delete_generation("A", KeyGeneration(2)).unwrap_err()), "HFS045");
+    keyset.delete_generation("A", KeyGeneration(1)).unwrap();
+    assert_eq!(code(&keyset.delete_generation("A", KeyGeneration(1)).unwrap_err()), "HFS011");
     let again = bench.open("first").unwrap();
     assert_eq!(code(&again.key("A", KeyGeneration(1)).unwrap_err()), "HFS011");
     assert_eq!(again.new_generation("A").unwrap(), KeyGeneration(3));
@@ -155,17 +155,17 @@ fn a_deleted_generation_is_gone_and_the_current_one_cannot_be_deleted() {
 #[test]
 fn a_changed_passphrase_opens_the_same_keys_and_the_old_one_opens_nothing() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
     let cost = KdfCost { memory_kib: 32, passes: 2, lanes: 2 };
-    ring.change_passphrase(&Passphrase::from("second"), cost).unwrap();
+    keyset.change_passphrase(&Passphrase::from("second"), cost).unwrap();
     assert_eq!(code(&bench.open("first").unwrap_err()), "HFS027");
     let again = bench.open("second").unwrap();
-    assert_eq!(key(&again, "A", 1), key(&ring, "A", 1));
+    assert_eq!(key(&again, "A", 1), key(&keyset, "A", 1));
     let empty = Passphrase::from("");
-    assert_eq!(code(&ring.change_passphrase(&empty, cost).unwrap_err()), "HFS040");
+    assert_eq!(code(&keyset.change_passphrase(&empty, cost).unwrap_err()), "HFS040");
     let greedy = KdfCost { memory_kib: 2 << 20, ..cost };
-    let refused = ring.change_passphrase(&Passphrase::from("x"), greedy).unwrap_err();
+    let refused = keyset.change_passphrase(&Passphrase::from("x"), greedy).unwrap_err();
     assert_eq!(code(&refused), "HFS041");
     bench.open("second").unwrap();
 }
@@ -173,41 +173,41 @@ fn a_changed_passphrase_opens_the_same_keys_and_the_old_one_opens_nothing() {
 #[test]
 fn a_changed_master_key_wraps_the_same_data_keys() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
-    ring.new_generation("A").unwrap();
-    let before = *ring.state.lock().master.bytes();
-    assert_eq!(code(&ring.change_master(&Passphrase::from("typo")).unwrap_err()), "HFS027");
-    ring.change_master(&Passphrase::from("first")).unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
+    keyset.new_generation("A").unwrap();
+    let before = *keyset.state.lock().master.bytes();
+    assert_eq!(code(&keyset.change_master(&Passphrase::from("typo")).unwrap_err()), "HFS027");
+    keyset.change_master(&Passphrase::from("first")).unwrap();
     let again = bench.open("first").unwrap();
     assert_ne!(before, *again.state.lock().master.bytes());
     for generation in [1, 2] {
-        assert_eq!(key(&again, "A", generation), key(&ring, "A", generation));
+        assert_eq!(key(&again, "A", generation), key(&keyset, "A", generation));
     }
 }
 
 #[test]
 fn a_failed_replacement_leaves_ring_and_file_as_they_were() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
-    let (bytes, list) = (bench.bytes(), ring.list());
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
+    let (bytes, list) = (bench.bytes(), keyset.list());
     bench.disk.refuse_renames.store(true, SeqCst);
-    assert_eq!(code(&ring.new_generation("A").unwrap_err()), "HFS030");
-    assert_eq!((bench.bytes(), ring.list()), (bytes, list));
+    assert_eq!(code(&keyset.new_generation("A").unwrap_err()), "HFS030");
+    assert_eq!((bench.bytes(), keyset.list()), (bytes, list));
     bench.disk.refuse_renames.store(false, SeqCst);
-    assert_eq!(ring.new_generation("A").unwrap(), KeyGeneration(2));
-    assert_eq!(bench.open("first").unwrap().list(), ring.list());
+    assert_eq!(keyset.new_generation("A").unwrap(), KeyGeneration(2));
+    assert_eq!(bench.open("first").unwrap().list(), keyset.list());
 }
 
 #[test]
 fn without_entropy_nothing_is_made() {
     let bench = Bench::new();
-    let ring = bench.create();
+    let keyset = bench.create();
     let dry = Seam { entropy: Arc::new(NoEntropy), ..bench.seam.clone() };
-    let ring = KeyRing { seam: dry, ..ring };
-    assert_eq!(code(&ring.add_label("A").unwrap_err()), "HFS012");
-    assert!(ring.list().is_empty());
+    let keyset = Keyset { seam: dry, ..keyset };
+    assert_eq!(code(&keyset.add_label("A").unwrap_err()), "HFS012");
+    assert!(keyset.list().is_empty());
 }
 
 #[test]
@@ -216,10 +216,10 @@ fn each_way_of_not_opening_has_its_own_error() {
     assert_eq!(code(&bench.open("first").unwrap_err()), "HFS020");
     bench.create().add_label("A").unwrap();
     let passphrase = Passphrase::from("first");
-    let again = KeyRing::create(&bench.seam, &bench.path, SYSTEM, &passphrase, KdfCost::TEST);
+    let again = Keyset::create(&bench.seam, &bench.path, SYSTEM, &passphrase, KdfCost::TEST);
     assert_eq!(code(&again.unwrap_err()), "HFS021");
     assert_eq!(code(&bench.open("wrong").unwrap_err()), "HFS027");
-    let other = KeyRing::open(&bench.seam, &bench.path, SystemId([1; 16]), &passphrase);
+    let other = Keyset::open(&bench.seam, &bench.path, SystemId([1; 16]), &passphrase);
     assert_eq!(code(&other.unwrap_err()), "HFS026");
 
     let good = bench.bytes();
@@ -281,9 +281,9 @@ fn every_truncation_and_every_addition_is_found() {
 #[test]
 fn nobody_drops_or_adds_a_key_unseen() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
-    ring.add_label("B").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
+    keyset.add_label("B").unwrap();
     let refused = |file: &KeyFile| {
         let error = open_bytes(&file.encode()).map(|_| ()).unwrap_err();
         assert_eq!(code(&error), "HFS028");
@@ -299,10 +299,10 @@ fn nobody_drops_or_adds_a_key_unseen() {
 #[test]
 fn a_key_under_another_name_is_refused_even_in_a_proven_list() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
     let mut file = KeyFile::decode(&bench.bytes()).unwrap();
-    let master = ring.state.lock().master.clone();
+    let master = keyset.state.lock().master.clone();
     file.keys[0].label = "B".to_owned();
     let (wrapping, salt) = (file.wrapping.clone(), Salt([9; 16]));
     let proven = KeyFile::new(SYSTEM, wrapping, 9, file.keys, &master, salt);
@@ -314,9 +314,9 @@ fn a_key_under_another_name_is_refused_even_in_a_proven_list() {
 #[test]
 fn keys_out_of_order_twice_or_of_generation_zero_are_refused() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
-    ring.add_label("B").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
+    keyset.add_label("B").unwrap();
     let spoilt = |spoil: &dyn Fn(&mut Vec<WrappedKey>)| {
         let mut file = KeyFile::decode(&bench.bytes()).unwrap();
         spoil(&mut file.keys);
@@ -332,10 +332,10 @@ fn keys_out_of_order_twice_or_of_generation_zero_are_refused() {
 #[test]
 fn every_write_draws_new_salts() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("A").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("A").unwrap();
     let first = KeyFile::decode(&bench.bytes()).unwrap();
-    ring.add_label("B").unwrap();
+    keyset.add_label("B").unwrap();
     let second = KeyFile::decode(&bench.bytes()).unwrap();
     let text = |file: &KeyFile| format!("{:?}", file.keys[0]);
     assert_ne!(text(&first), text(&second));
@@ -362,15 +362,15 @@ const GOLDEN: &str = "
 #[test]
 fn the_format_of_version_1_is_as_it_was_released() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("LOG").unwrap();
-    ring.add_label("A").unwrap();
-    ring.new_generation("A").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("LOG").unwrap();
+    keyset.add_label("A").unwrap();
+    keyset.new_generation("A").unwrap();
     assert_eq!(hex(&bench.bytes()), hex(&unhex(GOLDEN)), "written as before");
     let state = open_bytes(&unhex(GOLDEN)).unwrap();
     let opened = |label: &str, generation| *state.labels[label][&generation].key.bytes();
-    assert_eq!(opened("LOG", KeyGeneration(1)), key(&ring, "LOG", 1));
-    assert_eq!(opened("A", KeyGeneration(2)), key(&ring, "A", 2));
+    assert_eq!(opened("LOG", KeyGeneration(1)), key(&keyset, "LOG", 1));
+    assert_eq!(opened("A", KeyGeneration(2)), key(&keyset, "A", 2));
 }
 
 /// A token that keeps one key, and fails as it is told.
@@ -443,18 +443,18 @@ fn in_token() -> TokenPlace {
 #[test]
 fn a_token_that_fails_in_the_middle_leaves_ring_and_file_as_they_were() {
     let bench = Bench::new();
-    let ring = bench.create();
-    ring.add_label("data").unwrap();
+    let keyset = bench.create();
+    keyset.add_label("data").unwrap();
     let before = bench.bytes();
     let locked = TokenFault::Locked;
     for from in 0..3 {
         let fails = Some((from, locked.clone()));
         let pin = Passphrase::from("1").with_token(Arc::new(Fake { fails, ..Fake::default() }));
-        assert_eq!(code(&ring.move_to_token(&pin, &in_token()).unwrap_err()), "HFS054");
+        assert_eq!(code(&keyset.move_to_token(&pin, &in_token()).unwrap_err()), "HFS054");
         assert_eq!(bench.bytes(), before, "the token failed at its call {from}");
     }
     let pin = Passphrase::from("1").with_token(Arc::new(Fake { forgets: true, ..Fake::default() }));
-    assert_eq!(code(&ring.move_to_token(&pin, &in_token()).unwrap_err()), "HFS057");
+    assert_eq!(code(&keyset.move_to_token(&pin, &in_token()).unwrap_err()), "HFS057");
     assert_eq!(bench.bytes(), before, "what does not come back is not relied on");
     assert!(bench.open("first").is_ok());
 }
@@ -463,11 +463,11 @@ fn a_token_that_fails_in_the_middle_leaves_ring_and_file_as_they_were() {
 fn every_flipped_bit_of_a_token_s_key_file_is_found() {
     let bench = Bench::new();
     let pin = Passphrase::from("1").with_token(Arc::new(Fake::default()));
-    let ring =
-        KeyRing::create_in_token(&bench.seam, &bench.path, SYSTEM, &pin, &in_token()).unwrap();
-    ring.add_label("data").unwrap();
+    let keyset =
+        Keyset::create_in_token(&bench.seam, &bench.path, SYSTEM, &pin, &in_token()).unwrap();
+    keyset.add_label("data").unwrap();
     let good = bench.bytes();
-    let open = || KeyRing::open(&bench.seam, &bench.path, SYSTEM, &pin);
+    let open = || Keyset::open(&bench.seam, &bench.path, SYSTEM, &pin);
     assert_eq!(open().unwrap().protection(), Protection::Token(in_token()));
     for at in 0..good.len() - 16 {
         let mut bytes = good.clone();

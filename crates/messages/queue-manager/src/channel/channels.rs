@@ -438,7 +438,7 @@ impl<S: Store> Channels<S> {
             return Err(ChannelError::NotInDoubt(channel.into()));
         }
         // As if the receiver had said so.
-        let said = match commit {
+        let settled = match commit {
             true => ReceiverState {
                 last: state.in_doubt,
                 sequence: state.in_doubt_sequence,
@@ -446,7 +446,7 @@ impl<S: Store> Channels<S> {
             },
             false => ReceiverState { last: state.last, sequence: state.sequence, last_ms: 0 },
         };
-        sender.meet(&said).map(drop)
+        sender.meet(&settled).map(drop)
     }
 
     /// The channel that serves a transmission queue, as a trigger message asks for it: the one

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use base::Coded as _;
-use seal::{KeyRing, SealError};
+use seal::{Keyset, SealError};
 use seam::disk::Disk;
 
 use crate::SystemError;
@@ -17,7 +17,7 @@ use crate::SystemError;
 const ASIDE: &str = "found";
 
 /// What is wrong with the key file on disk, in a sentence.
-pub(crate) fn note(keys: &KeyRing) -> Option<String> {
+pub(crate) fn note(keys: &Keyset) -> Option<String> {
     let error = keys.prove_file().err()?;
     Some(format!(
         "{error} ({}): the next start needs it. `holdfast repair --keys` writes it with the keys \
@@ -31,7 +31,7 @@ pub(crate) fn note(keys: &KeyRing) -> Option<String> {
 /// # Errors
 /// If it cannot be written, or nobody can tell what it holds: stopped now, the system would never
 /// start again.
-pub(crate) fn keep(keys: &KeyRing, disk: &dyn Disk) -> Result<Option<String>, SystemError> {
+pub(crate) fn keep(keys: &Keyset, disk: &dyn Disk) -> Result<Option<String>, SystemError> {
     let Err(found) = keys.prove_file() else { return Ok(None) };
     let mut kept = String::new();
     match found {

@@ -3,12 +3,12 @@
 use std::io::{self, BufRead, Read};
 
 /// Reads from a source, and shows what was read.
-pub(crate) struct Tap<S, F> {
+pub(crate) struct Tee<S, F> {
     pub(crate) source: S,
     pub(crate) take: F,
 }
 
-impl<S: BufRead, F: FnMut(&[u8])> BufRead for Tap<S, F> {
+impl<S: BufRead, F: FnMut(&[u8])> BufRead for Tee<S, F> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.source.fill_buf()
     }
@@ -24,7 +24,7 @@ impl<S: BufRead, F: FnMut(&[u8])> BufRead for Tap<S, F> {
     }
 }
 
-impl<S: Read, F: FnMut(&[u8])> Read for Tap<S, F> {
+impl<S: Read, F: FnMut(&[u8])> Read for Tee<S, F> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(out)?;
         (self.take)(&out[..read]);
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn all_that_is_read_is_shown_and_nothing_else() {
         let mut seen: Vec<u8> = Vec::new();
-        let mut tap = Tap { source: &b"one two three"[..], take: |some: &[u8]| seen.extend(some) };
+        let mut tap = Tee { source: &b"one two three"[..], take: |some: &[u8]| seen.extend(some) };
         tap.fill_buf().unwrap();
         tap.consume(4);
         tap.consume(0);

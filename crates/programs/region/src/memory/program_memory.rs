@@ -45,7 +45,7 @@ const HIGHEST: usize = 1 << 56;
 const PAGE_BYTES: usize = 4096;
 
 /// What of this process's memory can be read and written.
-pub(crate) struct Reach {
+pub(crate) struct ProgramMemory {
     spans: Vec<Span>,
     last: usize,
     short: Vec<Question>,
@@ -55,10 +55,10 @@ pub(crate) struct Reach {
     reads: u64,
 }
 
-impl Reach {
+impl ProgramMemory {
     /// Knows nothing yet.
-    pub(crate) fn new() -> Reach {
-        Reach { spans: Vec::new(), last: 0, short: Vec::new(), empty: Vec::new(), reads: 0 }
+    pub(crate) fn new() -> ProgramMemory {
+        ProgramMemory { spans: Vec::new(), last: 0, short: Vec::new(), empty: Vec::new(), reads: 0 }
     }
 
     /// How many of the `want` bytes from `at` on can be read.
@@ -167,7 +167,7 @@ impl Reach {
     }
 }
 
-/// Copies from a place that [`Reach`] has found to be mapped.
+/// Copies from a place that [`ProgramMemory`] has found to be mapped.
 fn copy_in(at: usize, out: &mut [u8]) {
     if !out.is_empty() {
         // SAFETY: the caller has checked that the whole range is mapped for reading; `out` is a
@@ -225,48 +225,48 @@ mod tests {
 
     #[test]
     fn own_memory_can_be_read_and_the_first_page_cannot() {
-        let mut reach = Reach::new();
+        let mut program_memory = ProgramMemory::new();
         let text = b"in reach".to_vec();
         let mut out = Vec::new();
-        assert_eq!(reach.read(text.as_ptr() as usize, 8, &mut out), 8);
+        assert_eq!(program_memory.read(text.as_ptr() as usize, 8, &mut out), 8);
         assert_eq!(out, text);
-        assert_eq!(reach.readable(0, 8), 0);
-        assert_eq!(reach.readable(64, 8), 0);
-        assert_eq!(reach.readable(usize::MAX - 3, 8), 0);
+        assert_eq!(program_memory.readable(0, 8), 0);
+        assert_eq!(program_memory.readable(64, 8), 0);
+        assert_eq!(program_memory.readable(usize::MAX - 3, 8), 0);
         let mut area = vec![0_u8; 4];
-        assert!(reach.write(area.as_mut_ptr() as usize, b"done"));
+        assert!(program_memory.write(area.as_mut_ptr() as usize, b"done"));
         assert_eq!(area, b"done");
     }
 
     #[test]
     fn constants_can_be_read_and_not_written() {
         static TEXT: [u8; 9] = *b"constant!";
-        let mut reach = Reach::new();
-        assert_eq!(reach.array::<9>(TEXT.as_ptr() as usize), Some(TEXT));
-        assert!(!reach.write(TEXT.as_ptr() as usize, b"x"));
+        let mut program_memory = ProgramMemory::new();
+        assert_eq!(program_memory.array::<9>(TEXT.as_ptr() as usize), Some(TEXT));
+        assert!(!program_memory.write(TEXT.as_ptr() as usize, b"x"));
     }
 
     /// A call with a count took 70 times as long as one without: the bytes of its function code
     /// were taken for an address, for which the list was read anew every time.
     #[test]
     fn an_empty_place_is_looked_at_without_reading_the_list_again() {
-        let mut reach = Reach::new();
+        let mut program_memory = ProgramMemory::new();
         let code = usize::from_ne_bytes(*b"GN  \0\0\0\0");
         let long = usize::from_ne_bytes(*b"GN  GHU ");
         for _ in 0..100 {
-            assert_eq!(reach.array::<4>(code), None);
-            assert_eq!(reach.array::<4>(long), None);
+            assert_eq!(program_memory.array::<4>(code), None);
+            assert_eq!(program_memory.array::<4>(long), None);
         }
-        assert_eq!(reach.reads, 1);
+        assert_eq!(program_memory.reads, 1);
     }
 
     #[test]
     fn what_appears_in_an_empty_place_is_found() {
-        let mut reach = Reach::new();
+        let mut program_memory = ProgramMemory::new();
         let rooms = crate::memory::Rooms::new(1).expect("a room");
         let behind = rooms.address(0) + PAGE_BYTES;
-        assert_eq!(reach.array::<4>(behind), None, "nobody has anything there");
-        assert_eq!(reach.array::<4>(behind), None);
+        assert_eq!(program_memory.array::<4>(behind), None, "nobody has anything there");
+        assert_eq!(program_memory.array::<4>(behind), None);
         let flags = rustix::mm::MapFlags::PRIVATE | rustix::mm::MapFlags::FIXED_NOREPLACE;
         let protection = rustix::mm::ProtFlags::READ;
         // SAFETY: a new mapping that replaces none.
@@ -274,17 +274,17 @@ mod tests {
             rustix::mm::mmap_anonymous(behind as *mut c_void, PAGE_BYTES, protection, flags)
         };
         assert_eq!(mapped.expect("a page") as usize, behind);
-        assert_eq!(reach.array::<4>(behind), Some([0; 4]));
+        assert_eq!(program_memory.array::<4>(behind), Some([0; 4]));
     }
 
     #[test]
     fn neighbours_count_as_one_piece_and_gaps_end_it() {
         let text = "1000-2000 r--p x\n2000-3000 rw-p x\n4000-5000 rw-p x\n5000-6000 ---p x\n";
-        let mut reach = Reach { spans: parse(text), ..Reach::new() };
-        assert_eq!(reach.known(0x1800, 0x1000, false), 0x1000);
-        assert_eq!(reach.known(0x1800, 0x9000, false), 0x1800);
-        assert_eq!(reach.known(0x1800, 8, true), 0);
-        assert_eq!(reach.known(0x4000, 0x9000, true), 0x1000);
-        assert_eq!(reach.known(0x3000, 1, false), 0);
+        let mut program_memory = ProgramMemory { spans: parse(text), ..ProgramMemory::new() };
+        assert_eq!(program_memory.known(0x1800, 0x1000, false), 0x1000);
+        assert_eq!(program_memory.known(0x1800, 0x9000, false), 0x1800);
+        assert_eq!(program_memory.known(0x1800, 8, true), 0);
+        assert_eq!(program_memory.known(0x4000, 0x9000, true), 0x1000);
+        assert_eq!(program_memory.known(0x3000, 1, false), 0);
     }
 }

@@ -8,8 +8,8 @@ use definitions::SegmentPart;
 use definitions::resolve::{Index, ResolvedKind, ResolvedPcb, ResolvedPsb, View, ViewSegment};
 use gsam::{Form, Gsam};
 use region::IoFeedback;
-use region::shape::{
-    DatabaseShape, FieldShape, GsamShape, NO_NAME, Name, PcbKind, PcbShape, SegmentShape, name,
+use region::layout::{
+    DatabaseLayout, FieldLayout, GsamLayout, NO_NAME, Name, PcbKind, PcbLayout, SegmentLayout, name,
 };
 
 use crate::moment::Moment;
@@ -40,8 +40,8 @@ pub(crate) fn io_feedback(psb: &ResolvedPsb, options: &Options, moment: Moment) 
 }
 
 /// The I/O PCB.
-pub(crate) fn of_io(psb: &ResolvedPsb, online: bool, io: IoFeedback) -> PcbShape {
-    PcbShape {
+pub(crate) fn of_io(psb: &ResolvedPsb, online: bool, io: IoFeedback) -> PcbLayout {
+    PcbLayout {
         name: name("IOPCB"),
         listed: online || psb.compatible,
         area_max: MESSAGE_BYTES_MAX,
@@ -50,7 +50,7 @@ pub(crate) fn of_io(psb: &ResolvedPsb, online: bool, io: IoFeedback) -> PcbShape
 }
 
 /// A PCB of the PSB; `area_max` is the longest path of a database, `file` the file of a GSAM PCB.
-pub(crate) fn of_pcb(pcb: &ResolvedPcb, area_max: usize, file: Option<&Gsam>) -> PcbShape {
+pub(crate) fn of_pcb(pcb: &ResolvedPcb, area_max: usize, file: Option<&Gsam>) -> PcbLayout {
     let (kind, area_max) = match &pcb.kind {
         ResolvedKind::Terminal(terminal) => {
             let destination =
@@ -63,22 +63,22 @@ pub(crate) fn of_pcb(pcb: &ResolvedPcb, area_max: usize, file: Option<&Gsam>) ->
         }
         ResolvedKind::Gsam(view) => {
             let form = file.map(Gsam::form);
-            let shape = GsamShape {
+            let layout = GsamLayout {
                 dbd: *view.dbd.bytes(),
                 options: *view.options.shown(),
                 rsa_len: RSA_BYTES,
                 undefined: matches!(form, Some(Form::Undefined { .. })),
             };
             let area_max = form.map_or(0, Form::area_bytes);
-            (PcbKind::Gsam(shape), u32::try_from(area_max).unwrap_or(u32::MAX))
+            (PcbKind::Gsam(layout), u32::try_from(area_max).unwrap_or(u32::MAX))
         }
     };
     let name = pcb.name.map_or(NO_NAME, |name| *name.bytes());
-    PcbShape { name, listed: pcb.listed, area_max, kind }
+    PcbLayout { name, listed: pcb.listed, area_max, kind }
 }
 
-fn of_view(view: &View) -> DatabaseShape {
-    DatabaseShape {
+fn of_view(view: &View) -> DatabaseLayout {
+    DatabaseLayout {
         dbd: *view.dbd.bytes(),
         organization: name(&view.organization.to_string()),
         options: *view.options.shown(),
@@ -87,16 +87,16 @@ fn of_view(view: &View) -> DatabaseShape {
     }
 }
 
-fn of_segment(view: &View, segment: &ViewSegment) -> SegmentShape {
+fn of_segment(view: &View, segment: &ViewSegment) -> SegmentLayout {
     let sequence = view.sequence.as_ref().filter(|_| segment.parent.is_none());
     let own_key = match sequence {
         Some(index) => index.search_len(),
         None => segment.key.map_or(0, |key| u32::from(key.len)),
     };
-    let mut fields: Vec<FieldShape> = segment
+    let mut fields: Vec<FieldLayout> = segment
         .fields
         .iter()
-        .map(|field| FieldShape { name: *field.name.bytes(), len: field.len })
+        .map(|field| FieldLayout { name: *field.name.bytes(), len: field.len })
         .collect();
     for index in segment.indices.iter().chain(sequence) {
         let field = of_index(index);
@@ -105,7 +105,7 @@ fn of_segment(view: &View, segment: &ViewSegment) -> SegmentShape {
         }
     }
     let (variable, bytes_max) = size_of(segment);
-    SegmentShape {
+    SegmentLayout {
         name: *segment.name.bytes(),
         bytes_max: half(bytes_max),
         variable,
@@ -127,8 +127,8 @@ fn size_of(segment: &ViewSegment) -> (bool, u32) {
 }
 
 /// What an XDFLD compares with: the search fields.
-fn of_index(index: &Index) -> FieldShape {
-    FieldShape { name: *index.name.bytes(), len: half(index.search_len()) }
+fn of_index(index: &Index) -> FieldLayout {
+    FieldLayout { name: *index.name.bytes(), len: half(index.search_len()) }
 }
 
 fn half(len: u32) -> u16 {

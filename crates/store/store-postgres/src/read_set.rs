@@ -11,7 +11,7 @@ use tokio_postgres::types::ToSql;
 
 /// Ranges that were read.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReadSet {
     ranges: BTreeMap<Vec<u8>, Stretch>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn successor(key: &[u8]) -> Vec<u8> {
     next
 }
 
-impl Seen {
+impl ReadSet {
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -113,12 +113,12 @@ impl Columns<'_> {
 mod tests {
     use super::*;
 
-    fn add(seen: &mut Seen, from: &str, to: &str, entries: &[(&str, i64)]) {
+    fn add(seen: &mut ReadSet, from: &str, to: &str, entries: &[(&str, i64)]) {
         let entries = entries.iter().map(|(key, stamp)| (key.as_bytes(), *stamp));
         seen.add(from.as_bytes(), to.as_bytes(), entries);
     }
 
-    fn text(seen: &Seen) -> String {
+    fn text(seen: &ReadSet) -> String {
         let columns = seen.columns();
         let one = |at: usize| {
             let key = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_become_one_and_none_is_counted_twice() {
-        let mut seen = Seen::default();
+        let mut seen = ReadSet::default();
         add(&mut seen, "d", "f", &[("d", 1), ("e", 2)]);
         add(&mut seen, "f", "h", &[("g", 4)]);
         assert_eq!(text(&seen), "d-h:3/7");
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn stamps_of_any_size_add_up() {
-        let mut seen = Seen::default();
+        let mut seen = ReadSet::default();
         add(&mut seen, "a", "c", &[("a", i64::MAX), ("b", i64::MAX)]);
         add(&mut seen, "c", "d", &[("c", i64::MIN)]);
         let expected = i128::from(i64::MAX) * 2 + i128::from(i64::MIN);

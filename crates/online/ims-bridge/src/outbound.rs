@@ -74,16 +74,20 @@ impl Arrivals {
 }
 
 /// Makes replies of outputs.
-pub(crate) struct Outgo<S: Store> {
+pub(crate) struct Outbound<S: Store> {
     common: Arc<Common<S>>,
     arrivals: Arc<Arrivals>,
     /// Tpipes whose first output could not go.
     stuck: BTreeMap<Name, String>,
 }
 
-impl<S: Store> Outgo<S> {
-    pub(crate) fn new(common: &Arc<Common<S>>, arrivals: &Arc<Arrivals>) -> Outgo<S> {
-        Outgo { common: Arc::clone(common), arrivals: Arc::clone(arrivals), stuck: BTreeMap::new() }
+impl<S: Store> Outbound<S> {
+    pub(crate) fn new(common: &Arc<Common<S>>, arrivals: &Arc<Arrivals>) -> Outbound<S> {
+        Outbound {
+            common: Arc::clone(common),
+            arrivals: Arc::clone(arrivals),
+            stuck: BTreeMap::new(),
+        }
     }
 
     /// Goes on until the bridge ends.

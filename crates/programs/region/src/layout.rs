@@ -3,7 +3,7 @@
 //! Whoever schedules a PSB says it once; with it the program's side knows which parameters of a
 //! call are PCBs, how long their search arguments are, and how the masks begin.
 //!
-//! | bytes | of a list of shapes |
+//! | bytes | of a list of layouts |
 //! |---|---|
 //! | 2 | how many |
 //! | 8, 1, 4, 1 | for each: name, whether listed, longest area, kind 0 to 3 |
@@ -25,7 +25,7 @@ pub use crate::names::{NO_NAME, Name, name, text};
 
 /// One PCB.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PcbShape {
+pub struct PcbLayout {
     /// Its name, by which AIB calls find it; blank if it has none. `IOPCB` for the I/O PCB.
     pub name: Name,
     /// Whether it is among the program's parameters.
@@ -47,14 +47,14 @@ pub enum PcbKind {
         destination: Name,
     },
     /// A database.
-    Database(DatabaseShape),
+    Database(DatabaseLayout),
     /// A sequential file.
-    Gsam(GsamShape),
+    Gsam(GsamLayout),
 }
 
 /// A database as a PCB sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatabaseShape {
+pub struct DatabaseLayout {
     /// The DBD that the PCB names.
     pub dbd: Name,
     /// Its organization, such as `HIDAM`.
@@ -64,12 +64,12 @@ pub struct DatabaseShape {
     /// Bytes of the longest concatenated key.
     pub key_max: u32,
     /// The sensitive segments in hierarchic order.
-    pub segments: Vec<SegmentShape>,
+    pub segments: Vec<SegmentLayout>,
 }
 
 /// A segment type as far as lengths depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SegmentShape {
+pub struct SegmentLayout {
     /// Its name.
     pub name: Name,
     /// Its longest length, as the program sees it.
@@ -79,12 +79,12 @@ pub struct SegmentShape {
     /// Bytes of the concatenated key down to it, which command code C takes.
     pub key_path: u16,
     /// The fields that search arguments may name, XDFLDs among them.
-    pub fields: Vec<FieldShape>,
+    pub fields: Vec<FieldLayout>,
 }
 
 /// A field that search arguments may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FieldShape {
+pub struct FieldLayout {
     /// Its name.
     pub name: Name,
     /// Its length.
@@ -93,7 +93,7 @@ pub struct FieldShape {
 
 /// A sequential file as a PCB sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GsamShape {
+pub struct GsamLayout {
     /// The DBD that the PCB names.
     pub dbd: Name,
     /// Its processing options, padded with blanks.
@@ -104,7 +104,7 @@ pub struct GsamShape {
     pub undefined: bool,
 }
 
-impl GsamShape {
+impl GsamLayout {
     /// Learns from a reply's key feedback how long record search arguments are by now: INIT RSA12
     /// changes that.
     pub(crate) fn learn(&mut self, key: &[u8]) {
@@ -115,7 +115,7 @@ impl GsamShape {
     }
 }
 
-impl PcbShape {
+impl PcbLayout {
     /// What a person calls it: its own name, or that of its database.
     #[must_use]
     pub fn title(&self) -> String {
@@ -129,16 +129,16 @@ impl PcbShape {
     }
 }
 
-/// The bytes of a list of shapes.
+/// The bytes of a list of layouts.
 #[must_use]
-pub fn encode(shapes: &[PcbShape]) -> Vec<u8> {
+pub fn encode(layouts: &[PcbLayout]) -> Vec<u8> {
     let mut out = Vec::new();
-    out.extend_from_slice(&(shapes.len() as u16).to_le_bytes());
-    for shape in shapes {
-        out.extend_from_slice(&shape.name);
-        out.push(u8::from(shape.listed));
-        out.extend_from_slice(&shape.area_max.to_le_bytes());
-        match &shape.kind {
+    out.extend_from_slice(&(layouts.len() as u16).to_le_bytes());
+    for layout in layouts {
+        out.extend_from_slice(&layout.name);
+        out.push(u8::from(layout.listed));
+        out.extend_from_slice(&layout.area_max.to_le_bytes());
+        match &layout.kind {
             PcbKind::Io(io) => {
                 out.push(0);
                 put_io(io, &mut out);
@@ -159,7 +159,7 @@ pub fn encode(shapes: &[PcbShape]) -> Vec<u8> {
     out
 }
 
-fn encode_database(database: &DatabaseShape, out: &mut Vec<u8>) {
+fn encode_database(database: &DatabaseLayout, out: &mut Vec<u8>) {
     out.push(3);
     out.extend_from_slice(&database.dbd);
     out.extend_from_slice(&database.organization);
@@ -179,23 +179,23 @@ fn encode_database(database: &DatabaseShape, out: &mut Vec<u8>) {
     }
 }
 
-/// The shapes that bytes say; `None` if they say none.
+/// The layouts that bytes say; `None` if they say none.
 #[must_use]
-pub fn decode(bytes: &[u8]) -> Option<Vec<PcbShape>> {
+pub fn decode(bytes: &[u8]) -> Option<Vec<PcbLayout>> {
     let mut reader = Reader::new(bytes);
     let count = reader.u16()?;
-    let shapes: Option<Vec<PcbShape>> = (0..count).map(|_| decode_one(&mut reader)).collect();
-    shapes.filter(|_| reader.is_empty())
+    let layouts: Option<Vec<PcbLayout>> = (0..count).map(|_| decode_one(&mut reader)).collect();
+    layouts.filter(|_| reader.is_empty())
 }
 
-fn decode_one(reader: &mut Reader<'_>) -> Option<PcbShape> {
+fn decode_one(reader: &mut Reader<'_>) -> Option<PcbLayout> {
     let name = reader.array()?;
     let listed = flag(reader)?;
     let area_max = reader.u32()?;
     let kind = match reader.u8()? {
         0 => PcbKind::Io(read_io(reader)?),
         1 => PcbKind::Alternate { destination: reader.array()? },
-        2 => PcbKind::Gsam(GsamShape {
+        2 => PcbKind::Gsam(GsamLayout {
             dbd: reader.array()?,
             options: reader.array()?,
             rsa_len: reader.u8()?,
@@ -204,10 +204,10 @@ fn decode_one(reader: &mut Reader<'_>) -> Option<PcbShape> {
         3 => PcbKind::Database(decode_database(reader)?),
         _ => return None,
     };
-    Some(PcbShape { name, listed, area_max, kind })
+    Some(PcbLayout { name, listed, area_max, kind })
 }
 
-fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseShape> {
+fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseLayout> {
     let dbd = reader.array()?;
     let organization = reader.array()?;
     let options = reader.array()?;
@@ -218,13 +218,13 @@ fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseShape> {
         let variable = flag(reader)?;
         let key_path = reader.u16()?;
         let field = |reader: &mut Reader<'_>| {
-            Some(FieldShape { name: reader.array()?, len: reader.u16()? })
+            Some(FieldLayout { name: reader.array()?, len: reader.u16()? })
         };
         let fields = (0..reader.u16()?).map(|_| field(reader)).collect::<Option<_>>()?;
-        Some(SegmentShape { name, bytes_max, variable, key_path, fields })
+        Some(SegmentLayout { name, bytes_max, variable, key_path, fields })
     };
     let segments = (0..reader.u16()?).map(|_| segment(reader)).collect::<Option<_>>()?;
-    Some(DatabaseShape { dbd, organization, options, key_max, segments })
+    Some(DatabaseLayout { dbd, organization, options, key_max, segments })
 }
 
 fn flag(reader: &mut Reader<'_>) -> Option<bool> {
@@ -240,23 +240,23 @@ pub(crate) mod tests {
     use super::*;
 
     /// An I/O PCB, a database with two segments, and a file.
-    pub(crate) fn sample() -> Vec<PcbShape> {
-        let field = |text: &str, len| FieldShape { name: name(text), len };
-        let customer = SegmentShape {
+    pub(crate) fn sample() -> Vec<PcbLayout> {
+        let field = |text: &str, len| FieldLayout { name: name(text), len };
+        let customer = SegmentLayout {
             name: name("CUSTOMER"),
             bytes_max: 60,
             variable: false,
             key_path: 6,
             fields: vec![field("CUSTKEY", 6), field("CITY", 10)],
         };
-        let order = SegmentShape {
+        let order = SegmentLayout {
             name: name("ORDER"),
             bytes_max: 20,
             variable: true,
             key_path: 10,
             fields: vec![field("ORDKEY", 4)],
         };
-        let database = DatabaseShape {
+        let database = DatabaseLayout {
             dbd: name("SHOPDB"),
             organization: name("HIDAM"),
             options: *b"AP  ",
@@ -264,8 +264,9 @@ pub(crate) mod tests {
             segments: vec![customer, order],
         };
         let gsam =
-            GsamShape { dbd: name("EXTRACT"), options: *b"LS  ", rsa_len: 8, undefined: true };
-        let of = |text, area_max, kind| PcbShape { name: name(text), listed: true, area_max, kind };
+            GsamLayout { dbd: name("EXTRACT"), options: *b"LS  ", rsa_len: 8, undefined: true };
+        let of =
+            |text, area_max, kind| PcbLayout { name: name(text), listed: true, area_max, kind };
         let io = IoFeedback { user: name("CLERK"), sequence: 7, ..IoFeedback::default() };
         vec![
             of("IOPCB", 64, PcbKind::Io(io)),
@@ -276,7 +277,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn shapes_survive_encoding_and_cut_bytes_are_refused() {
+    fn layouts_survive_encoding_and_cut_bytes_are_refused() {
         let bytes = encode(&sample());
         assert_eq!(decode(&bytes), Some(sample()));
         for len in 0..bytes.len() {
@@ -286,7 +287,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_pcb_without_a_name_is_called_after_its_database() {
-        let titles: Vec<String> = sample().iter().map(PcbShape::title).collect();
+        let titles: Vec<String> = sample().iter().map(PcbLayout::title).collect();
         assert_eq!(titles, ["IOPCB", "SHOP", "EXTRACT", "ALT"]);
     }
 }

@@ -92,8 +92,8 @@ impl ArchiveCatalog {
     ) -> Result<UnreadArchive, ArchiveError> {
         let _alone = self.changing.lock();
         let one = self.unread_may_go(from, registry)?;
-        let told = registry.deleting_unread(from);
-        told.map_err(|why| ArchiveError::Unrecorded { group: from, why })?;
+        let recorded = registry.deleting_unread(from);
+        recorded.map_err(|why| ArchiveError::Unrecorded { group: from, why })?;
         one.files.iter().try_for_each(|path| self.remove(path))?;
         self.look_alone()?;
         Ok(one)

@@ -2,11 +2,11 @@
 
 /// Chance from a seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Chance(u64);
+pub(crate) struct Rng(u64);
 
-impl Chance {
-    pub(crate) fn new(seed: u64) -> Chance {
-        Chance(base::hash::avalanche(seed.wrapping_add(0x5eed)))
+impl Rng {
+    pub(crate) fn new(seed: u64) -> Rng {
+        Rng(base::hash::avalanche(seed.wrapping_add(0x5eed)))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
