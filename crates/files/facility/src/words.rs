@@ -464,28 +464,28 @@ fn not_one_of(setting: &Setting, these: &str) -> Error {
 }
 
 fn cipher(setting: &Setting) -> Result<String> {
+    const THESE: &str = "AES_128, AES_192, AES_256";
     match squeezed(setting)?.as_str() {
         name @ ("AES128" | "AES192" | "AES256") => Ok(name.to_ascii_lowercase()),
         "TRIPLEDES" | "TDES" | "3DES" | "BLOWFISH" | "CAST5" | "IDEA" | "TWOFISH" => {
-            let what = format!("{} is an old cipher, which is read but not written", {
-                shown(&setting.word().to_string_lossy())
-            });
-            Err(Error::value(what, "Choose one of AES_128, AES_192, AES_256."))
+            let typed = shown(&setting.word().to_string_lossy());
+            let what = format!("{typed} is an old cipher, which is read but not written");
+            Err(Error::value(what, format!("Choose one of {THESE}.")))
         }
-        _ => Err(not_one_of(setting, "AES_128, AES_192, AES_256")),
+        _ => Err(not_one_of(setting, THESE)),
     }
 }
 
 fn digest(setting: &Setting) -> Result<String> {
+    const THESE: &str = "SHA_256, SHA_384, SHA_512";
     match squeezed(setting)?.as_str() {
         name @ ("SHA256" | "SHA384" | "SHA512") => Ok(name.to_ascii_lowercase()),
         "SHA1" | "MD5" | "MD2" | "RIPEMD160" | "SHA224" => {
-            let what = format!("signatures by {} are no proof any more", {
-                shown(&setting.word().to_string_lossy())
-            });
-            Err(Error::value(what, "Choose one of SHA_256, SHA_384, SHA_512."))
+            let typed = shown(&setting.word().to_string_lossy());
+            let what = format!("signatures by {typed} are no proof any more");
+            Err(Error::value(what, format!("Choose one of {THESE}.")))
         }
-        _ => Err(not_one_of(setting, "SHA_256, SHA_384, SHA_512")),
+        _ => Err(not_one_of(setting, THESE)),
     }
 }
 

@@ -77,9 +77,38 @@ macro_rules! codes {
 }
 
 /// An error that carries a stable code and says what a person can do about it.
+///
+/// ```
+/// use holdfast_base::{Code, Coded};
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("{name} has no entry {key}")]
+/// struct Missing {
+///     name: String,
+///     key: u32,
+/// }
+///
+/// impl Coded for Missing {
+///     fn code(&self) -> Code {
+///         Code("HFX000")
+///     }
+///     fn remedy(&self) -> String {
+///         format!("See that {} is loaded.", self.name)
+///     }
+/// }
+///
+/// let error = Missing { name: "PARTS".into(), key: 7 };
+/// assert_eq!(error.with_code(), "PARTS has no entry 7 (HFX000)");
+/// assert_eq!(error.remedy(), "See that PARTS is loaded.");
+/// ```
 pub trait Coded: std::error::Error {
     /// The stable code.
     fn code(&self) -> Code;
     /// What to do, as an imperative sentence; empty if nothing can be done.
     fn remedy(&self) -> String;
+
+    /// What happened, with the code in parentheses behind it.
+    fn with_code(&self) -> String {
+        format!("{self} ({})", self.code())
+    }
 }

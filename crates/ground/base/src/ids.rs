@@ -74,7 +74,7 @@ pub struct SystemId(pub [u8; 16]);
 
 impl fmt::Display for SystemId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&crate::hex::lower(&self.0))
     }
 }
 

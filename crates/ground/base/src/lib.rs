@@ -8,14 +8,18 @@
 //! * [`stats`]: counters and histograms without locks;
 //! * [`bytes`]: little-endian readers that never panic on short input;
 //! * [`hex`]: hexadecimal digits;
+//! * [`calendar`]: days and dates;
+//! * [`wildcard`]: patterns, compared in bounded time;
 //! * [`hash`]: the one non-cryptographic hash, with a fixed seed, so that a run can be replayed.
 
 pub mod bytes;
+pub mod calendar;
 pub mod fault;
 pub mod hash;
 pub mod hex;
 pub mod ids;
 pub mod stats;
+pub mod wildcard;
 
 pub use fault::{Code, CodeMeaning, Coded};
 pub use ids::{CiNumber, DataSetId, GroupNumber, KeyGeneration, Lsn, SystemId, UowId};

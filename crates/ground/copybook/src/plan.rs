@@ -84,7 +84,7 @@ impl std::fmt::Display for Trouble {
             write!(f, ", {item}")?;
         }
         write!(f, " at offset {offset}: X'")?;
-        bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
+        f.write_str(&base::hex::upper(bytes))?;
         f.write_str(match what {
             What::NoNumber => "' is no number",
             What::Sign => "' has a sign that comes back as another of the same meaning",

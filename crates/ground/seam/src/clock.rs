@@ -3,6 +3,33 @@
 use std::time::Duration;
 
 /// Time as the kernel sees it.
+///
+/// A clock of a test's own says what is to be shown, and lets nobody wait:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+/// use std::time::Duration;
+///
+/// use holdfast_seam::clock::Clock;
+///
+/// struct Told(AtomicU64);
+///
+/// impl Clock for Told {
+///     fn monotonic(&self) -> Duration {
+///         Duration::from_micros(self.0.load(Relaxed))
+///     }
+///     fn utc_us(&self) -> u64 {
+///         self.0.load(Relaxed)
+///     }
+///     fn sleep(&self, time: Duration) {
+///         self.0.fetch_add(time.as_micros() as u64, Relaxed);
+///     }
+/// }
+///
+/// let clock = Told(AtomicU64::new(0));
+/// clock.sleep(Duration::from_secs(86_400));
+/// assert_eq!((clock.utc_us(), clock.offset_s(0)), (86_400_000_000, 0));
+/// ```
 pub trait Clock: Send + Sync {
     /// Time since some fixed moment of this process; never goes back.
     fn monotonic(&self) -> Duration;

@@ -64,6 +64,29 @@ impl Open {
 }
 
 /// An open file. All calls name their place; there is no cursor to share.
+///
+/// ```
+/// use holdfast_seam::Seam;
+/// use holdfast_seam::disk::{Create, Open};
+///
+/// # fn main() -> std::io::Result<()> {
+/// let disk = Seam::real().disk;
+/// let path = std::env::temp_dir().join(format!("holdfast-file-{}", std::process::id()));
+/// let how = Open { direct: false, ..Open::DATA };
+/// let file = disk.open(&path, how.create(Create::New))?;
+///
+/// file.write_batch(&[(4, b"fast"), (0, b"hold")])?; // in no particular order
+/// file.set_len(12)?; // zeros to there
+/// file.sync()?; // after an error here nothing is written any more
+///
+/// let mut read = [0xff; 12];
+/// file.read_at(&mut read, 0)?;
+/// assert_eq!(&read, b"holdfast\0\0\0\0");
+/// let behind = file.read_at(&mut read, 1).unwrap_err();
+/// assert_eq!(behind.kind(), std::io::ErrorKind::UnexpectedEof);
+/// # disk.remove(&path)
+/// # }
+/// ```
 pub trait File: Any + Send + Sync {
     /// Fills `buf` from `offset`. `UnexpectedEof` if the file ends before.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;

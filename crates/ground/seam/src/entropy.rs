@@ -3,6 +3,17 @@
 use std::io;
 
 /// A source of unpredictable bytes.
+///
+/// ```
+/// use holdfast_seam::Seam;
+///
+/// let entropy = Seam::real().entropy;
+/// let (mut one, mut other) = ([0; 16], [0; 16]);
+/// entropy.fill(&mut one)?; // nothing is sealed after an error
+/// entropy.fill(&mut other)?;
+/// assert_ne!(one, other);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Entropy: Send + Sync {
     /// Fills `bytes`.
     ///

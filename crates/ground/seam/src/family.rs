@@ -65,19 +65,22 @@ impl Process {
         poll(&mut wanted, timeout).then_some(wanted[1].revents == 0)
     }
 
-    /// The processor time that it has used, to a hundredth of a second; none when it has ended.
+    /// The processor time that it has used; none when it has ended.
     #[must_use]
-    #[allow(clippy::disallowed_methods)] // a file of the kernel's
     pub fn processor_time(&self) -> Duration {
-        /// How many ticks of the kernel's accounts are a second, on every machine.
-        const TICKS: u64 = 100;
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.number));
-        let text = text.unwrap_or_default();
-        // The command's name may hold anything; it ends with the last parenthesis.
-        let fields = text.rsplit_once(')').map_or("", |(_, behind)| behind);
-        let ticks: u64 =
-            fields.split_ascii_whitespace().skip(11).take(2).flat_map(str::parse::<u64>).sum();
-        Duration::from_millis(ticks * 1000 / TICKS)
+        let number = libc::pid_t::try_from(self.number).unwrap_or(-1);
+        let mut clock = 0;
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: both calls write the one value that they are given, which lives here.
+        let failed = unsafe {
+            libc::clock_getcpuclockid(number, &raw mut clock) != 0
+                || libc::clock_gettime(clock, &raw mut time) != 0
+        };
+        if failed {
+            return Duration::ZERO;
+        }
+        let (seconds, nanoseconds) = (time.tv_sec.max(0), time.tv_nsec.max(0));
+        Duration::new(seconds.unsigned_abs(), nanoseconds.unsigned_abs() as u32)
     }
 
     /// Waits for its end for so long; whether it has come.
@@ -237,6 +240,19 @@ mod tests {
         assert!(!wait(&mut child, LONG).unwrap().success());
         assert!(all_end_within(&family, LONG));
         assert!(Process::of(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn processor_time_is_that_of_its_process_and_none_behind_its_end() {
+        let own = Process::of(std::process::id()).unwrap();
+        let (mut child, process) =
+            shell("i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; echo in");
+        assert!(process.ends_within(LONG));
+        assert!(process.processor_time() > Duration::from_millis(1), "it has worked");
+        let before = own.processor_time();
+        while own.processor_time() - before < Duration::from_millis(5) {}
+        wait(&mut child, LONG).unwrap();
+        assert_eq!(process.processor_time(), Duration::ZERO);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn subject(certificate: &[u8]) -> Option<Vec<(String, String)>> {
     let part = |part: &AttributeTypeAndValue<'_>| {
         let kind = part.attr_type();
         let key = oid2abbrev(kind, oid_registry()).map_or_else(|_| kind.to_string(), str::to_owned);
-        let hex = |_| part.as_slice().iter().map(|byte| format!("{byte:02X}")).collect();
+        let hex = |_| base::hex::upper(part.as_slice());
         (key, part.as_str().map_or_else(hex, str::to_owned))
     };
     Some(certificate.subject().iter_attributes().map(part).collect())

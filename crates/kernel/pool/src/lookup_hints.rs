@@ -15,8 +15,8 @@
 //! Invariants:
 //! 1. A lookup hint is never a promise: a search that follows it pins the frame, latches it, and
 //!    looks at what it holds (H10).
-//! 2. There are [`PER_FRAME`] entries of eight bytes for each frame: a small and fixed share of the
-//!    pool, as large as it is (K23).
+//! 2. There are at least [`PER_FRAME`] entries of eight bytes for each frame, and fewer than twice
+//!    as many, since their number is a power of two: a small share of the pool (K23).
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -24,8 +24,8 @@ use seam::reserve::Growing;
 
 use crate::frame_id::FrameId;
 
-/// Entries for each frame: somewhat fewer than small records have room in one, because what
-/// belongs together shares an entry.
+/// Entries for each frame, at least: somewhat fewer than small records have room in one, because
+/// what belongs together shares an entry.
 const PER_FRAME: usize = 8;
 
 const FRAME_BITS: u32 = 28;

@@ -179,8 +179,7 @@ impl File for MemoryFile {
 
 /// Lower-case hexadecimal, 32 bytes a line.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let line = |chunk: &[u8]| chunk.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    bytes.chunks(32).map(line).collect::<Vec<_>>().join("\n")
+    bytes.chunks(32).map(base::hex::lower).collect::<Vec<_>>().join("\n")
 }
 
 /// Bytes from hexadecimal; spaces and line ends do not count.

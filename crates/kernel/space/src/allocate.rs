@@ -4,11 +4,10 @@
 //! that files can shrink. What is given out is logged by the caller's closure under the map's
 //! latch.
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-
 use base::CiNumber;
 use pool::ExclusiveCi;
 
+use crate::extent::Growing;
 use crate::{DataSet, SpaceError, map};
 
 /// Ordinary allocation leaves at least this many intervals on the device to undo (K15).
@@ -39,9 +38,9 @@ impl DataSet {
         log: &mut dyn FnMut(&mut ExclusiveCi<'_>, CiNumber) -> Result<(), E>,
     ) -> Result<CiNumber, E> {
         // Nobody cuts the files between the choice of an interval and its mark in the map.
-        let _growing = self.growing.lock();
+        let growing = self.extent.growing();
         let per_map = self.layout.per_map();
-        let mut block = near.map_or(self.lowest.load(Relaxed), |ci| ci.0 / per_map);
+        let mut block = near.map_or(self.extent.lowest(), |ci| ci.0 / per_map);
         let mut from = near.map_or(0, |ci| ci.0 % per_map + 1);
         let mut wrapped = near.is_none();
         loop {
@@ -53,23 +52,22 @@ impl DataSet {
             let candidate = self.free_in(map_ci, from)?;
             let Some(candidate) = candidate else {
                 if wrapped {
-                    // Full from its front: allocation without a wish need not look here again.
-                    let _ = self.lowest.compare_exchange(block, block + 1, Release, Relaxed);
+                    self.extent.note_full(block);
                     block += 1;
                 } else {
                     wrapped = true;
-                    block = self.lowest.load(Relaxed);
+                    block = self.extent.lowest();
                 }
                 from = 0;
                 continue;
             };
-            self.ensure(candidate, purpose)?;
+            self.ensure(candidate, purpose, &growing)?;
             let mut page = self.exclusive(map_ci)?;
             if map::is_used(page.bytes(), self.layout, candidate.0 % per_map) {
                 continue;
             }
             log(&mut page, candidate)?;
-            self.peak.fetch_max(candidate.0 + 1, AcqRel);
+            self.extent.note_used_before(candidate.0 + 1);
             map::set_used(page.bytes_mut(), self.layout, candidate.0 % per_map, true);
             return Ok(candidate);
         }
@@ -86,7 +84,7 @@ impl DataSet {
         log: &mut dyn FnMut(&mut ExclusiveCi<'_>, CiNumber) -> Result<(), E>,
     ) -> Result<bool, E> {
         // Nobody cuts the files off before it.
-        let _growing = self.growing.lock();
+        let _growing = self.extent.growing();
         if ci.0 >= self.intervals() || self.layout.is_reserved(ci) {
             return Ok(false);
         }
@@ -96,7 +94,7 @@ impl DataSet {
             return Ok(false);
         }
         log(&mut page, ci)?;
-        self.peak.fetch_max(ci.0 + 1, AcqRel);
+        self.extent.note_used_before(ci.0 + 1);
         map::set_used(page.bytes_mut(), self.layout, index, true);
         Ok(true)
     }
@@ -122,7 +120,7 @@ impl DataSet {
         log(&mut page, ci)?;
         map::set_used(page.bytes_mut(), self.layout, index, false);
         drop(page);
-        self.lowest.fetch_min(ci.0 / self.layout.per_map(), Release);
+        self.extent.note_free(ci.0 / self.layout.per_map());
         Ok(())
     }
 
@@ -132,7 +130,7 @@ impl DataSet {
     /// If a map cannot be read.
     pub fn high_water(&self) -> Result<u32, SpaceError> {
         // Nobody cuts off the maps that are looked at.
-        let _growing = self.growing.lock();
+        let _growing = self.extent.growing();
         self.last_used()
     }
 
@@ -158,9 +156,9 @@ impl DataSet {
     /// # Errors
     /// If a map cannot be read.
     pub fn watch_peak(&self) -> Result<u32, SpaceError> {
-        self.peak.store(0, Release);
+        self.extent.watch_peak();
         let used = self.high_water()?;
-        self.peak.fetch_max(used, AcqRel);
+        self.extent.note_used_before(used);
         Ok(used)
     }
 
@@ -171,8 +169,8 @@ impl DataSet {
     /// # Errors
     /// Whatever the disk says.
     pub fn cut(&self) -> Result<u32, SpaceError> {
-        let _growing = self.growing.lock();
-        let peak = self.peak.load(Acquire).max(self.last_used()?);
+        let growing = self.extent.growing();
+        let peak = self.extent.peak().max(self.last_used()?);
         let have = self.intervals();
         let keep = self.keep_maps(peak.saturating_add(INTERVALS_OF_UNDO), have)?;
         if keep >= have {
@@ -180,7 +178,7 @@ impl DataSet {
         }
         self.home().forget(self.id(), CiNumber(keep))?;
         self.files.shrink(keep)?;
-        self.intervals.store(keep, Release);
+        growing.set_intervals(keep);
         Ok(have - keep)
     }
 
@@ -218,18 +216,23 @@ impl DataSet {
     /// # Errors
     /// [`SpaceError::NoSpace`].
     pub fn cover(&self, ci: CiNumber) -> Result<(), SpaceError> {
-        let _growing = self.growing.lock();
-        self.ensure(ci, Purpose::Undo)
+        let growing = self.extent.growing();
+        self.ensure(ci, Purpose::Undo, &growing)
     }
 
-    /// Makes sure that the device has room for an interval. `growing` is held.
-    fn ensure(&self, ci: CiNumber, purpose: Purpose) -> Result<(), SpaceError> {
+    /// Makes sure that the device has room for an interval.
+    fn ensure(
+        &self,
+        ci: CiNumber,
+        purpose: Purpose,
+        growing: &Growing<'_>,
+    ) -> Result<(), SpaceError> {
         let spare = if purpose == Purpose::Undo { 0 } else { INTERVALS_OF_UNDO };
         let need = ci.0.saturating_add(1 + spare);
-        if need <= self.intervals.load(Acquire) {
+        if need <= self.intervals() {
             return Ok(());
         }
-        let have = self.intervals.load(Acquire);
+        let have = self.intervals();
         let step = (GROW_BYTES_MIN / self.unit_bytes() as u32).max(have / 8);
         let goal = need.max(have.saturating_add(step));
         let grown = match self.files.grow(have, goal) {
@@ -239,7 +242,7 @@ impl DataSet {
                 need
             }
         };
-        self.intervals.store(grown, Release);
+        growing.set_intervals(grown);
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 use std::io::{ErrorKind::UnexpectedEof, IoSliceMut};
 use std::path::PathBuf;
 use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64,
-    Ordering::{AcqRel, Acquire, Release},
+    AtomicBool, AtomicU32,
+    Ordering::{Acquire, Release},
 };
 use std::sync::{Arc, Weak};
 
@@ -19,7 +19,9 @@ use seam::failpoint::{Failpoint, armed};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 
+use crate::extent::Extent;
 use crate::files::Files;
+use crate::freshness::Freshness;
 use crate::layout::Guardian;
 use crate::{Definition, MapLayout, Overlay, SpaceError, map};
 
@@ -81,20 +83,10 @@ pub struct DataSet {
     sealer: PageSealer,
     home: Home,
     pub(crate) layout: MapLayout,
-    /// Tag prefix of interval 3, which nothing on this level holds.
-    top: AtomicU64,
-    overlay: Mutex<Overlay>,
-    has_overlay: AtomicBool,
-    /// Intervals on disk, in use or not.
-    pub(crate) intervals: AtomicU32,
-    /// The lowest block that may have a free interval.
-    pub(crate) lowest: AtomicU32,
+    freshness: Freshness,
+    pub(crate) extent: Extent,
     /// How many leading bytes of a key say what it belongs to; 0: nobody knows.
     prefix_bytes: AtomicU32,
-    /// Behind the last interval that was in use since somebody began to watch.
-    pub(crate) peak: AtomicU32,
-    /// Held while an interval is chosen and while the files change their length.
-    pub(crate) growing: Mutex<()>,
     /// It is being built, and a crash takes it away.
     provisional: AtomicBool,
     counters: Counters,
@@ -146,14 +138,9 @@ impl DataSet {
             sealer,
             home: Home::new(pool),
             layout,
-            top: AtomicU64::new(top),
-            overlay: Mutex::default(),
-            has_overlay: AtomicBool::new(false),
-            intervals: AtomicU32::new(intervals),
-            lowest: AtomicU32::new(0),
+            freshness: Freshness::new(top),
+            extent: Extent::new(intervals),
             prefix_bytes: AtomicU32::new(0),
-            peak: AtomicU32::new(u32::MAX),
-            growing: Mutex::new(()),
             provisional: AtomicBool::new(false),
             counters: Counters::default(),
             me: Weak::clone(me),
@@ -257,7 +244,7 @@ impl DataSet {
     /// How many intervals lie on disk, in use or not.
     #[must_use]
     pub fn intervals(&self) -> u32 {
-        self.intervals.load(Acquire)
+        self.extent.intervals()
     }
 
     /// An interval to read.
@@ -408,42 +395,38 @@ impl DataSet {
     /// Tag prefix of the topmost map, for the checkpoint record.
     #[must_use]
     pub fn top(&self) -> u64 {
-        self.top.load(Acquire)
+        self.freshness.top()
     }
 
     /// The topmost map is about to have this tag prefix on disk. Returns the one before.
     pub fn set_top(&self, prefix: u64) -> u64 {
-        self.top.swap(prefix, AcqRel)
+        self.freshness.set_top(prefix)
     }
 
     /// Restart: what the log says beyond the map.
     pub fn set_overlay(&self, overlay: Overlay) {
-        *self.overlay.lock() = overlay;
-        self.has_overlay.store(true, Release);
+        self.freshness.set_overlay(overlay);
     }
 
     /// Restart: the map is up to date; the overlay is no longer asked.
     pub fn drop_overlay(&self) {
-        self.has_overlay.store(false, Release);
-        *self.overlay.lock() = Overlay::default();
+        self.freshness.drop_overlay();
     }
 
     /// Restart: looks at the overlay.
     pub fn with_overlay<T>(&self, look: impl FnOnce(&Overlay) -> T) -> T {
-        look(&self.overlay.lock())
+        self.freshness.with_overlay(look)
     }
 
     /// Restart: an interval was written while the overlay is in force.
     pub fn note_written(&self, ci: CiNumber, prefix: u64, page_lsn: Lsn) {
-        if self.has_overlay.load(Acquire) {
-            self.overlay.lock().written.insert(ci.0, (prefix, page_lsn));
-        }
+        self.freshness.note_written(ci, prefix, page_lsn);
     }
 
     /// Restart: the page LSN that an interval has on disk, if the log says so.
     #[must_use]
     pub fn page_lsn_on_disk(&self, ci: CiNumber) -> Option<Lsn> {
-        self.overlay.lock().page_lsn(ci)
+        self.with_overlay(|overlay| overlay.page_lsn(ci))
     }
 
     /// The tag prefix that the map holds for an interval; 0 if it was never written.
@@ -451,9 +434,7 @@ impl DataSet {
     /// # Errors
     /// If the map cannot be read.
     pub fn expected_prefix(&self, ci: CiNumber) -> Result<u64, PoolError> {
-        if self.has_overlay.load(Acquire)
-            && let Some(prefix) = self.overlay.lock().tag_prefix(ci)
-        {
+        if let Some(prefix) = self.freshness.overlaid(ci) {
             return Ok(prefix);
         }
         let Some(Guardian { map, index }) = self.layout.guardian(ci) else { return Ok(self.top()) };

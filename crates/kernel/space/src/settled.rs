@@ -49,7 +49,7 @@ impl DataSet {
         unit: &mut [u8],
     ) -> Result<Settled, PoolError> {
         // Nobody cuts files or gives intervals out.
-        let _growing = self.growing.lock();
+        let _growing = self.extent.growing();
         let Some(Guardian { map, index }) = self.layout.guardian(ci) else {
             return Ok(self.compared(ci, before, self.top(), unit));
         };
@@ -86,7 +86,7 @@ impl DataSet {
     /// # Errors
     /// If the map cannot be read.
     pub fn is_missing(&self, ci: CiNumber) -> Result<bool, PoolError> {
-        let _growing = self.growing.lock();
+        let _growing = self.extent.growing();
         if ci.0 < self.intervals() {
             return Ok(false);
         }

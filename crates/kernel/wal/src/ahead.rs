@@ -17,7 +17,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
 use log_ring::Taker;
@@ -167,13 +166,13 @@ impl Ahead {
         padding[..disk_len(len) - ENTRY_HEADER - len].fill(0);
         self.index += 1;
         flush.ring.pass(&mut self.scout, &gathered);
-        flush.wads.to.store(gathered.to, SeqCst);
+        flush.positions.set_ahead(gathered.to);
         flush.stats.went_ahead(len as u64, disk_len(len) as u64);
         let files = Arc::clone(&self.files);
         let mut state = flush.flush_state.lock();
         flush.end_wait(&mut state);
-        flush.called.store(false, SeqCst);
-        flush.refresh_idle(&state);
+        flush.writers.set_called(false);
+        flush.refresh_writers(&state);
         let end = Lsn(gathered.to);
         let (len, beginning) = (disk_len(len), self.beginning);
         Some(Entry { files, offset, len, end, beginning, buffer })

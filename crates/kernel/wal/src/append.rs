@@ -5,7 +5,6 @@
 //! 2. Ordinary records end before what is kept for undo (K15).
 
 use std::ops::Deref;
-use std::sync::atomic::Ordering::SeqCst;
 
 use base::Lsn;
 use log_ring::{Claim, Reserved};
@@ -64,11 +63,10 @@ impl Append {
         claim.fill(&head.encode(len as u32));
         body.iter().for_each(|part| claim.fill(part));
         claim.publish();
-        let full = place.end.0 >= self.taken.load(SeqCst) + self.payload_max as u64
-            && self.ahead.load(SeqCst)
-            && !self.called.load(SeqCst);
-        let enough = place.end.0 >= self.enough.load(SeqCst);
-        if full || enough || self.wanted.load(SeqCst) > place.lsn.0 {
+        let full = place.end.0 >= self.positions.taken() + self.payload_max as u64
+            && self.writers.needs_call();
+        let enough = place.end.0 >= self.positions.enough();
+        if full || enough || self.positions.wanted() > place.lsn.0 {
             self.kick();
         }
         Ok(place)

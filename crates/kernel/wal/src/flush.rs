@@ -1,21 +1,19 @@
 //! The flush: how far the log is sealed, durable and landed, who writes next, and who is told.
 //!
 //! Invariants:
-//! 1. `landed <= durable <= max(taken, ahead) <= next`; `landed <= taken`. All but `ahead` only
-//!    grow; without a write-ahead data set it is 0, and `landed` is `durable`.
-//! 2. Whoever wants a position durable raises `wanted` first and looks for a writer second; whoever
-//!    publishes a record looks at `wanted` after, and calls. A writer that finds a record which is
-//!    not whole looks again after a moment, for that call may be missed (see the ring).
-//! 3. `idle` and `ahead` repeat what the flush state says; they are changed under its lock and only
-//!    spare others from taking it.
-//! 4. The loss of a copy is durable somewhere else before anything is acknowledged without it (K9).
+//! 1. The positions of the log change here and in the layers above, each with what follows from it:
+//!    calls, and answers to those who wait.
+//! 2. Whoever wants a position durable says so first and looks for a writer second; whoever
+//!    publishes a record looks at what is wanted after, and calls. A writer that finds a record
+//!    which is not whole looks again after a moment, for that call may be missed (see the ring).
+//! 3. The loss of a copy is durable somewhere else before anything is acknowledged without it (K9).
 //!    On the last copy it stops the kernel.
 //!
 //! This is the lowest layer of the running log: each one above holds the one below as a field, and
 //! adds what it owns.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use base::Lsn;
 use log_ring::Ring;
@@ -24,8 +22,11 @@ use seam::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::commit_delay::Landing;
 use crate::flush_state::{FlushState, Losing};
+use crate::positions::Positions;
+use crate::ring_room::RingRoom;
 use crate::stats::Stats;
 use crate::waiters::{DurableSink, Waiting};
+use crate::writers::Writers;
 use crate::{LogConfig, LogEnv, LogError};
 
 /// So many of those told next are looked at, whether they are the same sink.
@@ -55,12 +56,6 @@ impl Layout {
 
 /// What is ahead of the log, for everybody.
 pub(crate) struct WadsState {
-    /// The log itself has everything before: without a write-ahead data set as much as is durable.
-    pub(crate) landed: AtomicU64,
-    /// Everything before has been sealed in entries, or in groups.
-    pub(crate) to: AtomicU64,
-    /// Somebody waits for everything before to be in the log itself.
-    pub(crate) wanted: AtomicU64,
     /// Called when groups are durable; waits under the flush state's mutex.
     pub(crate) wake: Condvar,
     /// It is recorded that the write-ahead data set may hold what the log lacks.
@@ -70,12 +65,9 @@ pub(crate) struct WadsState {
 }
 
 impl WadsState {
-    /// A log that has landed up to `end`; `recorded` if more may be ahead of it.
-    pub(crate) fn new(end: u64, recorded: bool) -> WadsState {
+    /// `recorded` if the write-ahead data set may hold what the log lacks.
+    pub(crate) fn new(recorded: bool) -> WadsState {
         WadsState {
-            landed: AtomicU64::new(end),
-            to: AtomicU64::new(0),
-            wanted: AtomicU64::new(0),
             wake: Condvar::new(),
             recorded: Mutex::new(recorded),
             trouble: Mutex::new(None),
@@ -92,34 +84,11 @@ pub(crate) struct Flush {
     pub(crate) layout: Layout,
     pub(crate) payload_max: usize,
     pub(crate) ring: Ring,
-    /// Everything before has been sealed.
-    pub(crate) taken: AtomicU64,
-    /// Everything before is on all living copies.
-    pub(crate) durable: AtomicU64,
-    /// Somebody waits for everything before.
-    pub(crate) wanted: AtomicU64,
-    /// What is only in the write-ahead data set, and what is in the log itself.
+    pub(crate) ring_room: RingRoom,
+    pub(crate) positions: Positions,
     pub(crate) wads: WadsState,
-    /// A group that is delayed waits no longer once the log ends here.
-    pub(crate) enough: AtomicU64,
-    pub(crate) idle: AtomicBool,
-    pub(crate) ahead: AtomicBool,
-    /// A writer has been called and has not answered yet; spares the second call.
-    pub(crate) called: AtomicBool,
-    /// All copies of a group are written by one thread: the disk has not refused so far.
-    pub(crate) together: AtomicBool,
-    /// The writers are to end.
-    pub(crate) closed: AtomicBool,
-    ring_waiters: AtomicU32,
+    pub(crate) writers: Writers,
     pub(crate) flush_state: Mutex<FlushState>,
-    /// One for each lane; waits under the flush state's mutex.
-    pub(crate) lanes: Vec<Condvar>,
-    /// Lanes that have threads, a bit for each.
-    pub(crate) laned: Mutex<u16>,
-    /// Room in the ring; waits under the flush state's mutex.
-    ring_room: Condvar,
-    /// Called when there is something to archive; waits under the flush state's mutex.
-    pub(crate) archive_wake: Condvar,
     /// What is wrong with each copy.
     troubles: Mutex<Vec<Option<String>>>,
     pub(crate) stats: Stats,
@@ -143,22 +112,11 @@ impl Flush {
             layout: Layout::new(&config),
             payload_max: config.payload_max(),
             ring,
-            taken: AtomicU64::new(end),
-            durable: AtomicU64::new(end),
-            wanted: AtomicU64::new(end),
-            wads: WadsState::new(end, ahead),
-            enough: AtomicU64::new(u64::MAX),
-            idle: AtomicBool::new(true),
-            ahead: AtomicBool::new(true),
-            called: AtomicBool::new(false),
-            together: AtomicBool::new(true),
-            closed: AtomicBool::new(false),
-            ring_waiters: AtomicU32::new(0),
-            lanes: state.lanes().map(|_| Condvar::new()).collect(),
+            ring_room: RingRoom::default(),
+            positions: Positions::new(end),
+            wads: WadsState::new(ahead),
+            writers: Writers::new(state.lanes().len()),
             flush_state: Mutex::new(state),
-            laned: Mutex::new(0),
-            ring_room: Condvar::new(),
-            archive_wake: Condvar::new(),
             troubles: Mutex::new(vec![None; config.copies.len()]),
             stats: Stats::default(),
             env,
@@ -174,34 +132,19 @@ impl Flush {
         }
     }
 
-    pub(crate) fn durable(&self) -> Lsn {
-        Lsn(self.durable.load(SeqCst))
-    }
-
-    /// Everything before is sealed, in a group or in an entry.
-    pub(crate) fn covered(&self) -> u64 {
-        self.taken.load(SeqCst).max(self.wads.to.load(SeqCst))
-    }
-
-    /// The log itself holds everything before, durably.
-    pub(crate) fn landed(&self) -> Lsn {
-        Lsn(self.wads.landed.load(SeqCst))
-    }
-
     /// Groups are durable up to `durable`.
     pub(crate) fn grown(&self, durable: Option<Lsn>) -> Option<Lsn> {
         let durable = durable.filter(|_| !self.env.stop.is_set())?;
-        self.wads.landed.fetch_max(durable.0, SeqCst);
-        if self.wads.wanted.load(SeqCst) > 0 {
+        self.positions.grow_landed(durable);
+        if self.positions.landing_wanted() > 0 {
             self.wads.wake.notify_all();
         }
         Some(durable)
     }
 
-    pub(crate) fn refresh_idle(&self, state: &FlushState) {
-        let idle = state.admits(false) && !state.commit_delay.is_expected(self.ring.next());
-        self.idle.store(idle, SeqCst);
-        self.ahead.store(state.admits(true), SeqCst);
+    /// The flush state has changed.
+    pub(crate) fn refresh_writers(&self, state: &FlushState) {
+        self.writers.refresh(state, self.ring.next());
     }
 
     /// Waits until the ring has room for `len` bytes, and for some more, so that not every group
@@ -211,23 +154,16 @@ impl Flush {
     pub(crate) fn await_ring(&self, len: u64) {
         self.stats.ring_waits.one();
         let room = len.max(self.config.ring_bytes as u64 / 4);
-        self.ring_waiters.fetch_add(1, SeqCst);
+        self.ring_room.begin();
         let mut state = self.flush_state.lock();
         while !self.ring.has_room(room) && !self.env.stop.is_set() {
             if self.demand(&state) {
-                self.nudge(&state);
+                self.writers.nudge(&state);
             }
             self.ring_room.wait(&mut state);
         }
         drop(state);
-        self.ring_waiters.fetch_sub(1, SeqCst);
-    }
-
-    /// There is room in the ring again.
-    pub(crate) fn ring_has_room(&self) {
-        if self.ring_waiters.load(SeqCst) > 0 {
-            self.ring_room.notify_all();
-        }
+        self.ring_room.end();
     }
 
     /// Calls a writer, if there is something to do.
@@ -235,45 +171,38 @@ impl Flush {
     pub(crate) fn kick(&self) {
         let state = self.flush_state.lock();
         let demand = self.demand(&state);
-        self.called.store(demand, SeqCst);
+        self.writers.set_called(demand);
         if demand {
-            self.nudge(&state);
+            self.writers.nudge(&state);
         }
     }
 
     /// Whether a group should be sealed now and nobody is at it.
     pub(crate) fn demand(&self, state: &FlushState) -> bool {
-        let taken = self.taken.load(SeqCst);
+        let taken = self.positions.taken();
         let next = self.ring.next();
         let full = next.saturating_sub(taken) >= self.payload_max as u64;
-        let waited =
-            self.wanted.load(SeqCst) > self.covered() && !state.commit_delay.is_expected(next);
-        let wanted = waited || self.wads.wanted.load(SeqCst) > taken;
+        let uncovered = self.positions.wanted() > self.positions.covered();
+        let waited = uncovered && !state.commit_delay.is_expected(next);
+        let wanted = waited || self.positions.landing_wanted() > taken;
         let admitted = (full && state.admits(true)) || (wanted && state.admits(false));
         admitted && !self.env.stop.is_set()
     }
 
-    /// Wakes the writer that seals next.
-    pub(crate) fn nudge(&self, state: &FlushState) {
-        if let Some(lead) = state.lead() {
-            self.lanes[state.lane_index(state.next_stripe(), lead)].notify_one();
-        }
-    }
-
     /// The log is at rest: shall those who are there wait for those who are told now?
     pub(crate) fn begin_delay(&self, state: &mut FlushState, lane: usize, durable: Lsn) {
-        let (taken, next) = (self.covered(), self.ring.next());
-        let landed = durable.0.saturating_sub(self.durable.load(SeqCst));
+        let (taken, next) = (self.positions.covered(), self.ring.next());
+        let landed = durable.0.saturating_sub(self.positions.durable().0);
         let now = self.env.seam.clock.monotonic();
         let landing = Landing { bytes: landed, taken, next, now };
         if let Some(enough) = state.commit_delay.landed(lane, landing) {
-            self.enough.store(enough, SeqCst);
+            self.positions.set_enough(enough);
         }
     }
 
     /// Nobody is waited for any longer.
     pub(crate) fn end_wait(&self, state: &mut FlushState) {
-        self.enough.store(u64::MAX, SeqCst);
+        self.positions.end_delay();
         state.commit_delay.end();
     }
 
@@ -283,21 +212,17 @@ impl Flush {
         if let Some(durable) = durable
             && !self.env.stop.is_set()
         {
-            self.durable.fetch_max(durable.0, SeqCst);
+            self.positions.grow_durable(durable);
         }
         for stripe in 0..state.stripes() {
-            for copy in 0..self.config.copies.len() as u8 {
-                if state.has_job(stripe, copy) {
-                    self.lanes[state.lane_index(stripe, copy)].notify_one();
-                }
-            }
+            self.writers.wake_busy(&state, stripe, self.config.copies.len());
         }
         if state.calls_archiver() {
-            self.archive_wake.notify_all();
+            self.writers.wake_archiver();
         }
-        self.refresh_idle(&state);
+        self.refresh_writers(&state);
         if self.demand(&state) {
-            self.nudge(&state);
+            self.writers.nudge(&state);
         }
         self.deliver(state);
     }
@@ -306,7 +231,7 @@ impl Flush {
     pub(crate) fn deliver<'a>(&'a self, mut state: MutexGuard<'a, FlushState>) {
         while !state.delivering {
             let stopped = self.env.stop.check().err().map(LogError::Stopped);
-            let durable = self.durable();
+            let durable = self.positions.durable();
             let mut ready = std::mem::take(&mut state.ready);
             while let Some(first) = state.sinks.front()
                 && (stopped.is_some() || first.up_to <= durable)
@@ -348,7 +273,7 @@ impl Flush {
             return;
         }
         if wake_writer {
-            self.wanted.fetch_max(up_to.0, SeqCst);
+            self.positions.want(up_to.0);
         }
         self.enlist(Waiting { up_to, sink: Arc::clone(sink), token }, wake_writer);
     }
@@ -363,11 +288,11 @@ impl Flush {
         let mut state = self.flush_state.lock();
         state.enlist(waiting);
         if wake_writer && self.demand(&state) {
-            self.nudge(&state);
+            self.writers.nudge(&state);
         }
         // Durable meanwhile, or stopped: then nobody else may come by to say so.
         let first = state.sinks.front().map(|waiting| waiting.up_to);
-        if self.env.stop.is_set() || first.is_some_and(|first| first <= self.durable()) {
+        if self.env.stop.is_set() || first.is_some_and(|first| first <= self.positions.durable()) {
             self.deliver(state);
         }
     }
@@ -375,10 +300,8 @@ impl Flush {
     /// Other writers are at work from now on, or have other files; nothing was in flight.
     pub(crate) fn writers_changed(&self, state: &mut FlushState) {
         self.end_wait(state);
-        self.refresh_idle(state);
-        // Whoever was called to seal may not be the one to do it any more.
-        self.called.store(false, SeqCst);
-        self.lanes.iter().for_each(Condvar::notify_all);
+        self.refresh_writers(state);
+        self.writers.changed();
     }
 
     /// A copy cannot be written any more. Goes on with the other one, once that is recorded.
@@ -410,7 +333,7 @@ impl Flush {
         let durable = self.grown(state.lost(copy));
         // It may have been this copy's thread that looked at the clock.
         self.end_wait(&mut state);
-        self.lanes.iter().for_each(Condvar::notify_all);
+        self.writers.wake_all();
         self.settled(state, durable);
         Ok(())
     }
@@ -451,8 +374,8 @@ impl Flush {
     pub(crate) fn stop(&self, error: &LogError) -> LogError {
         let stopped = self.env.stop.stop(error.to_string());
         let state = self.flush_state.lock();
-        self.lanes.iter().for_each(Condvar::notify_all);
-        self.ring_room.notify_all();
+        self.writers.wake_all();
+        self.ring_room.wake_all();
         self.wads.wake.notify_all();
         self.deliver(state);
         LogError::Stopped(stopped)

@@ -27,6 +27,8 @@
 //! | `slots.rs`, `Slots` | segments, slots, and the room in them |
 //! | `flush.rs`, `Flush` | the ring, how far the log is, groups in flight, who is told |
 //!
+//! The lowest one has its parts in `positions.rs`, `flush_state.rs`, `writers.rs`, `ring_room.rs`.
+//!
 //! Beside them stand files for what is done to a running log as a whole: `repair.rs`, `prove.rs`,
 //! `renew.rs`, `resync.rs`, `restripe.rs`, `watch.rs`, `ahead_care.rs`, `sealed.rs`.
 //!
@@ -58,6 +60,7 @@ mod group_lost;
 mod group_source;
 mod lens;
 mod log;
+mod positions;
 mod prove;
 mod read;
 mod recent;
@@ -67,6 +70,7 @@ mod repair;
 mod restore;
 mod restripe;
 mod resync;
+mod ring_room;
 mod scan;
 mod sealed;
 mod sealer;
@@ -79,6 +83,7 @@ mod waiters;
 mod walk;
 mod watch;
 mod writer;
+mod writers;
 
 pub use ahead_care::{AheadDamage, look_ahead};
 pub use append::Place;

@@ -1,12 +1,11 @@
 //! The log as its callers see it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 
 use base::{GroupNumber, Lsn, UowId};
 use log_ring::Ring;
 use seal::Salt;
-use seam::sync::{Condvar, Mutex};
+use seam::sync::Mutex;
 use seam::thread::JoinHandle;
 
 use crate::append::Append;
@@ -131,7 +130,7 @@ impl Log {
         };
         let parts = Parts { heads, ring, sealer, restored, book };
         let core = Arc::new(build(env, config, &start, parts));
-        core.refresh_idle(&core.flush_state.lock());
+        core.refresh_writers(&core.flush_state.lock());
         let threads = start_threads(&core)?;
         let log = Arc::new(Log {
             core,
@@ -204,7 +203,7 @@ impl Log {
     #[inline]
     #[must_use]
     pub fn durable(&self) -> Lsn {
-        self.core.durable()
+        self.core.positions.durable()
     }
 
     /// Waits until the log is durable up to `up_to`. If nobody is writing, the caller does.
@@ -254,7 +253,7 @@ impl Log {
     /// write-ahead data set.
     #[must_use]
     pub fn landed(&self) -> Lsn {
-        self.core.landed()
+        self.core.positions.landed()
     }
 
     /// Reads the durable records that begin at `from` or behind and before `to`. `from` must be
@@ -409,12 +408,12 @@ impl Log {
     fn end_threads(&self) {
         // Under the lock, so that no writer is just between its look and its sleep.
         let state = self.core.flush_state.lock();
-        self.core.closed.store(true, SeqCst);
+        self.core.writers.close();
         drop(state);
-        self.core.lanes.iter().for_each(Condvar::notify_all);
+        self.core.writers.wake_all();
         drop(self.core.directory.lock());
         self.core.keeper_wake.notify_all();
-        self.core.archive_wake.notify_all();
+        self.core.writers.wake_archiver();
     }
 }
 
@@ -426,8 +425,8 @@ impl Drop for Log {
         }
         // The lock may be held by somebody who waits for this thread, so it goes without: a
         // writer that misses the call sleeps on.
-        self.core.closed.store(true, SeqCst);
-        self.core.lanes.iter().for_each(Condvar::notify_all);
+        self.core.writers.close();
+        self.core.writers.wake_all();
         self.core.keeper_wake.notify_all();
     }
 }
@@ -492,7 +491,7 @@ pub(crate) fn start_lanes(
                 let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
                 threads.push(started.map_err(LogError::Thread)?);
             }
-            *core.laned.lock() |= bit;
+            core.writers.add_lane(bit);
         }
     }
     Ok(())

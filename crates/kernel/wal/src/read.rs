@@ -54,7 +54,7 @@ impl LogReader {
         LogReader {
             groups: Groups::new(core.book(), LENS_BYTES),
             at: from.0,
-            to: to.min(core.landed()).0,
+            to: to.min(core.positions.landed()).0,
             undurable,
             view: None,
             whole: Vec::new(),
@@ -341,7 +341,7 @@ impl Reading {
         if lsn.0 + len > end.0 {
             return Err(LogError::NotARecord { lsn });
         }
-        if self.landed() < lsn.plus(len) {
+        if self.positions.landed() < lsn.plus(len) {
             drop(cache);
             self.land(lsn.plus(len))?;
             cache = self.cache.lock();
@@ -380,7 +380,10 @@ impl Reading {
             };
             if segment.indexed {
                 let found = directory.locate(number);
-                return found.ok_or(LogError::Beyond { lsn: self.durable(), end: self.durable() });
+                return found.ok_or(LogError::Beyond {
+                    lsn: self.positions.durable(),
+                    end: self.positions.durable(),
+                });
             }
             let sequence = segment.id.sequence;
             drop(directory);

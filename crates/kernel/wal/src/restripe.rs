@@ -19,7 +19,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 
 use base::Lsn;
 use seam::disk::File;
@@ -98,10 +97,10 @@ impl Log {
         let mut sealer = core.sealer.lock();
         let _making = core.making.lock();
         // Nothing is in flight then, and nothing comes while the sealer is held.
-        core.land(Lsn(core.taken.load(SeqCst)))?;
+        core.land(Lsn(core.positions.taken()))?;
         change.make_files(false)?;
         let living: Vec<u8> = core.flush_state.lock().living().collect();
-        let known = *core.laned.lock();
+        let known = core.writers.laned();
         start_lanes(&self.core, stripes, &living, known, &mut self.threads.lock())?;
         let stays = sealer.current.as_ref().is_some_and(|current| current.id.stripes == stripes);
         let room = if stays { core.directory.lock().current_room } else { 0 };
@@ -119,7 +118,7 @@ impl Log {
         }
         sealer.stripes = stripes;
         core.layout.change(change.layout.clone());
-        core.set_limit(&directory, core.taken.load(SeqCst));
+        core.set_limit(&directory, core.positions.taken());
         core.set_capacity(&directory);
         drop(directory);
         let mut state = core.flush_state.lock();
@@ -242,7 +241,7 @@ impl Change<'_> {
         let limit = {
             let mut directory = core.directory.lock();
             let before = std::mem::replace(&mut directory.current_room, room);
-            let limit = directory.limit(&self.layout, core.taken.load(SeqCst));
+            let limit = directory.limit(&self.layout, core.positions.taken());
             directory.current_room = before;
             limit
         };

@@ -18,7 +18,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
@@ -182,7 +181,7 @@ impl Log {
         let _making = core.making.lock();
         returning.pace.hurries = true;
         // Nothing is in flight then, and nothing comes while the sealer is held.
-        core.land(Lsn(core.taken.load(SeqCst)))?;
+        core.land(Lsn(core.positions.taken()))?;
         returning.make_files()?;
         if !armed(Failpoint::CopyBackWithGap) {
             returning.copy_rest()?;
@@ -194,7 +193,7 @@ impl Log {
             }
         }
         let stripes = returning.layout.stripes;
-        let known = *core.laned.lock();
+        let known = core.writers.laned();
         start_lanes(&self.core, stripes, &[copy], known, &mut self.threads.lock())?;
         self.record_copy_back(copy)?;
         let mut directory = core.directory.lock();

@@ -7,7 +7,6 @@
 //!    one copy lost is taken from the other, and damage is never archived as if it were log.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base::GroupNumber;
@@ -189,8 +188,8 @@ impl Log {
         let core = &*self.core;
         let mut state = core.flush_state.lock();
         let calls = state.with_recent(|recent, _| recent.calls());
-        if !calls && !core.closed.load(SeqCst) && !enough() {
-            core.archive_wake.wait_for(&mut state, time);
+        if !calls && !core.writers.are_closed() && !enough() {
+            core.writers.await_archivable(&mut state, time);
         }
         state.with_recent(|recent, _| recent.looked());
     }
@@ -198,6 +197,6 @@ impl Log {
     /// Wakes whoever waits in [`Log::await_archivable`].
     pub fn wake_archiver(&self) {
         drop(self.core.flush_state.lock());
-        self.core.archive_wake.notify_all();
+        self.core.writers.wake_archiver();
     }
 }

@@ -142,7 +142,7 @@ impl Sealing {
         let gathered = self.ring.gather(&sealer.taker, self.payload_max as u64);
         let len = (gathered.to - gathered.from) as usize;
         let full = len == self.payload_max;
-        let forced = self.wads.wanted.load(SeqCst) > gathered.from;
+        let forced = self.positions.landing_wanted() > gathered.from;
         let wished = forced || self.is_due(why, gathered.to);
         if len == 0 || !(full || wished) {
             return None;
@@ -204,8 +204,8 @@ impl Sealing {
     /// Whether what has gathered up to `to` shall be sealed.
     fn is_due(&self, why: Why, to: u64) -> bool {
         match why {
-            Why::Wanted => self.wanted.load(SeqCst) > self.covered(),
-            Why::Driven => to > self.covered(),
+            Why::Wanted => self.positions.wanted() > self.positions.covered(),
+            Why::Driven => to > self.positions.covered(),
         }
     }
 
@@ -228,7 +228,7 @@ impl Sealing {
             salt: sealer.salt,
             number: GroupNumber(sealer.next),
             first: Lsn(gathered.from),
-            durable: self.landed(),
+            durable: self.positions.landed(),
             previous: sealer.previous,
             first_record: gathered.first_record,
             undurable,
@@ -273,7 +273,7 @@ impl Sealing {
         let files = Arc::clone(&current.files);
         sealer.next += 1;
         self.ring.take(&mut sealer.taker, gathered);
-        self.taken.store(gathered.to, SeqCst);
+        self.positions.set_taken(gathered.to);
         self.stats.sealed(gathered.to - gathered.from, len as u64);
         let job = Job {
             number,
@@ -286,22 +286,18 @@ impl Sealing {
             head,
         };
         let mut state = self.flush_state.lock();
-        let mine = state.launch(end, &job, self.together.load(SeqCst));
+        let mine = state.launch(end, &job, self.writers.write_together());
         self.end_wait(&mut state);
         if armed(Failpoint::ReplyBeforeDurable) {
-            self.durable.fetch_max(end.0, SeqCst);
+            self.positions.grow_durable(end);
         }
-        for copy in 0..self.config.copies.len() as u8 {
-            if state.has_job(stripe as u8, copy) {
-                self.lanes[state.lane_index(stripe as u8, copy)].notify_one();
-            }
-        }
-        self.called.store(false, SeqCst);
-        self.refresh_idle(&state);
+        self.writers.wake_busy(&state, stripe as u8, self.config.copies.len());
+        self.writers.set_called(false);
+        self.refresh_writers(&state);
         if self.demand(&state) {
-            self.nudge(&state);
+            self.writers.nudge(&state);
         }
-        self.ring_has_room();
+        self.ring_room.has_room();
         mine
     }
 
@@ -347,7 +343,7 @@ impl Sealing {
         });
         drop(directory);
         self.keeper_wake.notify_one();
-        self.archive_wake.notify_all();
+        self.writers.wake_archiver();
         sealer.current = Some(Current { id, files, offsets, headed: vec![false; stripes] });
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Slots {
         };
         {
             let directory = slots.directory.lock();
-            slots.set_limit(&directory, slots.taken.load(SeqCst));
+            slots.set_limit(&directory, slots.positions.taken());
             slots.set_capacity(&directory);
         }
         slots
@@ -154,7 +154,7 @@ impl Slots {
         // What has not landed is needed, whatever the caller says; and the last byte that has, for
         // with it the header of the segment that restart begins with has landed. A segment before
         // one whose header a crash takes away would be walked in its place.
-        let landed = Lsn(self.landed().0.saturating_sub(1));
+        let landed = Lsn(self.positions.landed().0.saturating_sub(1));
         if let Some(needed) = needed {
             directory.needed = directory.needed.max(needed.min(landed));
         }
@@ -162,7 +162,7 @@ impl Slots {
             directory.archived = directory.archived.max(archived);
         }
         if directory.free_unneeded() {
-            self.set_limit(&directory, self.taken.load(SeqCst));
+            self.set_limit(&directory, self.positions.taken());
         }
     }
 
@@ -194,7 +194,7 @@ impl Slots {
         let mut directory = self.directory.lock();
         directory.held = None;
         if directory.free_unneeded() {
-            self.set_limit(&directory, self.taken.load(SeqCst));
+            self.set_limit(&directory, self.positions.taken());
         }
     }
 
@@ -206,7 +206,7 @@ impl Slots {
             segment.groups.get(index).map(|group| group.first)
         };
         let begins = first(number)?;
-        Some((begins, first(GroupNumber(number.0 + 1)).unwrap_or_else(|| self.landed())))
+        Some((begins, first(GroupNumber(number.0 + 1)).unwrap_or_else(|| self.positions.landed())))
     }
 
     /// A slot for the next segment: a free one, or a new one.
@@ -238,7 +238,7 @@ impl Slots {
     /// The body of the thread that makes slots ahead.
     pub(crate) fn keeper_loop(&self) {
         let mut directory = self.directory.lock();
-        while !self.closed.load(SeqCst) {
+        while !self.writers.are_closed() {
             if directory.wants_slot(&self.config) && !self.env.stop.is_set() {
                 drop(directory);
                 self.prepare_slot();
@@ -275,7 +275,7 @@ impl Slots {
             Err(_) => self.stats.growth_failed.one(),
         }
         self.set_capacity(&directory);
-        self.set_limit(&directory, self.taken.load(SeqCst));
+        self.set_limit(&directory, self.positions.taken());
     }
 
     /// Makes a slot's files on all living copies; `failed` decides about a copy that refuses.

@@ -8,7 +8,6 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
@@ -68,7 +67,7 @@ impl Writing {
                 state = self.flush_state.lock();
                 continue;
             }
-            if self.closed.load(SeqCst) {
+            if self.writers.are_closed() {
                 return;
             }
             let leads = state.lead() == Some(copy) && state.next_stripe() == stripe;
@@ -79,7 +78,7 @@ impl Writing {
                     state = self.flush_state.lock();
                     if !state.has_job(stripe, copy) && self.demand(&state) {
                         // A record is reserved and not yet whole.
-                        self.lanes[lane].wait_for(&mut state, HOLE_POLL);
+                        self.writers.wait_for(lane, &mut state, HOLE_POLL);
                     }
                     continue;
                 };
@@ -92,14 +91,14 @@ impl Writing {
                     let now = self.env.seam.clock.monotonic();
                     if now >= until {
                         self.end_wait(&mut state);
-                        self.refresh_idle(&state);
+                        self.refresh_writers(&state);
                         // The next group may be another lane's.
-                        self.nudge(&state);
+                        self.writers.nudge(&state);
                         continue;
                     }
-                    self.lanes[lane].wait_for(&mut state, until - now);
+                    self.writers.wait_for(lane, &mut state, until - now);
                 }
-                _ => self.lanes[lane].wait(&mut state),
+                _ => self.writers.wait(lane, &mut state),
             }
         }
     }
@@ -161,7 +160,7 @@ impl Writing {
                 let written = self.env.seam.disk.write_copies(&files, job.offset, &[bytes]);
                 written.unwrap_or_else(|| {
                     // From the next group on each copy has its thread.
-                    self.together.store(false, SeqCst);
+                    self.writers.write_apart();
                     files.iter().map(|file| file.write_at(bytes, job.offset)).collect()
                 })
             }
@@ -191,11 +190,11 @@ impl Writing {
     /// Seals and writes what has gathered, if nobody else is at it; whoever is goes on with it.
     pub(crate) fn drive(&self) -> bool {
         let end = self.ring.next();
-        if end == self.covered() {
+        if end == self.positions.covered() {
             return false;
         }
-        self.wanted.fetch_max(end, SeqCst);
-        if !self.idle.load(SeqCst) {
+        self.positions.want(end);
+        if !self.writers.are_idle() {
             return false;
         }
         let Some(mut sealer) = self.sealer.try_lock() else {
@@ -211,12 +210,12 @@ impl Writing {
 
     pub(crate) fn wait_durable(&self, up_to: Lsn) -> Result<(), LogError> {
         self.check_wanted(up_to)?;
-        if self.durable() >= up_to {
+        if self.positions.durable() >= up_to {
             return Ok(());
         }
-        self.wanted.fetch_max(up_to.0, SeqCst);
+        self.positions.want(up_to.0);
         // With nobody writing, the shortest way to the disk is to go there oneself.
-        if self.idle.load(SeqCst)
+        if self.writers.are_idle()
             && let Some(mut sealer) = self.sealer.try_lock()
         {
             let sealed = self.seal_next(Why::Wanted, &mut sealer);
@@ -225,7 +224,7 @@ impl Writing {
                 self.send(sealed, None);
             }
         }
-        if self.durable() < up_to {
+        if self.positions.durable() < up_to {
             self.stats.waits.one();
             let parker = self.parkers.lock().pop().unwrap_or_default();
             let sink: Arc<dyn DurableSink> = parker.clone();
@@ -246,15 +245,15 @@ impl Writing {
     /// Waits until the log itself holds everything before `up_to`.
     pub(crate) fn land(&self, up_to: Lsn) -> Result<(), LogError> {
         self.wait_durable(up_to)?;
-        if self.landed() >= up_to {
+        if self.positions.landed() >= up_to {
             return Ok(());
         }
-        self.wads.wanted.fetch_max(up_to.0, SeqCst);
+        self.positions.want_landed(up_to.0);
         let mut state = self.flush_state.lock();
-        while self.landed() < up_to {
+        while self.positions.landed() < up_to {
             self.env.stop.check()?;
             if self.demand(&state) {
-                self.nudge(&state);
+                self.writers.nudge(&state);
             }
             self.wads.wake.wait_for(&mut state, LOOK);
         }
@@ -315,8 +314,8 @@ impl Writing {
         *self.wads.trouble.lock() = Some(error.to_string());
         let mut sealer = self.sealer.lock();
         sealer.ahead = None;
-        self.wads.to.store(0, SeqCst);
-        self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
+        self.positions.set_ahead(0);
+        self.positions.want_landed(self.ring.next());
         let mut state = self.flush_state.lock();
         state.ahead_ends(buffer);
         state.set_ahead(false);
@@ -403,8 +402,8 @@ impl Writing {
         {
             let mut sealer = self.sealer.lock();
             sealer.ahead = None;
-            self.wads.to.store(0, SeqCst);
-            self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
+            self.positions.set_ahead(0);
+            self.positions.want_landed(self.ring.next());
         }
         let mut state = self.flush_state.lock();
         while state.writes_ahead() && !armed(Failpoint::WadsRenewedEarly) {

@@ -108,6 +108,10 @@ impl Store for AnyStore {
         on_either!(self, one => one.position())
     }
 
+    fn is_short_of_room(&self) -> bool {
+        on_either!(self, one => one.is_short_of_room())
+    }
+
     fn interval_bytes(&self, set: SetId) -> Result<Option<u32>> {
         on_either!(self, one => one.interval_bytes(set))
     }

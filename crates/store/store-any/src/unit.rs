@@ -169,6 +169,10 @@ impl Unit for AnyUnit {
         on_either!(self, one => one.commit_queued(sink, token))
     }
 
+    fn keep_open(&mut self) -> Result<()> {
+        on_either!(self, one => one.keep_open())
+    }
+
     fn backout(self) -> Result<()> {
         on_either!(self, one => one.backout())
     }

@@ -9,21 +9,12 @@ use std::sync::Arc;
 use base::UowId;
 use btree::{Bound, RecordHint, Renewed, Tree};
 use lock::{Mode, Wait};
-use store::{Cursor, Entry, KeyRange, Position, Result, SetId};
+use store::{Cursor, Entry, KeyRange, Place, Position, Result, SetId};
 use uow::{Kernel, Uow};
 
 use crate::error::{of_tree, of_uow};
 use crate::locks::{gap, gap_below, record, wait_for_ghost};
 use crate::sets::SetHandle;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Front,
-    Before,
-    On,
-    After,
-    Back,
-}
 
 /// A cursor of the kernel's store.
 pub struct KernelCursor {
@@ -78,13 +69,7 @@ impl Cursor for KernelCursor {
     }
 
     fn seek(&mut self, to: Position<'_>) {
-        let (place, key) = match to {
-            Position::Front => (Place::Front, &[][..]),
-            Position::Before(key) => (Place::Before, key),
-            Position::On(key) => (Place::On, key),
-            Position::After(key) => (Place::After, key),
-            Position::Back => (Place::Back, &[][..]),
-        };
+        let (place, key) = to.parts();
         self.walk.spot.place = place;
         self.walk.spot.key.clear();
         self.walk.spot.key.extend_from_slice(key);
@@ -92,13 +77,7 @@ impl Cursor for KernelCursor {
     }
 
     fn position(&self) -> Position<'_> {
-        match self.walk.spot.place {
-            Place::Front => Position::Front,
-            Place::Before => Position::Before(&self.walk.spot.key),
-            Place::On => Position::On(&self.walk.spot.key),
-            Place::After => Position::After(&self.walk.spot.key),
-            Place::Back => Position::Back,
-        }
+        self.walk.spot.place.at(&self.walk.spot.key)
     }
 }
 

@@ -44,11 +44,9 @@ pub(crate) fn of_uow(error: UowError) -> StoreError {
         UowError::Lock(error) => of_lock(error),
         UowError::Pool(error) => of_pool(error),
         UowError::Space(error) => of_space(error),
-        error @ UowError::LogFull { .. } => {
-            StoreError::NoSpace(format!("the log ({error})").into())
-        }
+        error @ UowError::LogFull { .. } => StoreError::LogFull(error.to_string().into()),
         UowError::Log(error @ LogError::ArchiveBehind { .. }) => {
-            StoreError::NoSpace(format!("the log ({error})").into())
+            StoreError::LogFull(error.to_string().into())
         }
         UowError::Stopped(stopped) => of_stopped(stopped),
         UowError::Damaged { .. } => damaged(&error),

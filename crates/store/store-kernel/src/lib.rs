@@ -112,6 +112,10 @@ impl KernelStore {
     }
 }
 
+/// Below this part of its capacity a log is short of room. Changes wait below an eighth: nobody
+/// logs as much as lies between in the time of one call.
+const SHORT_OF_ROOM: u64 = 4;
+
 impl Store for KernelStore {
     type Unit = KernelUnit;
     type Cursor = KernelCursor;
@@ -170,6 +174,11 @@ impl Store for KernelStore {
 
     fn draw(&self, set: SetId, count: u32) -> Result<u64> {
         self.shared.sets.draw(&self.shared.kernel, set, count)
+    }
+
+    fn is_short_of_room(&self) -> bool {
+        let log = self.shared.kernel.log();
+        log.room() < log.capacity_bytes() / SHORT_OF_ROOM
     }
 
     fn wait_durable(&self) -> Result<()> {

@@ -367,6 +367,15 @@ impl Unit for KernelUnit {
         Ok(())
     }
 
+    fn keep_open(&mut self) -> Result<()> {
+        self.check()?;
+        if !self.work.uow.has_changes() {
+            // It keeps no log from being used again.
+            return Ok(());
+        }
+        self.work.uow.prepare(0).map_err(|error| self.note(of_uow(error)))
+    }
+
     fn backout(self) -> Result<()> {
         let stopped = self.work.shared.kernel.stop_switch().check().map_err(of_stopped);
         self.work.uow.backout().map_err(of_uow)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{Cursor, Entry, KeyRange, Position, SetId};
+use store::{Cursor, Entry, KeyRange, Place, Position, SetId};
 
 use crate::read_set::successor;
 use crate::sets::{Known, back, front};
@@ -16,15 +16,6 @@ pub struct EngineCursor {
     key: Vec<u8>,
     pub(crate) value: Vec<u8>,
     pub(crate) ahead: Ahead,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Front,
-    Before,
-    On,
-    After,
-    Back,
 }
 
 /// How far the cursor is to read ahead: further when it goes on where it had read to.
@@ -108,25 +99,13 @@ impl Cursor for EngineCursor {
     }
 
     fn seek(&mut self, to: Position<'_>) {
-        let (place, key) = match to {
-            Position::Front => (Place::Front, &[][..]),
-            Position::Before(key) => (Place::Before, key),
-            Position::On(key) => (Place::On, key),
-            Position::After(key) => (Place::After, key),
-            Position::Back => (Place::Back, &[][..]),
-        };
+        let (place, key) = to.parts();
         self.place = place;
         self.key.clear();
         self.key.extend_from_slice(key);
     }
 
     fn position(&self) -> Position<'_> {
-        match self.place {
-            Place::Front => Position::Front,
-            Place::Before => Position::Before(&self.key),
-            Place::On => Position::On(&self.key),
-            Place::After => Position::After(&self.key),
-            Place::Back => Position::Back,
-        }
+        self.place.at(&self.key)
     }
 }

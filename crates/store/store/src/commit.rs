@@ -30,6 +30,25 @@ pub enum Resolution {
 ///
 /// The calls come from a thread of the store, perhaps from within `commit_queued` itself, and hold
 /// it up: note the token, ring a bell, return. Nothing may be asked of the store from here.
+///
+/// ```
+/// use holdfast_store::{CommitSink, Committed, Result};
+/// use seam::sync::Mutex;
+///
+/// /// Which commits are settled, and whether they are durable.
+/// struct Noted(Mutex<Vec<(u64, bool)>>);
+///
+/// impl CommitSink for Noted {
+///     fn settled(&self, token: u64, outcome: Result<Committed>) {
+///         self.0.lock().push((token, outcome.is_ok()));
+///     }
+/// }
+///
+/// let noted = Noted(Mutex::new(Vec::new()));
+/// noted.settled(7, Ok(Committed { order: None }));
+/// noted.batch_settled();
+/// assert_eq!(*noted.0.lock(), [(7, true)]);
+/// ```
 pub trait CommitSink: Send + Sync {
     /// The commit that was queued with `token` is durable, or, with an error, is not known to be:
     /// then the store has stopped or was cut off. Called exactly once for each queued commit.

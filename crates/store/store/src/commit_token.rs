@@ -8,7 +8,7 @@ pub struct CommitToken(pub [u8; 16]);
 
 impl fmt::Display for CommitToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&base::hex::lower(&self.0))
     }
 }
 

@@ -40,9 +40,12 @@ pub enum StoreError {
     /// The unit of work has lived longer than the store allows.
     #[error("the unit of work is older than the {0:?} that this store allows")]
     TooOld(Duration),
-    /// There is no room for more: in the data set, on the disk, or in the log.
+    /// There is no room for more: in the data set, or on the disk.
     #[error("there is no space left in {0}")]
     NoSpace(Box<str>),
+    /// The log stayed full for longer than is waited for that. It may well have room later.
+    #[error("{0}")]
+    LogFull(Box<str>),
     /// The connection to the engine was lost while it committed, so nobody knows yet;
     /// [`Store::resolve`](crate::Store::resolve) finds out.
     #[error("whether the unit of work was committed is not known (token {0})")]
@@ -249,6 +252,7 @@ impl Coded for StoreError {
             StoreError::NoPosition => "HFT018",
             StoreError::NoSuchSavepoint => "HFT019",
             StoreError::Unsupported(_) => "HFT020",
+            StoreError::LogFull(_) => "HFT021",
             StoreError::Beneath(error) => return error.code(),
         })
     }
@@ -267,6 +271,9 @@ impl Coded for StoreError {
             StoreError::TooLarge(_) => "Store less in one piece.",
             StoreError::TooOld(_) => "Commit more often.",
             StoreError::NoSpace(_) => "Extend what is full, or free space in it.",
+            StoreError::LogFull(_) => {
+                "Run it again later; end what keeps the log full, or give the log more segments."
+            }
             StoreError::CommitUnknown(_) => "Ask the store about the token before going on.",
             StoreError::Unavailable(_) => "Wait for the engine to come back, then try again.",
             StoreError::Stopped(_) => "Repair the cause it names, then start the system again.",

@@ -92,6 +92,58 @@ pub enum Position<'a> {
     Back,
 }
 
+/// A position without its key: what a cursor keeps of one, with the key in a buffer beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In front of every key.
+    Front,
+    /// Just before the key.
+    Before,
+    /// On the key.
+    On,
+    /// Just after the key.
+    After,
+    /// Behind every key.
+    Back,
+}
+
+impl<'a> Position<'a> {
+    /// The place, and the key; the empty one where the position has none.
+    ///
+    /// ```
+    /// use holdfast_store::{Place, Position};
+    /// let (place, key) = Position::After(b"a").parts();
+    /// assert_eq!((place, key), (Place::After, &b"a"[..]));
+    /// assert_eq!(place.at(key), Position::After(b"a"));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn parts(self) -> (Place, &'a [u8]) {
+        match self {
+            Position::Front => (Place::Front, &[]),
+            Position::Before(key) => (Place::Before, key),
+            Position::On(key) => (Place::On, key),
+            Position::After(key) => (Place::After, key),
+            Position::Back => (Place::Back, &[]),
+        }
+    }
+}
+
+impl Place {
+    /// The position with this key, if it has one.
+    #[inline]
+    #[must_use]
+    pub fn at(self, key: &[u8]) -> Position<'_> {
+        match self {
+            Place::Front => Position::Front,
+            Place::Before => Position::Before(key),
+            Place::On => Position::On(key),
+            Place::After => Position::After(key),
+            Place::Back => Position::Back,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

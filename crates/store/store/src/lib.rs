@@ -4,9 +4,9 @@
 //! and a set is ordered by key. A [`Unit`] of work reads and changes entries of any number of sets
 //! and is committed or backed out as a whole. A [`Cursor`] is a place in a set.
 //!
-//! The embedded kernel implements it, an adapter to engines that speak PostgreSQL's protocol will,
-//! and so does a model in memory that says what is right. What all of them must do is written down
-//! in [`traits`] and tried by the conformance suite; model and suite stand in `store-suite`.
+//! The embedded kernel implements it, so does an adapter to engines that speak PostgreSQL's
+//! protocol, and a model in memory that says what is right. What all of them must do is written
+//! down in [`traits`] and tried by the conformance suite; model and suite stand in `store-suite`.
 //! Calls are dispatched statically; a read that hits memory allocates nothing.
 //!
 //! It is not a query language, knows nothing of fields or types, and keeps no secondary indexes:
@@ -58,7 +58,7 @@ pub use capabilities::Capabilities;
 pub use commit::{CommitOrder, CommitSink, Committed, Resolution};
 pub use commit_token::CommitToken;
 pub use error::{Damage, Excess, Limit, Result, StoreError, Waited};
-pub use key::{Entry, KeyRange, Position};
+pub use key::{Entry, KeyRange, Place, Position};
 pub use load::{LoadSource, Pairs, source_error};
 pub use locking::{Cover, Grant, LockMode, LockName, Read, Wait};
 pub use run::{RUN_TRIES_MAX, run};

@@ -7,6 +7,31 @@ use crate::key::Entry;
 
 /// Where a bulk load reads from. It lends each entry until the next call, so that a source can use
 /// one buffer for all.
+///
+/// Lines of a text as entries, numbered:
+///
+/// ```
+/// use holdfast_store::{Entry, LoadSource, Result};
+///
+/// struct Lines<'t> {
+///     lines: std::iter::Enumerate<std::str::Lines<'t>>,
+///     key: [u8; 8],
+/// }
+///
+/// impl LoadSource for Lines<'_> {
+///     fn next_entry(&mut self) -> Result<Option<Entry<'_>>> {
+///         let Some((number, line)) = self.lines.next() else { return Ok(None) };
+///         self.key = (number as u64).to_be_bytes(); // sorted, as keys have to come
+///         Ok(Some(Entry { key: &self.key, value: line.as_bytes() }))
+///     }
+/// }
+///
+/// let mut lines = Lines { lines: "bolt\nnut".lines().enumerate(), key: [0; 8] };
+/// assert_eq!(lines.next_entry()?.map(|entry| entry.value), Some(&b"bolt"[..]));
+/// assert_eq!(lines.next_entry()?.map(|entry| entry.key[7]), Some(1));
+/// assert!(lines.next_entry()?.is_none());
+/// # Ok::<(), holdfast_store::StoreError>(())
+/// ```
 pub trait LoadSource {
     /// The next entry, or `None` at the end.
     ///

@@ -86,6 +86,26 @@ pub struct Savepoint {
 ///
 /// What concerns whole sets ([`create_set`](Store::create_set) and so on) stands outside units of
 /// work: it is durable and visible on return, and cannot be backed out.
+///
+/// What is written for any store runs on the model of `store-suite` and on every engine:
+///
+/// ```
+/// use holdfast_store::{Outcome, Result, SetAttributes, SetId, Store, Unit, UnitOptions, run};
+///
+/// /// The set of parts, made if it is not there.
+/// fn parts<S: Store>(store: &S) -> Result<SetId> {
+///     match store.set("PARTS")? {
+///         Some(set) => Ok(set),
+///         None => store.create_set("PARTS", &SetAttributes::default()),
+///     }
+/// }
+///
+/// /// Adds a part, again where the unit of work was chosen to end a deadlock.
+/// fn add<S: Store>(store: &S, number: &[u8], name: &str) -> Result<Outcome> {
+///     let set = parts(store)?;
+///     run(store, UnitOptions::default(), |unit| unit.insert(set, number, name.as_bytes()))
+/// }
+/// ```
 pub trait Store: Clone + Send + Sync + 'static {
     /// Its units of work.
     type Unit: Unit<Cursor = Self::Cursor>;
@@ -146,6 +166,12 @@ pub trait Store: Clone + Send + Sync + 'static {
         0
     }
 
+    /// Whether so little room is left for what is logged that a change may have to wait for it. Who
+    /// serves others makes such changes where a wait holds up nobody else.
+    fn is_short_of_room(&self) -> bool {
+        false
+    }
+
     /// Bytes of a set's control intervals as they are, whatever was asked for; `None` where sets
     /// have none.
     ///
@@ -197,6 +223,24 @@ pub trait Store: Clone + Send + Sync + 'static {
 /// unit of work of the same store may use it, one at a time. Its place is a key (H10), so it also
 /// survives every change to the set, of the entry it stands on too. It holds no locks and nothing
 /// is pinned for it. Placing it reads nothing, and costs least near where it stood.
+///
+/// ```
+/// use holdfast_store::{Cursor, KeyRange, Position, Read, Result, SetId, Store, Unit};
+///
+/// /// The last key that begins with `prefix`.
+/// fn last<S: Store>(
+///     store: &S,
+///     unit: &mut S::Unit,
+///     set: SetId,
+///     prefix: &[u8],
+/// ) -> Result<Option<Vec<u8>>> {
+///     let (mut cursor, mut end) = (store.cursor(set)?, Vec::new());
+///     cursor.limit(KeyRange::prefix(prefix, &mut end));
+///     cursor.seek(Position::Back);
+///     let found = unit.previous(&mut cursor, Read::Shared)?;
+///     Ok(found.map(|entry| entry.key.to_vec()))
+/// }
+/// ```
 pub trait Cursor: Send {
     /// The set.
     fn set(&self) -> SetId;
@@ -223,6 +267,25 @@ pub trait Cursor: Send {
 /// A unit of work: reads and changes that are committed together or backed out.
 ///
 /// Dropping it backs it out.
+///
+/// ```
+/// use holdfast_store::{Outcome, Result, SetId, Unit};
+///
+/// /// Gives an entry another key; where there is one already, all is as it was.
+/// fn rename<U: Unit>(unit: &mut U, set: SetId, from: &[u8], to: &[u8]) -> Result<Outcome> {
+///     let mut value = Vec::new();
+///     if !unit.get(set, from, holdfast_store::Read::Update, &mut value)? {
+///         return Ok(Outcome::Absent);
+///     }
+///     let before = unit.savepoint()?;
+///     let _ = unit.delete(set, from)?;
+///     let outcome = unit.insert(set, to, &value)?;
+///     if !outcome.is_done() {
+///         unit.rollback_to(before)?;
+///     }
+///     Ok(outcome)
+/// }
+/// ```
 pub trait Unit: Sized + Send {
     /// The cursors of its store.
     type Cursor: Cursor;
@@ -437,6 +500,16 @@ pub trait Unit: Sized + Send {
     /// # Errors
     /// The unit of work is backed out and `sink` is not told. Once this answers `Ok`, it is.
     fn commit_queued(self, sink: &Arc<dyn CommitSink>, token: u64) -> Result<()>;
+
+    /// Says that the unit of work goes on, while its owner waits for somebody else and changes
+    /// nothing: called now and then, so that nobody keeps the log from being used again unnoticed.
+    /// Where there is no room in the log it waits for some, as a change does.
+    ///
+    /// # Errors
+    /// What a change would meet: the unit of work has to be backed out.
+    fn keep_open(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Undoes every change and gives back the locks.
     ///

@@ -253,19 +253,11 @@ fn touches(range: Option<&Range<u64>>, place: Place) -> bool {
     }
 }
 
-/// Whether the pattern names the path or a folder above it.
+/// Whether the pattern, in which `*` stands for any text, names the path or a folder above it.
 fn matches(pattern: &str, path: &Path) -> bool {
     let mut above = path.ancestors().filter_map(Path::to_str);
-    above.any(|path| fits(pattern.as_bytes(), path.as_bytes()))
-}
-
-/// Whether `text` has the form of `pattern`, in which `*` stands for any text.
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern {
-        [] => text.is_empty(),
-        [b'*', rest @ ..] => (0..=text.len()).any(|from| fits(rest, &text[from..])),
-        [first, rest @ ..] => text.first() == Some(first) && fits(rest, &text[1..]),
-    }
+    let fits = |path: &str| base::wildcard::text_fits(pattern.as_bytes(), path.as_bytes(), None);
+    above.any(fits)
 }
 
 #[cfg(test)]

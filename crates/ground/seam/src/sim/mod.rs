@@ -45,9 +45,9 @@
 //! then tells who gave way to whom in which line. With `HOLDFAST_SIM_BACKTRACE` in the environment
 //! the text of a panic carries its backtrace.
 //!
-//! The parts: `scheduler` (tasks and virtual time; `stacks`, `panics`), `world` (clock and
-//! entropy), [`SimDisk`] and its files (`disk`, `file`, `inode`, `image`, `tree`), its [`Fault`]s
-//! (`faults`), and what spoils it at rest (`medium`).
+//! The parts: `scheduler` (points and virtual time; `tasks`, `dying`, `trace`, `stacks`,
+//! `panics`), `world` (clock and entropy), [`SimDisk`] and its files (`disk`, `file`, `inode`,
+//! `image`, `tree`), its [`Fault`]s (`faults`), and what spoils it at rest (`medium`).
 //!
 //! Invariants:
 //! 1. Nothing here reads the real clock, real randomness or an address's value to decide anything.
@@ -56,6 +56,7 @@
 //!    of a process that exits. [`Outcome::tasks_left`] counts them.
 
 mod disk;
+mod dying;
 mod faults;
 mod file;
 mod image;
@@ -65,8 +66,10 @@ mod panics;
 mod rng;
 mod scheduler;
 mod stacks;
+mod tasks;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod tree;
 mod world;
 
@@ -77,10 +80,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 pub use disk::{CrashStyle, Event, EventKind, IoCounts, SimDisk};
+pub(crate) use dying::is_end;
 pub use faults::{Fault, FaultId, FaultKind, When};
 pub use rng::Rng;
-use scheduler::{Runtime, task_address, with};
-pub(crate) use scheduler::{Wait, Waited, active, is_end};
+pub(crate) use scheduler::active;
+use scheduler::{Runtime, with};
+use tasks::task_address;
+pub(crate) use tasks::{Wait, Waited};
 
 /// A simulated thread: its number in the order of starting; the main function's is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -261,16 +267,17 @@ pub fn run(config: SimConfig, disk: SimDisk, main: impl FnOnce(crate::Seam)) -> 
     let main: Box<dyn FnOnce() + '_> = Box::new(move || main(seam));
     let (end, tasks_left) = runtime.drive(outlive(main));
     medium.end_life();
+    let Runtime { config, now_ns, trace, .. } = runtime;
     Outcome {
-        seed: runtime.config.seed,
+        seed: config.seed,
         end,
-        points: runtime.points.get(),
-        switches: runtime.switches.get(),
-        time: Duration::from_nanos(runtime.now_ns.load(Relaxed)),
-        fingerprint: runtime.fingerprint.get(),
+        points: trace.points.get(),
+        switches: trace.switches.get(),
+        time: Duration::from_nanos(now_ns.load(Relaxed)),
+        fingerprint: trace.fingerprint.get(),
         tasks_left,
-        rarely: runtime.rarely.take(),
-        schedule: runtime.schedule.take(),
+        rarely: trace.rarely.into_inner(),
+        schedule: trace.schedule.into_inner(),
     }
 }
 

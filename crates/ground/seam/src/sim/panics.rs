@@ -19,7 +19,7 @@ pub(super) fn install_hook() {
                 let trace = std::backtrace::Backtrace::force_capture();
                 text.push_str(&format!("\n{trace}"));
             }
-            with(|run| *run.panic_text.borrow_mut() = Some(text));
+            with(|run| run.dying.note_panic(text));
         }));
     });
 }

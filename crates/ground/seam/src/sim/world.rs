@@ -67,10 +67,7 @@ impl Runtime {
         }
         let enabled = Rng::stream(self.config.seed, name).one_in(4);
         let taken = enabled && self.draw(|rng| rng.one_in(8));
-        let mut counts = self.rarely.borrow_mut();
-        let count = counts.entry(name).or_default();
-        count.asked += 1;
-        count.taken += u64::from(taken);
+        self.trace.rarely(name, taken);
         taken
     }
 }

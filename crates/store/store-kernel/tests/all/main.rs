@@ -10,3 +10,4 @@ mod sets_survive_crashes;
 mod the_kernel_is_a_store;
 mod the_store_conforms_in_the_simulator;
 mod what_locks_of_others_cover;
+mod who_is_kept_open_hears_that_it_holds_the_log;

@@ -3,7 +3,7 @@
 use super::cut::{Cut, Stretch};
 use store::SetId;
 use store::traits::Cursor;
-use store::{Entry, KeyRange, Position};
+use store::{Entry, KeyRange, Place, Position};
 
 /// A place in a set of the model.
 #[derive(Clone, Debug)]
@@ -14,15 +14,6 @@ pub struct ModelCursor {
     value: Vec<u8>,
     from: Vec<u8>,
     to: Option<Vec<u8>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Front,
-    Before,
-    On,
-    After,
-    Back,
 }
 
 impl Cursor for ModelCursor {
@@ -36,25 +27,13 @@ impl Cursor for ModelCursor {
     }
 
     fn seek(&mut self, to: Position<'_>) {
-        let (place, key) = match to {
-            Position::Front => (Place::Front, &[][..]),
-            Position::Before(key) => (Place::Before, key),
-            Position::On(key) => (Place::On, key),
-            Position::After(key) => (Place::After, key),
-            Position::Back => (Place::Back, &[][..]),
-        };
+        let (place, key) = to.parts();
         self.place = place;
         self.key = key.to_vec();
     }
 
     fn position(&self) -> Position<'_> {
-        match self.place {
-            Place::Front => Position::Front,
-            Place::Before => Position::Before(&self.key),
-            Place::On => Position::On(&self.key),
-            Place::After => Position::After(&self.key),
-            Place::Back => Position::Back,
-        }
+        self.place.at(&self.key)
     }
 }
 

@@ -5,8 +5,9 @@
 //! search for a circle at every wait. Models of data are tested on it before any disk is involved,
 //! and implementations are compared with it.
 //!
-//! Its log is imaginary, but can be held ([`ModelStore::hold_log`]) to see who waits for it, and
-//! the store can be crashed ([`ModelStore::crash`]) to see what a restart would find.
+//! Its log is imaginary, but can be held ([`ModelStore::hold_log`]) to see who waits for it, it can
+//! be full ([`ModelStore::fill_log`]), and the store can be crashed ([`ModelStore::crash`]) to see
+//! what a restart would find.
 //!
 //! ```
 //! use holdfast_store_suite::model::ModelStore;
@@ -140,6 +141,12 @@ impl ModelStore {
         drop(state);
         self.shared.changed.notify_all();
         self.shared.settle();
+    }
+
+    /// Has the log full, or gives it room again: while it is full, changes meet
+    /// [`StoreError::LogFull`], and so does a unit of work with changes that is kept open.
+    pub fn fill_log(&self, full: bool) {
+        self.shared.state.lock().log_is_full = full;
     }
 
     /// Stops this store at once and answers the one that a restart would find: with everything
@@ -277,6 +284,10 @@ impl Store for ModelStore {
         let mut sets: Vec<SetInfo> = state.sets.iter().map(info).collect();
         sets.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(sets)
+    }
+
+    fn is_short_of_room(&self) -> bool {
+        self.shared.state.lock().log_is_full
     }
 
     fn load_sorted(&self, set: SetId, source: &mut impl LoadSource) -> Result<u64> {

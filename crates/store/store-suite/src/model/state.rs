@@ -33,6 +33,8 @@ pub(super) struct State {
     /// A thread is telling sinks, and will also tell those that are queued meanwhile.
     pub(super) settling: bool,
     pub(super) stopped: Option<Box<str>>,
+    /// Nothing can be logged.
+    pub(super) log_is_full: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -82,6 +84,13 @@ pub(super) struct Queued {
 impl State {
     pub(super) fn check_running(&self) -> Result<()> {
         self.stopped.as_ref().map_or(Ok(()), |reason| Err(StoreError::Stopped(reason.clone())))
+    }
+
+    pub(super) fn check_log(&self) -> Result<()> {
+        match self.log_is_full {
+            true => Err(StoreError::LogFull("the log is full".into())),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn set(&self, set: SetId) -> Result<&SetData> {

@@ -208,6 +208,14 @@ impl Unit for ModelUnit {
         Ok(())
     }
 
+    fn keep_open(&mut self) -> Result<()> {
+        let number = self.number;
+        self.now(|state| match state.unit(number).undo.is_empty() {
+            true => Ok(()),
+            false => state.check_log(),
+        })
+    }
+
     fn backout(mut self) -> Result<()> {
         self.end_backed_out()
     }
@@ -332,6 +340,7 @@ impl ModelUnit {
             _ => Ok(()),
         };
         self.now(|state| {
+            state.check_log()?;
             let (unit, most) = (state.unit(number), &shared.capabilities);
             over(Limit::UnitBytes, unit.bytes + more as u64, most.unit_bytes_max)?;
             over(Limit::UnitWrites, unit.undo.len() as u64 + 1, most.unit_writes_max)
