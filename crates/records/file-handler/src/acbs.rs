@@ -80,13 +80,14 @@ impl<S: Store> Acbs<S> {
         position.is_some_and(Position::holds_record)
     }
 
-    /// Carries out a request in a unit of work, and replaces `out` by the answer.
+    /// Carries out a request in a unit of work, and replaces `out` by the answer. `apart`: what an
+    /// OPEN does in it is not kept.
     ///
     /// # Errors
     /// What dooms the unit of work: it has to be backed out.
     pub(crate) fn serve(
         &mut self,
-        unit: &mut S::Unit,
+        (unit, apart): (&mut S::Unit, bool),
         request: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
@@ -94,7 +95,7 @@ impl<S: Store> Acbs<S> {
         let outcome = match AcbRequest::read(request) {
             None => Err(refused(LogicalReason::BadOptions)),
             Some(AcbRequest::Open { mode, reset, strings, name }) => {
-                self.open((mode, reset, strings), name, out)
+                self.open((!apart).then_some(unit), (mode, reset, strings), name, out)
             }
             Some(AcbRequest::Close(acb)) => self.close(acb),
             Some(AcbRequest::Do(rpl)) => self.perform(unit, &rpl, out)?,
@@ -111,6 +112,7 @@ impl<S: Store> Acbs<S> {
 
     fn open(
         &mut self,
+        unit: Option<&mut S::Unit>,
         (mode, reset, strings): (OpenMode, bool, u16),
         name: &[u8],
         out: &mut Vec<u8>,
@@ -128,7 +130,7 @@ impl<S: Store> Acbs<S> {
             bulk: false,
             strings: (strings > 0).then_some(u32::from(strings)),
         };
-        let opened = self.catalog.open_file(&name, mode, &options);
+        let opened = self.catalog.open_file_within(unit, &name, mode, &options);
         let file = opened.map_err(|error| of_open(&error))?;
         let at = free.unwrap_or_else(|| {
             self.acbs.push(None);
@@ -376,9 +378,9 @@ fn of_open(error: &OpenError) -> Refused {
         OpenError::Mode { .. } => 160,
         OpenError::NotEmpty(_) => 244,
         OpenError::Catalog(CatalogError::NotFound(_) | CatalogError::NoCatalog(_)) => NO_ENTRY,
-        OpenError::Catalog(CatalogError::Store(StoreError::NoSpace(_))) => {
-            LogicalReason::NoSpace.number()
-        }
+        OpenError::Catalog(CatalogError::Store(
+            StoreError::NoSpace(_) | StoreError::LogFull(_),
+        )) => LogicalReason::NoSpace.number(),
         OpenError::Catalog(CatalogError::Store(_)) | OpenError::Handler { .. } => {
             return AcbAnswer { return_code: PHYSICAL, reason: 4, ..AcbAnswer::default() };
         }

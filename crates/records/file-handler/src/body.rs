@@ -49,7 +49,8 @@ pub enum Which<'a> {
 pub struct Place {
     /// At the end, or in sequence of keys.
     pub in_sequence: bool,
-    /// Its number, in a relative file that is not written in sequence.
+    /// Its number, in a relative file that is not written in sequence; otherwise the greatest that
+    /// the program can be told.
     pub number: u64,
     /// What ADVANCING says, in libcob's bits.
     pub options: u32,

@@ -33,6 +33,9 @@ pub trait Caller {
     /// Tells the program how long the record is that was read.
     fn tell_length(&mut self, length: u32);
 
+    /// The greatest number that the program's item of RELATIVE KEY has room for.
+    fn number_most(&mut self) -> u64;
+
     /// Tells the program a record's number; `false` if its item has no room for it.
     fn tell_number(&mut self, number: u64) -> bool;
 

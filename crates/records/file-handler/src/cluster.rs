@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, Condition, Failure, Feedback, File, Intent, LogicalReason, Match, Position,
-    RecordNumber, Search, Target,
+    Catalog, Condition, Failure, Feedback, File, Intent, Match, Position, RecordNumber, Search,
+    Target,
 };
 
 use crate::ahead::Marks;
@@ -105,18 +105,9 @@ impl<S: Store> Cluster<S> {
         if known.is_ok_and(|known| known.inserted > 0 || known.records > 0) {
             return Ok(false);
         }
-        let (mut record, first) = (Vec::new(), Search::equal(Target::First));
-        let mut position = match file.position() {
-            Ok(position) => position,
-            Err(_) => return Ok(false),
-        };
-        match file.get(unit, &mut position, &first, Intent::Look, &mut record) {
-            Ok(_) => Ok(false),
+        match file.is_empty(unit) {
             Err(Failure::Store(error)) if error.dooms_unit() => Err(error),
-            Err(failure) => Ok(matches!(
-                failure.reason(),
-                Some(LogicalReason::EndOfData | LogicalReason::NotFound)
-            )),
+            is_empty => Ok(is_empty.unwrap_or(false)),
         }
     }
 
@@ -326,6 +317,11 @@ impl<S: Store> Cluster<S> {
         if self.organization == Organization::Relative && !in_sequence {
             let number = u32::try_from(number).map_err(|_| FileStatus::KEY_BOUNDARY)?;
             return Ok(file.put_number(unit, writer, RecordNumber(number), record)?);
+        }
+        if self.organization == Organization::Relative
+            && u64::from(file.next_number(unit, writer)?.0) > number
+        {
+            return Err(Refusal::Status(FileStatus::KEY_BOUNDARY));
         }
         Ok(file.put(unit, writer, record)?)
     }

@@ -5,10 +5,13 @@
 //!    whatever else it has changed.
 //! 2. A file of a program is the cluster and, for each alternate key, a path. Changes go to the
 //!    cluster, which keeps the indexes of its upgrade set.
+//! 3. OPEN OUTPUT and DELETE FILE of a cluster that the program's own unit of work has changed
+//!    belong to that, and are backed out with it. Others stand outside of units of work.
 
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, CatalogError, DataSetName, Definition, File, ObjectNumber, OpenError, OpenOptions,
+    Catalog, CatalogError, ClusterAttributes, DataSetName, Definition, File, KeyField,
+    ObjectNumber, OpenError, OpenOptions,
 };
 
 use crate::acb_wire;
@@ -33,6 +36,8 @@ pub struct Clusters<S: Store> {
     files: Vec<Option<Cluster<S>>>,
     acbs: Acbs<S>,
     record_level: bool,
+    /// The unit of work of an OPEN or DELETE FILE ends with it, and keeps nothing.
+    opens_apart: bool,
     generations: Generations<S>,
     /// What VSAM has said to a request that it refused.
     feedback: [u8; 3],
@@ -54,8 +59,15 @@ impl<S: Store> Clusters<S> {
     pub fn new(catalog: Catalog<S>) -> Clusters<S> {
         let acbs = Acbs::new(catalog.clone(), false);
         let generations = Generations::new(false);
-        let (files, feedback) = (Vec::new(), [0; 3]);
-        Clusters { catalog, files, acbs, record_level: false, generations, feedback }
+        Clusters {
+            catalog,
+            files: Vec::new(),
+            acbs,
+            record_level: false,
+            opens_apart: false,
+            generations,
+            feedback: [0; 3],
+        }
     }
 
     /// The same for a step, which says when it ends: new generations join their groups then.
@@ -147,16 +159,41 @@ impl<S: Store> Clusters<S> {
         request: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
+        self.opens_apart = false;
+        self.carry_out(unit, request, out)
+    }
+
+    /// The same for an OPEN, CLOSE or DELETE FILE whose unit of work is backed out behind it: what
+    /// would have to be in that is refused.
+    ///
+    /// # Errors
+    /// As [`serve`](Clusters::serve).
+    pub(crate) fn serve_apart(
+        &mut self,
+        unit: &mut S::Unit,
+        request: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        self.opens_apart = true;
+        self.carry_out(unit, request, out)
+    }
+
+    fn carry_out(
+        &mut self,
+        unit: &mut S::Unit,
+        request: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
         out.clear();
         if acb_wire::is_request(request) {
-            return self.acbs.serve(unit, request, out);
+            return self.acbs.serve((unit, self.opens_apart), request, out);
         }
         self.feedback = [0; 3];
         let outcome = match Request::read(request) {
             None => Err(FileStatus::LOGIC),
             Some(Request::Open(opening)) => self.open(unit, &opening)?,
             Some(Request::Close(file)) => self.close(file),
-            Some(Request::Empty(name)) => self.empty(name),
+            Some(Request::Empty(name)) => self.empty(unit, name)?,
             Some(Request::Ahead(file, batch)) => match self.cluster(file) {
                 Ok(cluster) => return cluster.ahead(unit, &batch, out),
                 Err(status) => Err(status),
@@ -196,14 +233,12 @@ impl<S: Store> Clusters<S> {
         Ok((FileStatus::DONE, 0))
     }
 
-    /// A file that is opened for a load begins without records.
-    fn empty(&self, name: &str) -> Done<(FileStatus, u64)> {
-        let name = DataSetName::parse(name).map_err(|_| FileStatus::NO_FILE)?;
-        let options = OpenOptions::default();
-        let file = self.catalog.open_file(&name, vsam::OpenMode::Output, &options);
-        file.and_then(File::close).map_err(|error| of_open(&error))?;
-        let forgotten = self.catalog.forget_statistics(&name).map_err(OpenError::from);
-        forgotten.map(|()| (FileStatus::DONE, 0)).map_err(|error| of_open(&error))
+    /// DELETE FILE: the records go, the definition stays, whether it has REUSE or not.
+    fn empty(&self, unit: &mut S::Unit, name: &str) -> Outcome<(FileStatus, u64)> {
+        let name = done!(DataSetName::parse(name).map_err(|_| FileStatus::NO_FILE));
+        let unit = (!self.opens_apart).then_some(unit);
+        done!(opened(self.catalog.empty_cluster(&name, unit))?);
+        Ok(Ok((FileStatus::DONE, 0)))
     }
 
     fn open(&mut self, unit: &mut S::Unit, opening: &Opening) -> Outcome<(FileStatus, u64)> {
@@ -235,15 +270,21 @@ impl<S: Store> Clusters<S> {
     ) -> Outcome<(Cluster<S>, FileStatus)> {
         let name = self.generations.resolve(&self.catalog, opening);
         let name = done!(name.map_err(|missing| missing.status()));
-        let entry = self.catalog.get(&name).map_err(OpenError::from);
-        if done!(entry.map_err(|error| of_open(&error))).is_none() {
-            return Ok(Err(FileStatus::NO_FILE));
+        let entry = done!(self.entry(&name));
+        let Some(entry) = entry else { return Ok(Err(FileStatus::NO_FILE)) };
+        if let Some(cluster) = entry.cluster() {
+            // Nothing is emptied that does not fit.
+            done!(fits(cluster, cluster.key, opening));
         }
         let paths = done!(self.paths_of(&name, opening));
         // Several ways to one cluster are one opener: they share by record locks.
         let record_level = self.record_level || paths.iter().any(Option::is_some);
-        let base = done!(self.base_of(&name, opening, record_level));
-        done!(fits(&base, opening));
+        let base = done!(self.base_of(unit, &name, opening, record_level)?);
+        let key = match base.alternate_index() {
+            None => base.attributes().key,
+            Some(index) => index.alternate_index().map(|index| index.key),
+        };
+        done!(fits(base.attributes(), key, opening));
         let mut ways = Vec::new();
         for path in paths {
             let way = path.map(|path| self.way(&path, vsam::OpenMode::Input, record_level));
@@ -275,10 +316,17 @@ impl<S: Store> Clusters<S> {
     }
 
     /// Opens the cluster, or the path that a program has in place of one.
-    fn base_of(&self, name: &DataSetName, opening: &Opening, record_level: bool) -> Done<File<S>> {
+    fn base_of(
+        &self,
+        unit: &mut S::Unit,
+        name: &DataSetName,
+        opening: &Opening,
+        record_level: bool,
+    ) -> Outcome<File<S>> {
         let options = OpenOptions { record_level, ..OpenOptions::default() };
-        let open =
-            |mode| self.catalog.open_file(name, mode, &options).map_err(|error| of_open(&error));
+        let mut unit = (!self.opens_apart).then_some(unit);
+        let mut open =
+            |mode| opened(self.catalog.open_file_within(unit.as_deref_mut(), name, mode, &options));
         match (opening.mode, opening.access) {
             (OpenMode::Input, _) => open(vsam::OpenMode::Input),
             (OpenMode::InputOutput, _) => open(vsam::OpenMode::InputOutput),
@@ -286,7 +334,7 @@ impl<S: Store> Clusters<S> {
             (OpenMode::Output, Access::Sequential) => open(vsam::OpenMode::Output),
             // In any order of keys: emptied as for a load, then written as one inserts.
             (OpenMode::Output, _) => {
-                drop(open(vsam::OpenMode::Output)?);
+                drop(done!(open(vsam::OpenMode::Output)?));
                 open(vsam::OpenMode::InputOutput)
             }
         }
@@ -399,9 +447,16 @@ impl<S: Store> Clusters<S> {
     }
 }
 
-/// Whether a cluster is what a program says that it is.
-fn fits<S: Store>(file: &File<S>, opening: &Opening) -> Done<()> {
-    let attributes = file.attributes();
+/// What came of an open: the program's status, or that its unit of work is doomed.
+fn opened<T>(result: Result<T, OpenError>) -> Outcome<T> {
+    match result {
+        Err(OpenError::Catalog(CatalogError::Store(error))) if error.dooms_unit() => Err(error),
+        other => Ok(other.map_err(|error| of_open(&error))),
+    }
+}
+
+/// Whether a cluster is what a program says that it is, with this key.
+fn fits(attributes: &ClusterAttributes, key: Option<KeyField>, opening: &Opening) -> Done<()> {
     let organization = attributes.organization;
     let same = match opening.shape.organization {
         Organization::Indexed => organization == vsam::Organization::Keyed,
@@ -409,12 +464,8 @@ fn fits<S: Store>(file: &File<S>, opening: &Opening) -> Done<()> {
         Organization::Sequential => organization == vsam::Organization::EntrySequenced,
         Organization::LineSequential => false,
     };
-    let own = match file.alternate_index() {
-        None => attributes.key,
-        Some(index) => index.alternate_index().map(|index| index.key),
-    };
     let prime = opening.keys.first().map(|key| (key.offset, key.bytes));
-    let same_key = prime.is_none() || own.map(|key| (key.offset, key.bytes)) == prime;
+    let same_key = prime.is_none() || key.map(|key| (key.offset, key.bytes)) == prime;
     let same_length = opening.shape.most == attributes.record_bytes_max as usize;
     if same && same_key && same_length { Ok(()) } else { Err(FileStatus::ATTRIBUTES) }
 }

@@ -53,7 +53,10 @@ pub(crate) fn of_open(error: &OpenError) -> FileStatus {
         OpenError::Catalog(CatalogError::NotFound(_)) => FileStatus::NO_FILE,
         OpenError::Catalog(CatalogError::GroupFull(_)) => FileStatus::NO_SPACE,
         OpenError::Catalog(CatalogError::InUse(_)) => FileStatus::RESOURCE,
-        OpenError::Catalog(CatalogError::Store(StoreError::NoSpace(_))) => FileStatus::NO_SPACE,
+        OpenError::Catalog(CatalogError::Store(
+            StoreError::NoSpace(_) | StoreError::LogFull(_),
+        )) => FileStatus::NO_SPACE,
+        OpenError::Catalog(CatalogError::Store(StoreError::Timeout(_))) => FileStatus::RESOURCE,
         OpenError::Catalog(CatalogError::Store(_)) => FileStatus::ERROR,
         OpenError::Catalog(_) => FileStatus::INVALID,
         _ => FileStatus::UNREACHABLE,

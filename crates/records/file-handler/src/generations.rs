@@ -160,10 +160,10 @@ impl<S: Store> Generations<S> {
     }
 }
 
-/// A cluster as the program describes it.
+/// A cluster as the program describes it. The program may load it anew.
 fn attributes(opening: &Opening) -> Option<ClusterAttributes> {
     let most = u32::try_from(opening.shape.most).ok()?;
-    Some(match opening.shape.organization {
+    let attributes = match opening.shape.organization {
         Organization::Indexed => {
             let prime = opening.keys.first()?;
             ClusterAttributes::keyed(KeyField { offset: prime.offset, bytes: prime.bytes }, most)
@@ -179,5 +179,11 @@ fn attributes(opening: &Opening) -> Option<ClusterAttributes> {
             ClusterAttributes::new(organization).with_records(most)
         }
         Organization::LineSequential => return None,
-    })
+    };
+    // An average that is the maximum says that all records have that length.
+    let average_bytes = match opening.shape.is_variable() {
+        true => u32::try_from(opening.shape.least).ok()?.max(1),
+        false => most,
+    };
+    Some(ClusterAttributes { average_bytes, reuse: true, ..attributes })
 }

@@ -6,6 +6,7 @@
 //! | CLOSE | open | 42 |
 //! | READ, START | open for INPUT or I-O | 47 |
 //! | READ NEXT | the last READ or START has found a record, or it is the first | 46 |
+//! | READ PREVIOUS | the same; as the first request of all it finds a relative file's first record alone | 46; 10 |
 //! | WRITE in sequence | open for OUTPUT or EXTEND | 48 |
 //! | WRITE otherwise | open for OUTPUT or I-O | 48 |
 //! | REWRITE, DELETE | open for I-O | 49 |
@@ -17,7 +18,8 @@
 //!    block states: the caller ([`Caller`]) sees to it.
 //! 2. A file is known by what the caller knows it by, not by its block, which libcob frees at each
 //!    CLOSE.
-//! 3. A request that is refused for a file's state changes nothing of the file.
+//! 3. A request that is refused for a file's state changes nothing of the file, nor does a WRITE
+//!    whose record would have a number that the program cannot be told.
 
 use std::path::Path;
 
@@ -46,6 +48,10 @@ struct State {
     access: Access,
     mode: OpenMode,
     keys: Vec<KeyDefinition>,
+    /// The greatest number that the program can be told.
+    number_most: u64,
+    /// Whether nothing was read or sought yet.
+    is_fresh: bool,
     /// Whether there is a next record to read.
     has_next: bool,
     /// Whether the last request was a READ that found a record.
@@ -290,13 +296,17 @@ impl Handler {
         let (opened, status) = self.opened_as(&name, (shape, mode), &keys, code, fcd, caller)?;
         fcd.set_open(Some(mode));
         let (access, name) = (fcd.access(), String::from_utf8_lossy(&name).trim().to_owned());
-        let (has_next, has_read, unit_closed) = (true, false, false);
+        let is_relative = organization == Organization::Relative;
+        let number_most = if is_relative { caller.number_most() } else { u64::MAX };
+        let (is_fresh, has_next, has_read, unit_closed) = (true, true, false, false);
         let state = State {
             opened,
             organization,
             access,
             mode,
             keys,
+            number_most,
+            is_fresh,
             has_next,
             has_read,
             unit_closed,
@@ -487,11 +497,24 @@ impl Handler {
     fn opened(&mut self, slot: usize, refusal: FileStatus) -> Done<Parts<'_>> {
         let Handler { slots, record, key, .. } = self;
         let state = slots.get_mut(slot).and_then(|slot| slot.state.as_mut()).ok_or(refusal)?;
-        let State { opened, organization, access, mode, keys, has_next, has_read, .. } = state;
+        let State { opened, organization, access, mode, keys, number_most, .. } = state;
         let Opened::Ours(body) = opened else { return Err(refusal) };
         let (organization, access, mode) = (*organization, *access, *mode);
-        let flags = Flags { has_next, has_read };
-        Ok(Parts { body: &mut **body, organization, access, mode, keys, flags, record, key })
+        Ok(Parts {
+            body: &mut **body,
+            organization,
+            access,
+            mode,
+            keys,
+            number_most: *number_most,
+            flags: Flags {
+                is_fresh: &mut state.is_fresh,
+                has_next: &mut state.has_next,
+                has_read: &mut state.has_read,
+            },
+            record,
+            key,
+        })
     }
 
     fn read_next(
@@ -511,15 +534,19 @@ impl Handler {
             return Err(FileStatus::NO_NEXT);
         }
         *flags.has_next = false;
-        let found = body.read_next(previous, record)?;
+        let found = match (std::mem::take(flags.is_fresh) && previous, organization) {
+            // As the run time has it: OPEN stands in front of all keys, but at the first slot.
+            (true, Organization::Indexed) => return Err(FileStatus::END),
+            (true, Organization::Relative) => body.read_next(false, record)?,
+            _ => body.read_next(previous, record)?,
+        };
         if let Some(number) = found.number
             && !caller.tell_number(number)
         {
             return Err(FileStatus::NUMBER_TOO_LONG);
         }
         (*flags.has_next, *flags.has_read) = (true, true);
-        give(organization, record, fcd, caller);
-        Ok(found.status)
+        Ok(give(organization, record, found.status, fcd, caller))
     }
 
     fn read_key(
@@ -534,12 +561,11 @@ impl Handler {
         if !mode.reads() {
             return Err(FileStatus::NOT_INPUT);
         }
-        *flags.has_next = false;
+        (*flags.is_fresh, *flags.has_next) = (false, false);
         let which = named(organization, keys, usize::MAX, key, fcd, caller)?;
         let found = body.read(which, record)?;
         (*flags.has_next, *flags.has_read) = (true, true);
-        give(organization, record, fcd, caller);
-        Ok(found.status)
+        Ok(give(organization, record, found.status, fcd, caller))
     }
 
     fn start(
@@ -555,7 +581,7 @@ impl Handler {
         if !mode.reads() {
             return Err(FileStatus::NOT_INPUT);
         }
-        *flags.has_next = false;
+        (*flags.is_fresh, *flags.has_next) = (false, false);
         let which = named(organization, keys, fcd.key_bytes(), key, fcd, caller)?;
         body.start(relation, which)?;
         *flags.has_next = true;
@@ -564,7 +590,7 @@ impl Handler {
 
     fn write(&mut self, slot: usize, fcd: &mut Fcd, caller: &mut dyn Caller) -> Done<FileStatus> {
         let parts = self.opened(slot, FileStatus::NOT_OUTPUT)?;
-        let Parts { body, access, mode, flags, record, .. } = parts;
+        let Parts { body, access, mode, number_most, flags, record, .. } = parts;
         *flags.has_read = false;
         let in_sequence = access == Access::Sequential;
         let allowed = match in_sequence {
@@ -576,19 +602,19 @@ impl Handler {
         }
         let bytes = caller.depending().unwrap_or(fcd.record_bytes());
         taken(bytes, record, fcd, caller)?;
-        let place = Place { in_sequence, number: fcd.relative_key(), options: fcd.options() };
+        let number = if in_sequence { number_most } else { fcd.relative_key() };
+        let place = Place { in_sequence, number, options: fcd.options() };
         let Found { status, number } = body.write(record, place)?;
-        match number {
-            Some(number) if in_sequence && !caller.tell_number(number) => {
-                Err(FileStatus::KEY_BOUNDARY)
-            }
-            _ => Ok(status),
+        if let Some(number) = number.filter(|_| in_sequence) {
+            // There is room for it: it was not written otherwise.
+            let _ = caller.tell_number(number);
         }
+        Ok(status)
     }
 
     fn rewrite(&mut self, slot: usize, fcd: &mut Fcd, caller: &mut dyn Caller) -> Done<FileStatus> {
         let parts = self.opened(slot, FileStatus::NOT_INPUT_OUTPUT)?;
-        let Parts { body, organization, access, mode, keys, flags, record, key } = parts;
+        let Parts { body, organization, access, mode, keys, flags, record, key, .. } = parts;
         let has_read = std::mem::take(flags.has_read);
         if mode != OpenMode::InputOutput {
             return Err(FileStatus::NOT_INPUT_OUTPUT);
@@ -618,6 +644,7 @@ impl Handler {
 }
 
 struct Flags<'a> {
+    is_fresh: &'a mut bool,
     has_next: &'a mut bool,
     has_read: &'a mut bool,
 }
@@ -629,6 +656,7 @@ struct Parts<'a> {
     access: Access,
     mode: OpenMode,
     keys: &'a [KeyDefinition],
+    number_most: u64,
     flags: Flags<'a>,
     record: &'a mut Vec<u8>,
     key: &'a mut Vec<u8>,

@@ -129,7 +129,7 @@ impl<S: Store> Apart<S> {
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         match nature {
-            Nature::Opens(holder) => self.opens(holder, request, out),
+            Nature::Opens(holder) => self.opens(holder, request, out, None),
             Nature::Looks(holder) => self.looks(holder, request, out),
             Nature::Changes(holder) if self.clusters.loads(holder) => {
                 self.loads(holder, request, out)
@@ -139,12 +139,16 @@ impl<S: Store> Apart<S> {
     }
 
     /// Opens or closes: what is held through the file is not any more, and what was changed through
-    /// it is durable.
-    fn opens(
+    /// it is durable. `own` is the unit of work that the program has begun.
+    ///
+    /// # Errors
+    /// What the store says; then `own` is to be backed out.
+    pub fn opens(
         &mut self,
         holder: Holder,
         request: &[u8],
         out: &mut Vec<u8>,
+        own: Option<&mut S::Unit>,
     ) -> Result<(), StoreError> {
         let is_same = |other: &Holder| match (holder, other) {
             (Holder::File(one), Holder::File(other)) => one == *other,
@@ -154,10 +158,14 @@ impl<S: Store> Apart<S> {
         self.held.retain(|other, _| !is_same(other));
         self.commit_load(holder);
         let failed = self.loads.remove(&holder).is_some_and(|load| load.failed);
-        let mut unit = self.begin()?;
-        let served = self.clusters.serve(&mut unit, request, out);
-        // Opening only looks; what it makes stands outside of units of work.
-        let ended = served.and_then(|()| unit.backout());
+        let ended = match own {
+            Some(own) => self.clusters.serve(own, request, out),
+            None => self.begin().and_then(|mut unit| {
+                self.clusters.serve_apart(&mut unit, request, out)?;
+                // Opening only looks; what it makes stands outside of units of work.
+                unit.backout()
+            }),
+        };
         self.settle()?;
         if failed {
             plain_answer(FileStatus::ERROR, 0, out);
@@ -299,7 +307,7 @@ pub fn status_of(error: &StoreError) -> FileStatus {
             FileStatus::RESOURCE
         }
         StoreError::Unsupported(_) | StoreError::TooOld(_) => FileStatus::RESOURCE,
-        StoreError::NoSpace(_) => FileStatus::NO_SPACE,
+        StoreError::NoSpace(_) | StoreError::LogFull(_) => FileStatus::NO_SPACE,
         _ => FileStatus::ERROR,
     }
 }

@@ -9,21 +9,22 @@ use crate::caller::Caller;
 use crate::fcd::{Access, Fcd, KeyDefinition, Organization};
 use crate::status::FileStatus;
 
-/// Brings a record to the program.
+/// Brings a record to the program; answers the status of its READ, of which the body knows all but
+/// the lengths that the program's records have.
 pub(crate) fn give(
     organization: Organization,
     record: &[u8],
+    status: FileStatus,
     fcd: &mut Fcd,
     caller: &mut dyn Caller,
-) {
+) -> FileStatus {
+    // A line is as long as it is.
+    let lengths = fcd.record_least() as usize..=fcd.record_most() as usize;
+    let fits = organization == Organization::LineSequential || lengths.contains(&record.len());
     let most = fcd.record_most() as usize;
     let record = &record[..record.len().min(most)];
     // What the record is shorter by is blank, so that nothing of an older one stands there.
-    let is_filled = match organization {
-        Organization::LineSequential => true,
-        Organization::Sequential => !fcd.is_variable(),
-        _ => false,
-    };
+    let is_filled = organization == Organization::LineSequential || !fcd.is_variable();
     caller.put(fcd, record, if is_filled { most } else { 0 });
     let length = u32::try_from(record.len()).unwrap_or(u32::MAX);
     // A record of fixed length that was cut short by the file's end is one all the same.
@@ -31,6 +32,7 @@ pub(crate) fn give(
         fcd.set_record_bytes(length);
         caller.tell_length(length);
     }
+    if status == FileStatus::DONE && !fits { FileStatus::LENGTH } else { status }
 }
 
 /// Takes the record that is to be written.

@@ -4,15 +4,16 @@
 //!
 //! | offset | bytes | of a request |
 //! |---|---|---|
-//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead, 10 empty |
+//! | 0 | 1 | 1 open, 2 close, 3 start, 4 read next, 5 read, 6 write, 7 rewrite, 8 delete, 9 read ahead, 15 empty |
 //! | 1 | 4 | the file's number; not of an open; of an empty the name of the data set |
 //! | | | start: relation 1, which; read next: 1 for previous; read, delete: which |
 //! | | | write: 1 in sequence, number 8, record; rewrite: which, record |
+//! | | | write in sequence: in place of the number the greatest that the program can be told |
 //! | | | read ahead: 1 for previous, records to step back before 4, records 4 and bytes 4 at most |
 //! | | | open: mode 1, organization 1, access 1, optional 1, least 4, most 4, name, keys 1, each |
 //! | | | key: offset 4, bytes 4, 1 for duplicates, the path's name, empty for none |
 //!
-//! Kinds from 32 on are requests of [`crate::acb_wire`].
+//! Kinds from 32 on are requests of [`crate::acb_wire`], 10 to 14 those of an owner's connection.
 //!
 //! Which: 0 current; 1, key 2, value; 2, number 8. Names and values have 2 bytes of length in
 //! front.
@@ -46,7 +47,7 @@ const ANSWER: usize = 10;
 /// The kind of a read ahead.
 pub(crate) const AHEAD: u8 = 9;
 /// The kind of a request that empties.
-pub(crate) const EMPTY: u8 = 10;
+pub(crate) const EMPTY: u8 = 15;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ pub enum Request<'a> {
         file: u32,
         /// At the end or in sequence of keys.
         in_sequence: bool,
-        /// The record's number, if it is not.
+        /// The record's number, if it is not; otherwise the greatest that the program can be told.
         number: u64,
         /// The record.
         record: &'a [u8],

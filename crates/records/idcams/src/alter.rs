@@ -7,7 +7,7 @@
 use store::Store;
 use vsam::{DataSetName, Definition, Entry, Remarks};
 
-use crate::define::{Parts, attributes, index_attributes};
+use crate::define::{Parts, attributes, check_remarks, index_attributes, tell_rolled_off};
 use crate::fault::Fault;
 use crate::names::{catalog_of, entry_in, name_of, resolved};
 use crate::refusal::Refusal;
@@ -31,8 +31,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let name = resolved(&session.catalog, value)?;
     let entry = entry_in(&session.catalog, catalog_of(parameters)?.as_ref(), &name)?;
     let to = parameters.value("NEWNAME").map(name_of).transpose()?;
-    one(session, parameters, &entry, to.as_ref())?;
-    Ok(0)
+    one(session, parameters, &entry, to.as_ref())
 }
 
 /// New names for all entries of a level: `ALTER A.* NEWNAME(B.*)`.
@@ -59,9 +58,8 @@ fn all<S: Store>(session: &mut Session<'_, S>, parameters: &Parameters, mask: &V
             worst = worst.max(session.refuse(&Refusal::severe("IDC3203I", text)));
             continue;
         };
-        if let Err(refusal) = one(session, parameters, &entry, Some(&name)) {
-            worst = worst.max(session.refuse(&refusal));
-        }
+        let done = one(session, parameters, &entry, Some(&name));
+        worst = worst.max(done.unwrap_or_else(|refusal| session.refuse(&refusal)));
     }
     Ok(worst)
 }
@@ -71,22 +69,27 @@ fn one<S: Store>(
     parameters: &Parameters,
     entry: &Entry,
     to: Option<&DataSetName>,
-) -> Result<(), Refusal> {
+) -> Done {
     if let Definition::Component(of) = &entry.definition {
         let text = format!("{} is a component: name {of}, which it belongs to", entry.name);
         return Err(Refusal::severe("IDC3019I", text));
     }
     let mut changed = entry.definition.clone();
+    check_remarks(parameters)?;
     change(session, parameters, &mut changed, &entry.name)?;
+    let mut worst = 0;
     if changed != entry.definition {
-        session.catalog.alter(&entry.name, &mut |definition| *definition = changed.clone())?;
+        let catalog = &session.catalog;
+        let altered =
+            catalog.alter(&entry.name, &mut |definition| *definition = changed.clone())?;
+        worst = tell_rolled_off(session, &altered);
     }
     session.say("IDC0531I", format!("ENTRY {} ALTERED", entry.name));
     if let Some(to) = to.filter(|to| **to != entry.name) {
         session.catalog.rename(&entry.name, to)?;
         session.say("IDC0531I", format!("ENTRY {} HAS THE NAME {to}", entry.name));
     }
-    Ok(())
+    Ok(worst)
 }
 
 /// Changes a definition as the parameters say.

@@ -10,19 +10,18 @@
 //!
 //! Invariants:
 //! 1. Each object is restored whole or not at all; one that fails has condition code 8, and the
-//!    others go on, unless the copy itself cannot be read.
+//!    others go on, unless the copy itself cannot be read or the system has failed.
 //! 2. With REPLACE a cluster keeps its records until those of its copy are all there.
 
 use store::Store;
 use vsam::{DataSetName, DeleteOptions, Entry, Filter, Kind};
 
 use crate::define::Wanted;
-use crate::export::{create, finish, frozen, object};
-use crate::import::{FileReader, Into, Names, above, cluster, frame, object_of, open};
-use crate::locate::Located;
+use crate::export::{Origin, create, finish, object};
+use crate::import::{Into, Names, Records, above, cluster, frame, object_of, open};
 use crate::names::{catalog_of, filter_of, shown_moment};
 use crate::portable::Frame;
-use crate::refusal::{ERROR, Refusal, SEVERE};
+use crate::refusal::{ERROR, Refusal, SEVERE, TERMINATE};
 use crate::session::{Done, Session};
 use crate::syntax::{Command, Parameters, Value};
 
@@ -30,10 +29,10 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let parameters = &command.parameters;
     let entries = clusters_of(session, &parameters.positional, parameters)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
+    let (origin, mut count) = (Origin::that_stays(session, &entries)?, 0);
     let (mut writer, now_us) = create(session, &output, &entries)?;
-    let (frozen, mut count) = (frozen(session, &entries)?, 0);
     for entry in &entries {
-        let records = object(session, &mut writer, entry, frozen.as_ref())?;
+        let records = object(session, &mut writer, entry, &origin)?;
         session.say("IDC0005I", format!("{} BACKED UP: {records} RECORDS", entry.name));
         count += records;
     }
@@ -93,26 +92,30 @@ pub(crate) fn restore<S: Store>(session: &mut Session<'_, S>, command: &Command)
         match next {
             Frame::Cluster(text) => {
                 wanted_above = false;
-                let plain = object_of(session, &text, &Names::default())?;
-                if !chosen.has(&plain.name) {
-                    pass(&mut reader, &input)?;
+                let mut records = Records::of(&mut reader, &input);
+                let mut wanted = match object_of(session, &text, &Names::default()) {
+                    Ok(wanted) => wanted,
+                    Err(refusal) => {
+                        worst = worst.max(passed_over(session, &mut records, refusal)?);
+                        continue;
+                    }
+                };
+                if !chosen.has(&wanted.name) {
+                    records.pass()?;
                     continue;
                 }
-                let mut wanted = plain;
                 names.apply(&mut wanted);
                 let name = wanted.name.clone();
-                match one(session, &mut reader, &input, wanted, replaces) {
-                    Ok(records) => {
+                match one(session, &mut records, wanted, replaces) {
+                    Ok(restored) => {
                         wanted_above = true;
-                        (objects, count) = (objects + 1, count + records);
-                        session.say("IDC0005I", format!("{name} RESTORED: {records} RECORDS"));
+                        (objects, count) = (objects + 1, count + restored);
+                        session.say("IDC0005I", format!("{name} RESTORED: {restored} RECORDS"));
                     }
-                    Err(Refused::Object(refusal)) => {
-                        worst = worst.max(session.refuse(&refusal.with(ERROR)));
+                    Err(refusal) => {
+                        worst = worst.max(passed_over(session, &mut records, refusal)?);
                         session.say("IDC0551I", format!("ENTRY {name} NOT RESTORED"));
-                        pass(&mut reader, &input)?;
                     }
-                    Err(Refused::Copy(refusal)) => return Err(refusal),
                 }
             }
             Frame::Above(text) if wanted_above => {
@@ -144,43 +147,48 @@ impl Chosen {
     }
 }
 
-/// Why an object was not restored.
-enum Refused {
-    /// It is passed over, the copy is at its begin.
-    Object(Refusal),
-    /// The copy cannot be read on.
-    Copy(Refusal),
+/// Tells why an object is not restored, and passes over its records; answers the condition code.
+/// Nothing is passed over where the copy cannot be read on, or the system has failed.
+fn passed_over<S: Store>(
+    session: &mut Session<'_, S>,
+    records: &mut Records<'_>,
+    refusal: Refusal,
+) -> Result<u32, Refusal> {
+    if records.is_broken || refusal.code == TERMINATE {
+        return Err(refusal);
+    }
+    let code = session.refuse(&refusal.with(ERROR));
+    records.pass()?;
+    Ok(code)
 }
 
 fn one<S: Store>(
     session: &mut Session<'_, S>,
-    reader: &mut FileReader,
-    input: &Located,
+    records: &mut Records<'_>,
     mut wanted: Wanted,
     replaces: bool,
-) -> Result<u64, Refused> {
+) -> Result<u64, Refusal> {
     let name = wanted.name.clone();
-    let there = session.catalog.get(&name).map_err(|error| Refused::Object(error.into()))?;
-    let Some(there) = there else {
-        return cluster(session, reader, input, wanted, Into::New).map_err(Refused::Copy);
+    let Some(there) = session.catalog.get(&name)? else {
+        return cluster(session, records, wanted, Into::New);
     };
     if !replaces || there.kind() != Kind::Cluster {
         let text =
             format!("DUPLICATE DATA SET NAME: {name} is in the catalog; REPLACE restores it");
-        return Err(Refused::Object(Refusal::severe("IDC3013I", text)));
+        return Err(Refusal::severe("IDC3013I", text));
     }
-    let aside = aside(session, &name).map_err(Refused::Object)?;
+    let aside = aside(session, &name)?;
     wanted.name = aside.clone();
     if let vsam::Definition::Cluster(cluster) = &mut wanted.definition {
         (cluster.data_name, cluster.index_name) = (None, None);
     }
-    let count = cluster(session, reader, input, wanted, Into::New).map_err(Refused::Copy)?;
+    let count = cluster(session, records, wanted, Into::New)?;
     let purge = DeleteOptions { purge: true, ..DeleteOptions::default() };
     let replaced = session.catalog.delete(&name, purge).map_err(Refusal::from);
     let replaced = replaced.and_then(|_| Ok(session.catalog.rename(&aside, &name)?));
     replaced.map_err(|refusal| {
         let text = format!("{}; the restored records are in {aside}", refusal.text);
-        Refused::Copy(Refusal { text, ..refusal })
+        Refusal { text, ..refusal }
     })?;
     Ok(count)
 }
@@ -195,15 +203,4 @@ fn aside<S: Store>(session: &Session<'_, S>, name: &DataSetName) -> Result<DataS
         }
     }
     Err(Refusal::severe("IDC3013I", format!("no name is free beside {name}")))
-}
-
-/// Passes over the records of a cluster.
-fn pass(reader: &mut FileReader, input: &Located) -> Result<(), Refusal> {
-    let mut data = Vec::new();
-    while let Some(next) = frame(reader, input, &mut data)? {
-        if matches!(next, Frame::End(_)) {
-            break;
-        }
-    }
-    Ok(())
 }

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use store::Store;
 use vsam::{
-    AlternateIndexAttributes, ClusterAttributes, DataSetName, Definition, FreeSpace,
+    AlternateIndexAttributes, ClusterAttributes, DataSetName, Defined, Definition, FreeSpace,
     GenerationGroupAttributes, KeyField, NonVsamAttributes, Organization, PathAttributes, Remarks,
     Share, ShareOptions, Space, SpaceUnit,
 };
@@ -46,10 +46,17 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         return Ok(0);
     }
     let wanted = wanted_of(session, command)?;
+    for list in [command.kind.unwrap_or_default(), "DATA", "INDEX"] {
+        command.parameters.sub(list).map_or(Ok(()), check_remarks)?;
+    }
     let defined =
         session.catalog.define(&wanted.name, wanted.definition, wanted.catalog.as_ref())?;
-    let entry = &defined.entry;
-    session.note_defined(entry);
+    session.note_defined(&defined.entry);
+    Ok(tell_rolled_off(session, &defined))
+}
+
+/// Says which generations have left their group; answers the condition code.
+pub(crate) fn tell_rolled_off<S: Store>(session: &mut Session<'_, S>, defined: &Defined) -> u32 {
     let mut worst = 0;
     for gone in &defined.rolled_off {
         session.say("IDC0550I", format!("ENTRY {} HAS LEFT ITS GROUP", gone.name));
@@ -59,7 +66,20 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
             worst = session.refuse(&refusal);
         }
     }
-    Ok(worst)
+    worst
+}
+
+/// Refuses an owner and volumes whose names are too long for the catalogs of other systems.
+pub(crate) fn check_remarks(list: &Parameters) -> Result<(), Refusal> {
+    let limits = [("OWNER", 8), ("VOLUMES", 6), ("ADDVOLUMES", 6)];
+    for (name, most) in limits {
+        let long = |value: &&Value| value.name().chars().count() > most;
+        if let Some(value) = list.values(name).iter().find(long) {
+            let text = format!("{name}: {} has more than {most} characters", value.name());
+            return Err(Fault::new("IDC3203I", value.place, text).into());
+        }
+    }
+    Ok(())
 }
 
 /// What a command wants defined.

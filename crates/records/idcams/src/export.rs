@@ -4,19 +4,20 @@
 //! PERMANENT, which EXPORT is without TEMPORARY, deletes the object when the copy is durable.
 //!
 //! Invariants:
-//! 1. Nothing is deleted before the copy is durable.
-//! 2. The records are those of one moment, whoever changes them meanwhile; nobody is held up for
-//!    longer than it takes to read a few.
+//! 1. Nothing is deleted before the copy is durable, and nobody has the object open from before its
+//!    first record is copied until it is gone: no change is in neither.
+//! 2. The records of what stays are those of one moment, whoever changes them meanwhile; nobody is
+//!    held up for longer than it takes to read a few.
 
 use std::io::{self, BufWriter};
 
 use store::Store;
-use vsam::{DataSetName, DeleteOptions, Entry, Feedback, Frozen, Kind};
+use vsam::{Claimed, DataSetName, DeleteOptions, Entry, Feedback, Frozen, Kind};
 
 use crate::delete::tell;
 use crate::fault::Fault;
 use crate::generate::statement_of;
-use crate::load::each;
+use crate::load::{Each, each};
 use crate::locate::Located;
 use crate::machine::Output;
 use crate::names::{catalog_of, entry_in, resolved, shown_moment};
@@ -46,21 +47,79 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let entry = entry_in(&session.catalog, catalog_of(parameters)?.as_ref(), &name)?;
     let cluster = sphere_of(&entry)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
+    let records = match parameters.has("TEMPORARY") {
+        true => Origin::that_stays(session, std::slice::from_ref(cluster))?,
+        false => {
+            let purge = parameters.has("PURGE");
+            let options = DeleteOptions { purge, ..DeleteOptions::default() };
+            let catalog = session.catalog.within(cluster.catalog.as_ref())?;
+            Origin::Claimed(catalog.claim(&cluster.name, options)?)
+        }
+    };
+    // Its indexes and paths are those of now.
+    let cluster = match &records {
+        Origin::Claimed(claimed) => claimed.entries().first().unwrap_or(cluster),
+        Origin::Open | Origin::Frozen(_) => cluster,
+    };
     let (mut writer, now_us) = create(session, &output, std::slice::from_ref(cluster))?;
-    let frozen = frozen(session, std::slice::from_ref(cluster))?;
-    let count = object(session, &mut writer, cluster, frozen.as_ref())?;
+    let count = object(session, &mut writer, cluster, &records)?;
     finish(writer, &output)?;
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
     let moment = shown_moment(now_us);
     session.say("IDC0594I", format!("PORTABLE DATA SET CREATED SUCCESSFULLY ON {moment}"));
-    if parameters.has("TEMPORARY") {
-        return Ok(0);
-    }
-    let options = DeleteOptions { purge: parameters.has("PURGE"), ..DeleteOptions::default() };
-    for gone in session.catalog.delete(&cluster.name, options)? {
-        tell(session, &gone);
+    if let Origin::Claimed(claimed) = records {
+        for gone in claimed.delete()? {
+            tell(session, &gone);
+        }
     }
     Ok(0)
+}
+
+/// Where the records of a copy come from.
+pub(crate) enum Origin<S: Store> {
+    /// Clusters that nobody else can be at work on.
+    Open,
+    /// Clusters at one moment, where somebody may be.
+    Frozen(Frozen<S>),
+    /// A cluster that is deleted when it is copied.
+    Claimed(Claimed<S>),
+}
+
+impl<S: Store> Origin<S> {
+    /// Of clusters that stay.
+    pub(crate) fn that_stays(
+        session: &Session<'_, S>,
+        clusters: &[Entry],
+    ) -> Result<Origin<S>, Refusal> {
+        if session.machine.is_alone() {
+            return Ok(Origin::Open);
+        }
+        let names: Vec<DataSetName> = clusters.iter().map(|entry| entry.name.clone()).collect();
+        Ok(Origin::Frozen(session.catalog.freeze(&names)?))
+    }
+
+    /// Gives every record of a cluster in its order; answers how many there were.
+    fn each(
+        &self,
+        session: &mut Session<'_, S>,
+        name: &DataSetName,
+        take: Each<'_>,
+    ) -> Result<u64, Refusal> {
+        let (machine, mut count) = (&mut *session.machine, 0_u64);
+        let mut reported = |record: &[u8], feedback: &Feedback| {
+            count += 1;
+            if count.is_multiple_of(PROGRESS_RECORDS) {
+                let reported = machine.progress(name.as_str(), count);
+                reported.map_err(|error| Refusal::of_end(&error))?;
+            }
+            take(record, feedback)
+        };
+        match self {
+            Origin::Open => each(session, name, take),
+            Origin::Frozen(frozen) => frozen.each(name, &mut reported),
+            Origin::Claimed(claimed) => claimed.each(&mut reported),
+        }
+    }
 }
 
 /// The cluster that is copied.
@@ -99,24 +158,12 @@ pub(crate) fn finish(writer: FileWriter, located: &Located) -> Result<(), Refusa
     ended.map_err(|error| Refusal::of_file(located.name(), &error))
 }
 
-/// The records of clusters at one moment, where somebody may be at work on them.
-pub(crate) fn frozen<S: Store>(
-    session: &Session<'_, S>,
-    clusters: &[Entry],
-) -> Result<Option<Frozen<S>>, Refusal> {
-    if session.machine.is_alone() {
-        return Ok(None);
-    }
-    let names: Vec<DataSetName> = clusters.iter().map(|entry| entry.name.clone()).collect();
-    Ok(Some(session.catalog.freeze(&names)?))
-}
-
 /// Copies a cluster with what stands over it; answers how many records there were.
 pub(crate) fn object<S: Store>(
     session: &mut Session<'_, S>,
     writer: &mut FileWriter,
     entry: &Entry,
-    frozen: Option<&Frozen<S>>,
+    records: &Origin<S>,
 ) -> Result<u64, Refusal> {
     let failed = |error: io::Error| {
         Refusal::severe("IDC3302I", format!("ACTION ERROR ON THE COPY: {error}"))
@@ -124,23 +171,9 @@ pub(crate) fn object<S: Store>(
     let Some(cluster) = entry.cluster() else { return Ok(0) };
     let statement = statement_of(&entry.name, &entry.definition).unwrap_or_default();
     writer.cluster(&statement, cluster.record_map.as_deref()).map_err(failed)?;
-    let mut take = |record: &[u8], feedback: &Feedback| {
+    records.each(session, &entry.name, &mut |record, feedback| {
         writer.record(feedback.number.map(|number| number.0), record).map_err(failed)
-    };
-    match frozen {
-        None => each(session, &entry.name, &mut take)?,
-        Some(frozen) => {
-            let (machine, mut count) = (&mut *session.machine, 0_u64);
-            frozen.each(&entry.name, &mut |record, feedback| {
-                count += 1;
-                if count.is_multiple_of(PROGRESS_RECORDS) {
-                    let reported = machine.progress(entry.name.as_str(), count);
-                    reported.map_err(|error| Refusal::of_end(&error))?;
-                }
-                take(record, feedback)
-            })?
-        }
-    };
+    })?;
     let count = writer.end_records().map_err(failed)?;
     for above in above(session, entry)? {
         if let Some(statement) = statement_of(&above.name, &above.definition) {

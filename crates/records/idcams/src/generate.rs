@@ -3,6 +3,9 @@
 //! Invariants:
 //! 1. Read and executed, the statement defines what it was made of; only the record description is
 //!    kept apart, for it is a text of its own.
+//! 2. Records of a relative cluster are of any length where their average is below the maximum. So
+//!    is what is written, whatever the average was altered to; records of at most one byte have
+//!    that one length in either kind.
 
 use std::fmt::Write as _;
 
@@ -11,7 +14,7 @@ use vsam::{
     Remarks, ShareOptions, SpaceUnit,
 };
 
-/// The statement, in lines of at most 72 columns; `None` for what has none.
+/// The statement, to be read without margins; `None` for what has none.
 pub(crate) fn statement_of(name: &DataSetName, definition: &Definition) -> Option<String> {
     let mut words = Words::default();
     match definition {
@@ -85,7 +88,13 @@ fn of_cluster(words: &mut Words, cluster: &ClusterAttributes) {
         words.add(&format!("KEYS({} {})", key.bytes, key.offset));
     }
     if cluster.organization != Organization::Linear {
-        let (average, most) = (cluster.average_bytes, cluster.record_bytes_max);
+        let most = cluster.record_bytes_max;
+        let average = match cluster.organization {
+            Organization::VariableRelative => {
+                cluster.average_bytes.min(most.saturating_sub(1)).max(1)
+            }
+            _ => cluster.average_bytes,
+        };
         words.add(&format!("RECORDSIZE({average} {most})"));
     }
     intervals(words, cluster.interval_bytes, cluster.free_space, cluster.share);

@@ -15,7 +15,7 @@ use store::Store;
 use vsam::{DataSetName, Definition, DeleteOptions, RecordNumber};
 
 use crate::define::{Wanted, wanted_of};
-use crate::lexis::lines_of;
+use crate::lexis::lines_without_margins;
 use crate::load::load;
 use crate::locate::Located;
 use crate::names::{name_of, shown_moment};
@@ -44,7 +44,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         match frame {
             Frame::Cluster(text) => {
                 let wanted = object_of(session, &text, &names)?;
-                count += cluster(session, &mut reader, &input, wanted, into)?;
+                count += cluster(session, &mut Records::of(&mut reader, &input), wanted, into)?;
             }
             Frame::Above(text) => worst = worst.max(above(session, &text, &names)),
             _ => return Err(out_of_place(&input)),
@@ -170,7 +170,7 @@ pub(crate) fn object_of<S: Store>(
     text: &str,
     names: &Names,
 ) -> Result<Wanted, Refusal> {
-    let lines = lines_of(text);
+    let lines = lines_without_margins(text);
     let [line] = lines.as_slice() else {
         return Err(Refusal::severe("IDC3302I", "a definition in the copy is no statement"));
     };
@@ -192,21 +192,83 @@ pub(crate) enum Into {
     Empty,
 }
 
-/// Reads a cluster: everything up to its `End`. Answers how many records there were.
+/// The records of a cluster in a copy, up to its `End`.
+pub(crate) struct Records<'r> {
+    reader: &'r mut FileReader,
+    located: &'r Located,
+    /// A frame that was read in advance, and what it has.
+    first: Option<Frame>,
+    data: Vec<u8>,
+    is_over: bool,
+    /// The copy cannot be read on.
+    pub(crate) is_broken: bool,
+}
+
+impl<'r> Records<'r> {
+    /// Those behind the frame that was read last.
+    pub(crate) fn of(reader: &'r mut FileReader, located: &'r Located) -> Records<'r> {
+        let (first, data) = (None, Vec::new());
+        Records { reader, located, first, data, is_over: false, is_broken: false }
+    }
+
+    /// The record map, which stands in front of the records, if there is one.
+    fn map(&mut self) -> Result<Option<String>, Refusal> {
+        match self.take()? {
+            Some(Frame::Map(text)) => Ok(Some(text)),
+            other => {
+                self.first = other;
+                Ok(None)
+            }
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<Frame>, Refusal> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        let read = frame(self.reader, self.located, &mut self.data);
+        self.is_broken |= read.is_err();
+        read
+    }
+
+    /// The next record's number, if it has one; `None` behind the last.
+    fn next(&mut self, record: &mut Vec<u8>) -> Result<Option<Option<RecordNumber>>, Refusal> {
+        match self.take()? {
+            Some(Frame::Record(number)) => {
+                std::mem::swap(record, &mut self.data);
+                Ok(Some(number.map(RecordNumber)))
+            }
+            Some(Frame::End(_)) => {
+                self.is_over = true;
+                Ok(None)
+            }
+            _ => {
+                self.is_broken = true;
+                Err(out_of_place(self.located))
+            }
+        }
+    }
+
+    /// Passes over those that were not read.
+    pub(crate) fn pass(&mut self) -> Result<(), Refusal> {
+        while !self.is_over {
+            self.is_over = matches!(self.take()?, None | Some(Frame::End(_)));
+        }
+        Ok(())
+    }
+}
+
+/// Reads a cluster with its records. Answers how many there were.
 pub(crate) fn cluster<S: Store>(
     session: &mut Session<'_, S>,
-    reader: &mut FileReader,
-    located: &Located,
+    records: &mut Records<'_>,
     mut wanted: Wanted,
     into: Into,
 ) -> Result<u64, Refusal> {
-    let mut data = Vec::new();
-    let mut first = frame(reader, located, &mut data)?;
-    if let Some(Frame::Map(text)) = &first {
-        if let Definition::Cluster(cluster) = &mut wanted.definition {
-            cluster.record_map = Some(text.clone());
-        }
-        first = frame(reader, located, &mut data)?;
+    if let Some(text) = records.map()?
+        && let Definition::Cluster(cluster) = &mut wanted.definition
+    {
+        cluster.record_map = Some(text);
     }
     let name = wanted.name.clone();
     let there = session.catalog.get(&name)?;
@@ -225,21 +287,7 @@ pub(crate) fn cluster<S: Store>(
             true
         }
     };
-    let mut next = |record: &mut Vec<u8>| {
-        let now = match first.take() {
-            Some(frame) => {
-                std::mem::swap(record, &mut data);
-                Some(frame)
-            }
-            None => frame(reader, located, record)?,
-        };
-        match now {
-            Some(Frame::Record(number)) => Ok(Some(number.map(RecordNumber))),
-            Some(Frame::End(_)) => Ok(None),
-            _ => Err(out_of_place(located)),
-        }
-    };
-    let loaded = load(session, &name, &mut next);
+    let loaded = load(session, &name, &mut |record| records.next(record));
     if loaded.is_err() && made {
         // What could not be read whole does not stay; the first error counts.
         let _ = session.catalog.delete(&name, purge());

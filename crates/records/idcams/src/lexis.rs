@@ -115,7 +115,16 @@ pub(crate) struct Line {
 /// Reads all of it.
 #[must_use]
 pub(crate) fn lines_of(text: &str) -> Vec<Line> {
-    let mut lexer = Lexer::default();
+    read(text, Lexer::default())
+}
+
+/// Reads all columns of statements that nobody has punched.
+#[must_use]
+pub(crate) fn lines_without_margins(text: &str) -> Vec<Line> {
+    read(text, Lexer { margins: (1, usize::MAX), ..Lexer::default() })
+}
+
+fn read(text: &str, mut lexer: Lexer) -> Vec<Line> {
     let mut number = 0_u32;
     for line in text.lines() {
         number = number.saturating_add(1);

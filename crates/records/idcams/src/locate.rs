@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use store::Store;
-use vsam::{Catalog, ClusterAttributes, DataSetName, Definition, Entry};
+use vsam::{Catalog, ClusterAttributes, DataSetName, Definition, Entry, Organization};
 
 use crate::fault::Place;
 use crate::form::Form;
@@ -57,7 +57,8 @@ impl Located {
 /// The form that fits the records of a cluster.
 pub(crate) fn usual_form(cluster: Option<&ClusterAttributes>) -> Option<Form> {
     let cluster = cluster?;
-    Some(match cluster.average_bytes == cluster.record_bytes_max {
+    let has_slots = cluster.organization == Organization::VariableRelative;
+    Some(match cluster.average_bytes == cluster.record_bytes_max && !has_slots {
         true => Form::Fixed(cluster.record_bytes_max),
         false => Form::Variable,
     })

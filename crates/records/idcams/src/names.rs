@@ -1,5 +1,6 @@
 //! Names of data sets in statements: masks, generations, catalogs, days.
 
+use base::calendar::Date;
 use store::Store;
 use vsam::{Catalog, DataSetName, Entry, Filter};
 
@@ -109,22 +110,13 @@ pub(crate) fn expiry_of(parameters: &Parameters, now_us: u64) -> Result<Option<u
 }
 
 const DAY_US: u64 = 86_400_000_000;
+/// The last day that `yyyyddd` has room for.
+const LAST_DATE: Date = Date { year: 9999, month: 12, day: 31 };
 
 /// The day of a moment, `yyyyddd`, UTC.
 pub(crate) fn day_of(us: u64) -> u32 {
-    let mut day = us / DAY_US;
-    let mut year = 1970_u64;
-    loop {
-        let leap =
-            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-        let days = if leap { 366 } else { 365 };
-        if day < days || year >= 9999 {
-            let day = day.min(days - 1) + 1;
-            return u32::try_from(year * 1000 + day).unwrap_or(u32::MAX);
-        }
-        day -= days;
-        year += 1;
-    }
+    let date = Date::of_second(us / 1_000_000).min(LAST_DATE);
+    u32::try_from(date.year * 1000 + date.day_of_year()).unwrap_or(u32::MAX)
 }
 
 /// A day as LISTCAT shows it.

@@ -95,7 +95,7 @@ impl From<StoreError> for Refusal {
 
 impl From<CatalogError> for Refusal {
     fn from(error: CatalogError) -> Refusal {
-        let coded = |error: &CatalogError| format!("{error} ({})", error.code());
+        let coded = |error: &CatalogError| error.with_code();
         match &error {
             CatalogError::NotFound(name) => {
                 Refusal::severe("IDC3012I", format!("ENTRY {name} NOT FOUND"))

@@ -4,11 +4,14 @@
 //! and paths. REPLACE: copies that are there are deleted before the new ones are made.
 //!
 //! Invariants:
-//! 1. All new names are known to be free, or to be replaced, before anything is deleted or copied.
+//! 1. All new names, of indexes, paths and components, too, are known to be free or to leave before
+//!    anything is deleted or copied, and nobody has open what leaves.
 //! 2. All copies are there, or none; `vsam` sees to that.
 
+use std::collections::BTreeSet;
+
 use store::Store;
-use vsam::{DataSetName, DeleteOptions, Kind, Synonyms};
+use vsam::{Claimed, DataSetName, DeleteOptions, Entry, Kind, Synonyms};
 
 use crate::backup::clusters_of;
 use crate::import::Names;
@@ -20,7 +23,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     let parameters = &command.parameters;
     let sources = clusters_of(session, parameters.values("SOURCE"), parameters)?;
     let names = Names::of(parameters)?;
-    let mut replaced: Vec<DataSetName> = Vec::new();
+    let mut replaced: Vec<Claimed<S>> = Vec::new();
     for entry in &sources {
         let Some(new) = names.new_name(&entry.name) else {
             let text = format!("{} has no new name: SYNONYM has no such level", entry.name);
@@ -31,14 +34,24 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         if !parameters.has("REPLACE") || there.kind() != Kind::Cluster || is_source {
             return Err(Refusal::severe("IDC3013I", format!("DUPLICATE DATA SET NAME: {new}")));
         }
-        replaced.push(new);
-    }
-    for name in &replaced {
         let purge = DeleteOptions { purge: true, ..DeleteOptions::default() };
-        session.catalog.delete(name, purge)?;
+        replaced.push(session.catalog.claim(&new, purge)?);
     }
     let clusters: Vec<DataSetName> = sources.into_iter().map(|entry| entry.name).collect();
     let synonyms = Synonyms(names.levels());
+    let leaving = replaced.iter().flat_map(Claimed::entries).flat_map(Entry::names);
+    let leaving: BTreeSet<DataSetName> = leaving.collect();
+    let mut new = BTreeSet::new();
+    for name in session.catalog.snap_names(&clusters, &synonyms)? {
+        let is_free = leaving.contains(&name) || !session.catalog.is_taken(&name)?;
+        if !is_free || !new.insert(name.clone()) {
+            let text = format!("DUPLICATE DATA SET NAME: {name}; nothing was replaced or copied");
+            return Err(Refusal::severe("IDC3013I", text));
+        }
+    }
+    for claimed in replaced {
+        claimed.delete()?;
+    }
     let mut count = 0;
     for copy in session.catalog.snap(&clusters, &synonyms, None)? {
         let (from, to, records) = (&copy.from, &copy.to, copy.records);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | is empty, or REUSE empties it | loaded: keys ascend, arrivals stay in their order |
 //! | has keys | inserted by them |
-//! | has numbers | inserted by the number that they had in a relative input; otherwise appended |
+//! | has numbers | inserted by the number that they had in a relative input; otherwise behind the highest |
 //! | has addresses | appended |
 //!
 //! Invariants:
@@ -95,6 +95,7 @@ impl<S: Store> Target<S> {
                 let mode = match organization {
                     _ if loads => OpenMode::Output,
                     Organization::EntrySequenced | Organization::Linear => OpenMode::Extend,
+                    relative if relative.is_relative() && !how.keeps_numbers => OpenMode::Extend,
                     _ => OpenMode::InputOutput,
                 };
                 is_bulk = (how.bulk || speed)

@@ -2,7 +2,7 @@
 //!
 //! | request | unit of work |
 //! |---|---|
-//! | after BEGIN, up to COMMIT or BACKOUT | the program's |
+//! | after BEGIN, up to COMMIT or BACKOUT | the program's; OPEN and DELETE FILE only empty there what it has changed |
 //! | RECEIVED; MARK | its own; the program's, which has to be begun |
 //! | others | their own ([`file_handler::own_units`]) |
 //!
@@ -179,9 +179,13 @@ impl<S: Store> Session<S> {
                 return Ok(());
             }
         };
-        let served = self.apart.serve(Nature::Opens(holder), request, out);
+        let own = match &mut self.own {
+            Own::Open(unit) => Some(unit),
+            Own::None | Own::Failed => None,
+        };
+        let served = self.apart.opens(holder, request, out, own);
         self.rewritten = rewritten;
-        served
+        self.doomed_by(served)
     }
 
     /// The request with names of the catalog; `None` if it has none, `false` for other systems'.
@@ -219,7 +223,13 @@ impl<S: Store> Session<S> {
             return Err(StoreError::Unsupported("a unit of work that was backed out"));
         };
         let served = self.apart.clusters().serve(unit, request, out);
+        self.doomed_by(served)
+    }
+
+    /// What fails in the program's unit of work ends that.
+    fn doomed_by(&mut self, served: Result<(), StoreError>) -> Result<(), StoreError> {
         if served.is_err()
+            && matches!(self.own, Own::Open(_))
             && let Own::Open(unit) = std::mem::replace(&mut self.own, Own::Failed)
         {
             unit.backout()?;

@@ -34,3 +34,21 @@ pub fn received(source: &[u8; 16]) -> Vec<u8> {
 pub fn mark(source: &[u8; 16], number: u64) -> Vec<u8> {
     [&[MARK], &source[..], &number.to_le_bytes()].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use file_handler::request_kind::nature;
+    use file_handler::wire::Request;
+
+    use super::*;
+
+    #[test]
+    fn no_request_of_a_file_begins_like_one_of_the_connection() {
+        for code in [BEGIN, COMMIT, BACKOUT, RECEIVED, MARK] {
+            let long = [[code].as_slice(), &[0; 64]].concat();
+            for bytes in [&[code][..], &long] {
+                assert_eq!((nature(bytes), Request::read(bytes)), (None, None), "{code}");
+            }
+        }
+    }
+}

@@ -240,11 +240,7 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match std::str::from_utf8(self.0) {
             Ok(text) if !text.chars().any(char::is_control) => write!(f, "{text:?}"),
-            _ => {
-                f.write_str("X'")?;
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
-                f.write_str("'")
-            }
+            _ => write!(f, "X'{}'", base::hex::upper(self.0)),
         }
     }
 }

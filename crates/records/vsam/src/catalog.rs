@@ -118,6 +118,18 @@ impl<S: Store> Catalog<S> {
         })
     }
 
+    /// Whether anything stands under a name where it is looked for: an alias that leads nowhere,
+    /// and what is being made, too.
+    ///
+    /// # Errors
+    /// As [`get`](Catalog::get).
+    pub fn is_taken(&self, name: &DataSetName) -> Result<bool, CatalogError> {
+        self.look(|rows| {
+            let (_, number) = self.scope_of(rows, name)?;
+            Ok(rows.get(number, name)?.is_some())
+        })
+    }
+
     /// All entries that a filter stands for, in one catalog or in all, without components, ordered
     /// by name.
     ///

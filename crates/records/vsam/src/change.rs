@@ -1,15 +1,19 @@
 //! DELETE and ALTER: what is taken out of the catalog, and what is changed in it.
 
+use base::calendar::Date;
 use store::{Store, StoreError};
 
 use crate::attributes::ClusterAttributes;
 use crate::catalog::{Catalog, wrong_kind};
+use crate::define::Defined;
 use crate::entry::{Definition, Entry, Kind, ObjectNumber, State, catalog_prefix};
 use crate::error::CatalogError;
+use crate::generations::past_limit;
 use crate::name::DataSetName;
 use crate::pending;
 use crate::redirect;
 use crate::rows::Rows;
+use crate::share::Ticket;
 
 /// What DELETE is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +22,51 @@ pub struct DeleteOptions {
     pub purge: bool,
     /// `FORCE`: a catalog or a group with all its entries.
     pub force: bool,
+}
+
+/// An object that is to be deleted, with all that stands over it. While this is there, nobody
+/// opens it.
+pub struct Claimed<S: Store> {
+    pub(crate) catalog: Catalog<S>,
+    /// The number of the catalog that has it.
+    within: ObjectNumber,
+    /// The object first.
+    pub(crate) all: Vec<Entry>,
+    _alone: Option<Ticket>,
+}
+
+impl<S: Store> Claimed<S> {
+    /// The object, and what stands over it.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.all
+    }
+
+    /// Deletes it: marks what is to go, drops its sets, and removes the entries. Answers those.
+    ///
+    /// # Errors
+    /// If a unit of work has changed it and has not ended, or the store fails.
+    pub fn delete(self) -> Result<Vec<Entry>, CatalogError> {
+        let Claimed { catalog, within, all, _alone } = self;
+        let Some(first) = all.first() else { return Ok(all) };
+        // Paths may have been defined since.
+        let all = catalog.look(|rows| over(rows, within, first))?;
+        catalog.mark(within, &all, |_| State::Deleting)?;
+        for (at, gone) in all.iter().enumerate() {
+            match pending::drop_data(&catalog.shared.store, gone.data.as_ref()) {
+                Ok(()) => {}
+                // A unit of work has changed it and is not committed. The first set decides.
+                Err(StoreError::SetInUse(_)) if at == 0 => {
+                    catalog.mark(within, &all, |was| was.state)?;
+                    return Err(CatalogError::InUse(gone.name.clone()));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        catalog.change(|rows| all.iter().try_for_each(|gone| rows.remove(within, gone)))?;
+        all.iter().for_each(|gone| catalog.shared.registry.forget(gone.number));
+        Ok(all)
+    }
 }
 
 impl<S: Store> Catalog<S> {
@@ -38,7 +87,7 @@ impl<S: Store> Catalog<S> {
         match entry.kind() {
             Kind::Component => Err(wrong_kind(&entry, "components go with their cluster")),
             Kind::Cluster | Kind::AlternateIndex | Kind::Path => {
-                self.delete_sphere(catalog, &entry, options)
+                self.claim_sphere(catalog, &entry, options)?.delete()
             }
             Kind::GenerationGroup => self.delete_group(catalog, &entry, options),
             Kind::UserCatalog => self.delete_catalog(&entry, options),
@@ -64,36 +113,40 @@ impl<S: Store> Catalog<S> {
         }
     }
 
-    /// Marks what is to go, drops its sets, and removes the entries.
-    fn delete_sphere(
+    /// Has a cluster, an index or a path alone that is to be deleted, with all that stands over it.
+    ///
+    /// # Errors
+    /// If it is not there, is open, or has to be kept.
+    pub fn claim(
         &self,
-        catalog: ObjectNumber,
+        name: &DataSetName,
+        options: DeleteOptions,
+    ) -> Result<Claimed<S>, CatalogError> {
+        let found = self.look(|rows| self.find_itself(rows, name))?;
+        let (catalog, entry) = found.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
+        match entry.kind() {
+            Kind::Cluster | Kind::AlternateIndex | Kind::Path => {
+                self.claim_sphere(catalog, &entry, options)
+            }
+            _ => Err(wrong_kind(&entry, "nobody opens it")),
+        }
+    }
+
+    fn claim_sphere(
+        &self,
+        within: ObjectNumber,
         entry: &Entry,
         options: DeleteOptions,
-    ) -> Result<Vec<Entry>, CatalogError> {
+    ) -> Result<Claimed<S>, CatalogError> {
         let _alone = self.alone(entry)?;
-        let all = self.look(|rows| over(rows, catalog, entry))?;
+        let all = self.look(|rows| over(rows, within, entry))?;
         if let Some(redirected) = all.iter().find(|entry| entry.redirection.is_some()) {
             return Err(CatalogError::Redirected(redirected.name.clone()));
         }
         for other in &all {
             self.check_expiry(other, options)?;
         }
-        self.mark(catalog, &all, |_| State::Deleting)?;
-        for (at, gone) in all.iter().enumerate() {
-            match pending::drop_data(&self.shared.store, gone.data.as_ref()) {
-                Ok(()) => {}
-                // A unit of work has changed it and is not committed. The first set decides.
-                Err(StoreError::SetInUse(_)) if at == 0 => {
-                    self.mark(catalog, &all, |was| was.state)?;
-                    return Err(CatalogError::InUse(gone.name.clone()));
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        self.change(|rows| all.iter().try_for_each(|gone| rows.remove(catalog, gone)))?;
-        all.iter().for_each(|gone| self.shared.registry.forget(gone.number));
-        Ok(all)
+        Ok(Claimed { catalog: self.clone(), within, all, _alone })
     }
 
     fn mark(
@@ -167,15 +220,16 @@ impl<S: Store> Catalog<S> {
 
     /// Changes attributes (ALTER). The organization of a cluster and what an object stands over
     /// stay; keys and longest records change only while there are no records, and the key of an
-    /// alternate index and whether it is unique only while it has no entries.
+    /// alternate index and whether it is unique only while it has no entries. The oldest
+    /// generations leave a group whose limit is lower then.
     ///
     /// # Errors
-    /// If a rule is broken, or the object is open.
+    /// If a rule is broken, or the object, or a generation that is to leave, is open.
     pub fn alter(
         &self,
         name: &DataSetName,
         change: &mut dyn FnMut(&mut Definition),
-    ) -> Result<Entry, CatalogError> {
+    ) -> Result<Defined, CatalogError> {
         let entry = self.known(name)?;
         let _alone = self.alone(&entry)?;
         let mut altered = entry.clone();
@@ -206,15 +260,24 @@ impl<S: Store> Catalog<S> {
             Definition::GenerationGroup(attributes) => attributes.settle().map_err(wrong)?,
             _ => {}
         }
-        self.change(|rows| {
+        let scope = self.look(|rows| self.scope_of(rows, &entry.name))?;
+        let leaving = past_limit(&altered.definition, &mut entry.related.clone());
+        let held = self.hold(&leaving, scope.1)?;
+        let (altered, rolled) = self.change(|rows| {
             let (catalog, now) =
                 self.find(rows, name)?.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
             // The names of components may change with it.
             rows.remove_names(catalog, &now)?;
-            let altered = Entry { related: now.related, ..altered.clone() };
+            let mut altered = Entry { related: now.related, ..altered.clone() };
+            let leave = past_limit(&altered.definition, &mut altered.related);
             rows.add_whole(catalog, &altered)?;
-            Ok(altered)
-        })
+            let scratch = match &altered.definition {
+                Definition::GenerationGroup(group) => Some(group.scratch),
+                _ => None,
+            };
+            Ok((altered, scratch.map(|scratch| (leave, scratch))))
+        })?;
+        self.roll_off(altered, scope.1, rolled, &held)
     }
 
     /// Gives an object another name (ALTER NEWNAME). What stands over it follows; its set in the
@@ -346,23 +409,8 @@ fn attribute_error(entry: &Entry, operand: &'static str, what: &'static str) -> 
 
 /// The day of a moment, as `yyyyddd`, in UTC.
 fn day_of(utc_us: u64) -> u32 {
-    let days = i64::try_from(utc_us / 86_400_000_000).unwrap_or(0);
-    // Years of 365.2425 days, counted from a March so that leap days end them.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let march_year = year + era * 400;
-    // Day 306 of a year from March on is the 1st of January of the next.
-    let (year, day) = match of_year >= 306 {
-        true => (march_year + 1, of_year - 306 + 1),
-        false => {
-            let leap = march_year % 4 == 0 && (march_year % 100 != 0 || march_year % 400 == 0);
-            (march_year, of_year + 60 + i64::from(leap))
-        }
-    };
-    u32::try_from(year * 1000 + day).unwrap_or(u32::MAX)
+    let date = Date::of_second(utc_us / 1_000_000);
+    u32::try_from(date.year * 1000 + date.day_of_year()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

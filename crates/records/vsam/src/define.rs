@@ -15,7 +15,7 @@ use crate::rows::Rows;
 use crate::share::Ticket;
 
 /// Those that have the generations that leave a group, for nobody to open them meanwhile.
-type Held = BTreeMap<DataSetName, Option<Ticket>>;
+pub(crate) type Held = BTreeMap<DataSetName, Option<Ticket>>;
 
 /// What becomes of a new generation where others would leave their group for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ pub(crate) enum Rolling {
     Later,
 }
 
-/// What a definition has done.
+/// What a definition, or a change of one, has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defined {
-    /// The new entry.
+    /// The entry as it is now.
     pub entry: Entry,
-    /// Generations that have left their group for it. Their entries are gone.
+    /// Generations that have left their group. Their entries are gone.
     pub rolled_off: Vec<Entry>,
     /// Whether the data of those is to go, too (`SCRATCH`). That of clusters is gone.
     pub scratch: bool,
@@ -236,9 +236,17 @@ impl<S: Store> Catalog<S> {
     /// Has those alone that are to leave a group for an entry: one that is open stays, and the
     /// entry is not defined.
     fn hold_leaving(&self, entry: &Entry, catalog: ObjectNumber) -> Result<Held, CatalogError> {
+        let rolled = self.look(|rows| rolled_by(rows, catalog, entry))?;
+        self.hold(&rolled.map(|(_, rolled, _)| rolled.leave).unwrap_or_default(), catalog)
+    }
+
+    /// Has those of these entries of a catalog alone that have data.
+    pub(crate) fn hold(
+        &self,
+        names: &[DataSetName],
+        catalog: ObjectNumber,
+    ) -> Result<Held, CatalogError> {
         let leave = self.look(|rows| {
-            let rolled = rolled_by(rows, catalog, entry)?;
-            let names = rolled.map(|(_, rolled, _)| rolled.leave).unwrap_or_default();
             let entries = names.iter().map(|name| rows.get(catalog, name));
             entries.collect::<Result<Vec<_>, _>>()
         })?;
@@ -247,18 +255,18 @@ impl<S: Store> Catalog<S> {
     }
 
     /// Deletes the generations that have left a group.
-    fn roll_off(
+    pub(crate) fn roll_off(
         &self,
         entry: Entry,
         catalog: ObjectNumber,
-        rolled: Option<(RolledIn, bool)>,
+        left: Option<(Vec<DataSetName>, bool)>,
         held: &Held,
     ) -> Result<Defined, CatalogError> {
-        let Some((rolled, scratch)) = rolled else {
+        let Some((left, scratch)) = left else {
             return Ok(Defined { entry, rolled_off: Vec::new(), scratch: false });
         };
         let mut rolled_off = Vec::new();
-        for name in &rolled.leave {
+        for name in &left {
             let Some(old) = self.look(|rows| rows.get(catalog, name))? else { continue };
             if old.data.is_some() {
                 // An entry without its data could never be deleted: a cluster goes whole.
@@ -289,14 +297,14 @@ impl<S: Store> Catalog<S> {
     }
 }
 
-/// Adds an entry, and its name to what it stands over. Answers what that does to its group, and
-/// whether the group's generations are to be scratched.
+/// Adds an entry, and its name to what it stands over. Answers which generations leave its group
+/// for it, and whether they are to be scratched.
 fn note<S: Store>(
     rows: &mut Rows<'_, S>,
     catalog: ObjectNumber,
     entry: &Entry,
     rolling: Rolling,
-) -> Result<Option<(RolledIn, bool)>, CatalogError> {
+) -> Result<Option<(Vec<DataSetName>, bool)>, CatalogError> {
     rows.add_whole(catalog, entry)?;
     let above = match &entry.definition {
         Definition::AlternateIndex(attributes) => Some(&attributes.base),
@@ -320,7 +328,7 @@ fn note<S: Store>(
     }
     group.related.clone_from(&rolled.generations);
     rows.put(catalog, &group)?;
-    Ok(Some((rolled, scratch)))
+    Ok(Some((rolled.leave, scratch)))
 }
 
 /// The group of an entry that is to be a generation, what becomes of it, and whether those that

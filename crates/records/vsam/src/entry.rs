@@ -186,6 +186,14 @@ impl Entry {
         }
     }
 
+    /// Its name, and those of its components.
+    #[must_use]
+    pub fn names(&self) -> Vec<DataSetName> {
+        let mut names = vec![self.name.clone()];
+        names.extend(self.components());
+        names
+    }
+
     /// The names of its data and index components, if it has some.
     #[must_use]
     pub fn components(&self) -> Vec<DataSetName> {

@@ -211,7 +211,9 @@ impl Failure {
     pub fn of_store(error: StoreError, component: Component) -> Failure {
         match error {
             StoreError::Timeout(_) => Failure::of(LogicalReason::HeldByAnother, component),
-            StoreError::NoSpace(_) => Failure::of(LogicalReason::NoSpace, component),
+            StoreError::NoSpace(_) | StoreError::LogFull(_) => {
+                Failure::of(LogicalReason::NoSpace, component)
+            }
             other => Failure::Store(other),
         }
     }

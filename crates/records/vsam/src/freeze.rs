@@ -20,6 +20,8 @@ use store::{
 
 use crate::attributes::{BLOCK_BYTES, Organization};
 use crate::catalog::Catalog;
+use crate::change::Claimed;
+use crate::entry::Entry;
 use crate::error::CatalogError;
 use crate::feedback::{Feedback, Rba, RecordNumber};
 use crate::layout::{Shape, u64_of};
@@ -184,10 +186,7 @@ impl<S: Store> Frozen<S> {
             return Ok(0);
         };
         let failed = |error: StoreError| E::from(CatalogError::Store(error));
-        let Some(attributes) = pair.source.cluster() else { return Ok(0) };
-        let shape = Shape::of(attributes);
-        let mut given =
-            Given { organization: attributes.organization, shape, count: 0, record: Vec::new() };
+        let Some(mut given) = Given::of(&pair.source) else { return Ok(0) };
         let store = self.catalog.store();
         let set = self.catalog.data_of(&pair.copy)?;
         let mut unit = store.begin(UnitOptions::READ_ONLY).map_err(failed)?;
@@ -206,6 +205,25 @@ impl<S: Store> Frozen<S> {
             given.give(key, value.as_deref(), take)?;
         }
         unit.backout().map_err(failed)?;
+        Ok(given.count)
+    }
+}
+
+impl<S: Store> Claimed<S> {
+    /// Gives every record of the cluster in its order; answers how many there were. They are the
+    /// last that it has had: whoever has changed some and not ended his unit of work is waited for.
+    ///
+    /// # Errors
+    /// If the store fails; what `take` answers.
+    pub fn each<E: From<CatalogError>>(&self, take: &mut Take<'_, E>) -> Result<u64, E> {
+        let failed = |error: StoreError| E::from(CatalogError::Store(error));
+        let Some(cluster) = self.all.first() else { return Ok(0) };
+        let Some(mut given) = Given::of(cluster) else { return Ok(0) };
+        let set = self.catalog.data_of(cluster)?;
+        let mut committed = Committed::of(self.catalog.store(), set).map_err(failed)?;
+        while let Some(entry) = committed.next_entry().map_err(failed)? {
+            given.give(entry.key, Some(entry.value), take)?;
+        }
         Ok(given.count)
     }
 }
@@ -229,6 +247,13 @@ struct Given {
 }
 
 impl Given {
+    /// Of a cluster.
+    fn of(entry: &Entry) -> Option<Given> {
+        let attributes = entry.cluster()?;
+        let (organization, shape) = (attributes.organization, Shape::of(attributes));
+        Some(Given { organization, shape, count: 0, record: Vec::new() })
+    }
+
     fn give<E: From<CatalogError>>(
         &mut self,
         key: &[u8],

@@ -6,6 +6,7 @@
 //! 3. A generation with another version of a number that is listed takes its place.
 
 use crate::attributes::GenerationGroupAttributes;
+use crate::entry::Definition;
 use crate::error::CatalogError;
 use crate::name::DataSetName;
 
@@ -104,18 +105,31 @@ pub(crate) fn roll_in(
             generations.insert(at, name.clone());
         }
     }
-    if generations.len() > usize::from(attributes.limit) {
+    let limit = usize::from(attributes.limit);
+    if attributes.empty && generations.len() > limit {
         let new = generations.iter().position(|old| old == name).unwrap_or(0);
-        if attributes.empty {
-            let kept = generations.remove(new);
-            leave.append(&mut generations);
-            generations.push(kept);
-        } else {
-            leave.push(generations.remove(0));
-        }
+        let kept = generations.remove(new);
+        leave.append(&mut generations);
+        generations.push(kept);
     }
+    leave.extend(oldest(limit, &mut generations));
     leave.retain(|old| old != name);
     RolledIn { generations, leave }
+}
+
+/// Takes those out of a group, the oldest first, that are more than its definition allows.
+pub(crate) fn past_limit(
+    definition: &Definition,
+    generations: &mut Vec<DataSetName>,
+) -> Vec<DataSetName> {
+    match definition {
+        Definition::GenerationGroup(group) => oldest(usize::from(group.limit), generations),
+        _ => Vec::new(),
+    }
+}
+
+fn oldest(limit: usize, generations: &mut Vec<DataSetName>) -> Vec<DataSetName> {
+    generations.drain(..generations.len().saturating_sub(limit)).collect()
 }
 
 /// Where a number belongs: behind those that are not newer. Half of all numbers are newer than
@@ -178,6 +192,9 @@ mod tests {
         assert_eq!((rolled.generations, rolled.leave), (names(&[2, 3, 4]), names(&[1])));
         let rolled = roll_in(&group(3, true), &names(&[1, 2, 3]), &names(&[4])[0]);
         assert_eq!((rolled.generations, rolled.leave), (names(&[4]), names(&[1, 2, 3])));
+        // The limit was lowered since.
+        let rolled = roll_in(&group(2, false), &names(&[1, 2, 3, 4]), &names(&[5])[0]);
+        assert_eq!((rolled.generations, rolled.leave), (names(&[4, 5]), names(&[1, 2, 3])));
         let rolled = roll_in(&group(3, false), &names(&[9998, 9999]), &names(&[1])[0]);
         assert_eq!((rolled.generations, rolled.leave), (names(&[9998, 9999, 1]), vec![]));
         let rolled = roll_in(&group(3, false), &names(&[1, 3]), &names(&[2])[0]);

@@ -19,7 +19,7 @@
 //!    key. An entry that a hint leads to counts only if it names the record.
 //! 3. A relative byte address is less than 2^63, an arrival greater than 0.
 
-use store::{Damage, StoreError};
+use store::{Cursor as _, Damage, Position, Read, SetId, Store, StoreError, Unit as _};
 
 use crate::attributes::{ClusterAttributes, KeyField, Organization};
 
@@ -48,6 +48,21 @@ impl Shape {
             (Organization::Relative | Organization::VariableRelative, _) => Shape::Numbers,
             (Organization::Linear, _) => Shape::Blocks,
         }
+    }
+
+    /// Where the last record of an entry-sequenced cluster ends, whose set this is.
+    pub(crate) fn end_address<S: Store>(
+        self,
+        store: &S,
+        unit: &mut S::Unit,
+        set: SetId,
+    ) -> Result<u64, StoreError> {
+        let mut cursor = store.cursor(set)?;
+        cursor.seek(Position::Back);
+        let Some(last) = unit.previous(&mut cursor, Read::Unlocked)? else { return Ok(0) };
+        let mut record = Vec::new();
+        self.copy(last.key, last.value, &mut record)?;
+        Ok(u64_of(last.key) + record.len() as u64)
     }
 
     /// Bytes of a key of the base.

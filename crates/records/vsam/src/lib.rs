@@ -76,7 +76,7 @@ pub use attributes::{
     Share, ShareOptions, Space, SpaceUnit,
 };
 pub use catalog::Catalog;
-pub use change::DeleteOptions;
+pub use change::{Claimed, DeleteOptions};
 pub use deferred::Deferred;
 pub use define::Defined;
 pub use entry::{DataSet, Definition, Entry, Kind, ObjectNumber, State, Statistics};

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use base::wildcard;
 use serde::{Deserialize, Serialize};
 
 /// Characters of the longest name.
@@ -193,7 +194,10 @@ impl Filter {
     #[must_use]
     pub fn matches(&self, name: &DataSetName) -> bool {
         let qualifiers: Vec<&str> = name.qualifiers().collect();
-        matches_parts(&self.0, &qualifiers)
+        let qualifier = |part: &String, own: &&str| {
+            wildcard::text_fits(part.as_bytes(), own.as_bytes(), Some(b'%'))
+        };
+        wildcard::fits(&self.0, &qualifiers, |part| part == "**", qualifier)
     }
 }
 
@@ -201,46 +205,6 @@ impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("."))
     }
-}
-
-/// At most 22 qualifiers, so this recursion is short; `reach` keeps many `**` from trying the
-/// same end again and again.
-fn matches_parts(parts: &[String], qualifiers: &[&str]) -> bool {
-    // reach[n]: the parts so far can stand for the first n qualifiers.
-    let mut reach = vec![false; qualifiers.len() + 1];
-    reach[0] = true;
-    for part in parts {
-        if part == "**" {
-            for at in 1..reach.len() {
-                reach[at] |= reach[at - 1];
-            }
-            continue;
-        }
-        for at in (1..reach.len()).rev() {
-            let fits = || matches_letters(part.as_bytes(), qualifiers[at - 1].as_bytes());
-            reach[at] = reach[at - 1] && fits();
-        }
-        reach[0] = false;
-    }
-    reach[qualifiers.len()]
-}
-
-fn matches_letters(pattern: &[u8], letters: &[u8]) -> bool {
-    let mut reach = vec![false; letters.len() + 1];
-    reach[0] = true;
-    for wanted in pattern {
-        if *wanted == b'*' {
-            for at in 1..reach.len() {
-                reach[at] |= reach[at - 1];
-            }
-            continue;
-        }
-        for at in (1..reach.len()).rev() {
-            reach[at] = reach[at - 1] && (*wanted == b'%' || *wanted == letters[at - 1]);
-        }
-        reach[0] = false;
-    }
-    reach[letters.len()]
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::name::DataSetName;
 use crate::pending;
 use crate::position::{Buffers, Position, Strings};
 use crate::redirection::RecordOwner;
-use crate::share::{Arrivals, Ticket, Use};
+use crate::share::{Arrivals, Counts, Ticket, Use};
 use crate::upgrade::{Index, UpgradeSet};
 
 /// What a file is opened for.
@@ -132,10 +132,24 @@ impl<S: Store> Catalog<S> {
         mode: OpenMode,
         options: &OpenOptions,
     ) -> Result<File<S>, OpenError> {
+        self.open_file_within(None, name, mode, options)
+    }
+
+    /// The same for an opener that may have a unit of work. A cluster that has to be emptied for it
+    /// is emptied in that, if units of work have changed it that have not ended: this one itself,
+    /// or others, which it waits for.
+    ///
+    /// # Errors
+    /// As [`open_file`](Catalog::open_file); what the store says of the unit of work.
+    pub fn open_file_within(
+        &self,
+        unit: Option<&mut S::Unit>,
+        name: &DataSetName,
+        mode: OpenMode,
+        options: &OpenOptions,
+    ) -> Result<File<S>, OpenError> {
         let sphere = self.sphere_of(name)?;
-        let Some(attributes) = sphere.base.cluster().cloned() else {
-            return Err(OpenError::Catalog(wrong_kind(&sphere.base, "it has no records")));
-        };
+        let attributes = attributes_of(&sphere)?;
         check_mode(name, &sphere, mode)?;
         let ticket = self.admit(name, &sphere.base, &attributes, mode, options)?;
         let set = self.data_of(&sphere.base)?;
@@ -144,7 +158,7 @@ impl<S: Store> Catalog<S> {
             return self.connect(sphere, attributes, set, (mode, options), (ticket, elsewhere));
         }
         if mode == OpenMode::Output || (options.reset && mode.writes()) {
-            self.make_empty(&sphere, &attributes, set, mode, options)?;
+            self.make_empty(&sphere, set, (mode, options), unit)?;
         }
         let ticket = match mode {
             // Whoever resets had it alone for that.
@@ -194,6 +208,37 @@ impl<S: Store> Catalog<S> {
             self.shared.registry.sphere(sphere.base.number).forget_address();
         }
         Ok(Some(Box::new(elsewhere)))
+    }
+
+    /// Takes all records of a cluster away, and what its indexes have of them, whether it was
+    /// defined with REUSE or not: it is as if it had never had one. With a unit of work as
+    /// [`open_file_within`](Catalog::open_file_within) does it.
+    ///
+    /// # Errors
+    /// If there is no such cluster, or somebody has it open.
+    pub fn empty_cluster(
+        &self,
+        name: &DataSetName,
+        unit: Option<&mut S::Unit>,
+    ) -> Result<(), OpenError> {
+        let sphere = self.sphere_of(name)?;
+        let attributes = attributes_of(&sphere)?;
+        let (mode, options) = (OpenMode::Output, OpenOptions::default());
+        check_mode(name, &sphere, mode)?;
+        let _alone = self.admit(name, &sphere.base, &attributes, mode, &options)?;
+        match handled(&sphere.base) {
+            None => self.empty_sphere(&sphere, unit)?,
+            Some(described) => {
+                let (name, to) = (described.name.clone(), described.redirection.to.clone());
+                let reads = (OpenMode::Input, &options);
+                if let Some(elsewhere) = self.elsewhere(described, &sphere, reads)? {
+                    let failed = |error| OpenError::Handler { name, to, error };
+                    elsewhere.clear().map_err(failed)?;
+                }
+                self.shared.registry.sphere(sphere.base.number).forget_address();
+            }
+        }
+        Ok(self.forget_statistics(name)?)
     }
 
     /// What a name leads to.
@@ -252,18 +297,17 @@ impl<S: Store> Catalog<S> {
     fn make_empty(
         &self,
         sphere: &Sphere,
-        attributes: &ClusterAttributes,
         set: SetId,
-        mode: OpenMode,
-        options: &OpenOptions,
+        (mode, options): (OpenMode, &OpenOptions),
+        unit: Option<&mut S::Unit>,
     ) -> Result<(), OpenError> {
         let (store, name) = (&self.shared.store, &sphere.base.name);
-        if !attributes.reuse {
+        if !attributes_of(sphere)?.reuse {
             if mode == OpenMode::Output && !options.reset && pending::is_empty(store, set)? {
                 // An index that a load has left unbuilt knows all records of an empty cluster.
                 let is_left = |entry: &Entry| entry.state != State::Ready;
                 return match sphere.indexes.iter().chain([&sphere.base]).any(is_left) {
-                    true => self.empty_sphere(&sphere.base),
+                    true => self.empty_sphere(sphere, unit),
                     false => Ok(()),
                 };
             }
@@ -275,24 +319,38 @@ impl<S: Store> Catalog<S> {
                 false => OpenError::NotEmpty(name.clone()),
             });
         }
-        self.empty_sphere(&sphere.base)
+        self.empty_sphere(sphere, unit)
     }
 
-    /// Empties a cluster and its indexes.
-    fn empty_sphere(&self, base: &Entry) -> Result<(), OpenError> {
+    /// Empties a cluster and its indexes: outside of units of work, unless one that has not ended
+    /// has changed it, and there is one to do it in.
+    fn empty_sphere(&self, sphere: &Sphere, unit: Option<&mut S::Unit>) -> Result<(), OpenError> {
         let Shared { store, set, registry, .. } = &*self.shared;
+        let base = &sphere.base;
         let catalog = match &base.catalog {
             Some(catalog) => self.look(|rows| rows.catalog_number(catalog))?,
             None => crate::entry::ObjectNumber::MASTER,
         };
         match pending::empty(store, *set, catalog, base) {
-            Ok(()) => {}
+            Ok(()) => registry.sphere(base.number).forget_address(),
             Err(CatalogError::Store(StoreError::SetInUse(_))) => {
-                return Err(OpenError::Catalog(CatalogError::InUse(base.name.clone())));
+                let in_use = || OpenError::Catalog(CatalogError::InUse(base.name.clone()));
+                let unit = unit.ok_or_else(in_use)?;
+                if base.state != State::Ready {
+                    // The next start empties all of it for good.
+                    return Err(in_use());
+                }
+                let (data, shape) = (self.data_of(base)?, Shape::of(&attributes_of(sphere)?));
+                let known = registry.sphere(base.number);
+                if shape == Shape::Entries {
+                    // Addresses go on from there: the records may come back.
+                    known.next_address(0, || shape.end_address(store, unit, data))?;
+                }
+                let deleted = pending::empty_within(store, unit, base, &sphere.indexes)?;
+                known.counters().add(&Counts { deleted, ..Counts::default() });
             }
             Err(error) => return Err(error.into()),
         }
-        registry.sphere(base.number).forget_address();
         Ok(())
     }
 
@@ -373,6 +431,11 @@ impl<S: Store> Catalog<S> {
 fn handled(base: &Entry) -> Option<Described> {
     let owner = base.redirection.as_ref()?.owner;
     if owner == RecordOwner::Handler { Described::of(base) } else { None }
+}
+
+fn attributes_of(sphere: &Sphere) -> Result<ClusterAttributes, OpenError> {
+    let none = || OpenError::Catalog(wrong_kind(&sphere.base, "it has no records"));
+    sphere.base.cluster().cloned().ok_or_else(none)
 }
 
 fn check_mode(name: &DataSetName, sphere: &Sphere, mode: OpenMode) -> Result<(), OpenError> {
@@ -457,7 +520,7 @@ impl<S: Store> File<S> {
             access: None,
             buffers: Buffers::default(),
             ahead: Ahead::default(),
-            counts: crate::share::Counts::default(),
+            counts: Counts::default(),
             sphere: Arc::clone(ticket.sphere()),
             string: Arc::clone(&self.strings),
         })

@@ -7,7 +7,7 @@
 //! | emptying | the entry, its sets, some of them empty | all are emptied |
 //! | deleting | the entry, perhaps its set | both go |
 
-use store::{Read, SetId, Store, StoreError, run};
+use store::{KeyRange, Pairs, Read, SetId, Store, StoreError, Unit as _, run};
 
 use crate::entry::{DataSet, ENTRIES, Entry, ObjectNumber, State};
 use crate::error::CatalogError;
@@ -34,7 +34,11 @@ pub(crate) fn settle<S: Store>(store: &S, set: SetId) -> Result<(), CatalogError
                 drop_data(store, entry.data.as_ref())?;
                 change(store, set, |rows| rows.remove(catalog, &entry))?;
             }
-            State::Emptying => empty(store, set, catalog, &entry)?,
+            State::Emptying => match empty(store, set, catalog, &entry) {
+                // A unit of work in doubt has it. Nobody opens it until a start has emptied it.
+                Err(CatalogError::InUse(_) | CatalogError::Store(StoreError::SetInUse(_))) => {}
+                other => other?,
+            },
         }
     }
     Ok(())
@@ -64,12 +68,21 @@ pub(crate) fn drop_data<S: Store>(store: &S, data: Option<&DataSet>) -> Result<(
 pub(crate) fn is_empty<S: Store>(store: &S, set: SetId) -> Result<bool, StoreError> {
     let mut unit = store.begin(store::UnitOptions::READ_ONLY)?;
     let mut cursor = store.cursor(set)?;
-    let empty = store::Unit::next(&mut unit, &mut cursor, Read::Unlocked)?.is_none();
-    store::Unit::commit(unit)?;
+    let empty = unit.next(&mut cursor, Read::Unlocked)?.is_none();
+    unit.commit()?;
     Ok(empty)
 }
 
+/// Whether a unit of work that has not ended has changed a set, or keeps something in it locked.
+fn is_in_use<S: Store>(store: &S, set: SetId) -> bool {
+    // A load is refused for that before anything else, and nothing is loaded.
+    let mut nothing = Pairs::new(std::iter::empty::<(Vec<u8>, Vec<u8>)>());
+    matches!(store.load_sorted(set, &mut nothing), Err(StoreError::SetInUse(_)))
+}
+
 /// Empties a cluster and all its alternate indexes, which know all of its records then.
+///
+/// Of [`StoreError::SetInUse`] nothing has come: nothing was changed, nor marked.
 pub(crate) fn empty<S: Store>(
     store: &S,
     set: SetId,
@@ -77,22 +90,36 @@ pub(crate) fn empty<S: Store>(
     cluster: &Entry,
 ) -> Result<(), CatalogError> {
     let indexes = change(store, set, |rows| {
-        let mut cluster = rows.known(catalog, &cluster.name)?;
-        cluster.state = State::Emptying;
-        rows.put(catalog, &cluster)?;
+        let cluster = rows.known(catalog, &cluster.name)?;
         indexes(rows, catalog, &cluster)
     })?;
-    for (at, entry) in [cluster].into_iter().chain(&indexes).enumerate() {
-        let own = entry.data.as_ref().map(|data| store.set(&data.set)).transpose()?.flatten();
-        match own.map_or(Ok(()), |own| store.empty_set(own)) {
+    let mut sets = Vec::new();
+    for data in [cluster].into_iter().chain(&indexes).filter_map(|entry| entry.data.as_ref()) {
+        sets.extend(store.set(&data.set)?);
+    }
+    // Asked before it is marked: whoever finds the mark after a crash empties everything, and so
+    // what the backout of that unit of work has given back.
+    if let Some(used) = sets.iter().find(|own| is_in_use(store, **own)) {
+        return Err(StoreError::SetInUse(*used).into());
+    }
+    let mark = |state| {
+        change(store, set, |rows| {
+            let entry = rows.known(catalog, &cluster.name)?;
+            rows.put(catalog, &Entry { state, ..entry.clone() })?;
+            Ok(entry.state)
+        })
+    };
+    let found = mark(State::Emptying)?;
+    for (at, own) in sets.iter().enumerate() {
+        match store.empty_set(*own) {
             Ok(()) => {}
-            // A unit of work that is not committed has changed it: nothing has been emptied yet.
-            Err(error @ StoreError::SetInUse(_)) if at == 0 => {
-                change(store, set, |rows| {
-                    let entry = rows.known(catalog, &cluster.name)?;
-                    rows.put(catalog, &Entry { state: State::Ready, ..entry })
-                })?;
-                return Err(error.into());
+            // Somebody has come since it was asked. What is emptied by now stays so, and the mark
+            // with it: the next who empties it goes on, or the next start.
+            Err(StoreError::SetInUse(_)) => {
+                if at == 0 {
+                    mark(found)?;
+                }
+                return Err(CatalogError::InUse(cluster.name.clone()));
             }
             Err(error) => return Err(error.into()),
         }
@@ -113,6 +140,43 @@ pub(crate) fn empty<S: Store>(
         }
         Ok(())
     })
+}
+
+/// The same in a unit of work, which has changed the cluster itself, or waits for those that have:
+/// backed out, it gives the records back. Answers how many there were.
+pub(crate) fn empty_within<S: Store>(
+    store: &S,
+    unit: &mut S::Unit,
+    cluster: &Entry,
+    indexes: &[Entry],
+) -> Result<u64, StoreError> {
+    let before = unit.savepoint()?;
+    let emptied = remove_all(store, unit, cluster, indexes);
+    if emptied.is_err() && unit.failure().is_none() {
+        unit.rollback_to(before)?;
+    }
+    emptied
+}
+
+fn remove_all<S: Store>(
+    store: &S,
+    unit: &mut S::Unit,
+    cluster: &Entry,
+    indexes: &[Entry],
+) -> Result<u64, StoreError> {
+    let mut remove = |entry: &Entry| {
+        let own = entry.data.as_ref().map(|data| store.set(&data.set)).transpose()?.flatten();
+        own.map_or(Ok(0), |own| unit.delete_range(own, KeyRange::ALL))
+    };
+    // Whoever is at work on an entry of an index has its record locked.
+    let records = remove(cluster)?;
+    for index in indexes {
+        remove(index)?;
+    }
+    if let Some(set) = sent_on(store, cluster)? {
+        Forward { set, cluster: cluster.number }.keep(store, unit, Kept::Clear)?;
+    }
+    Ok(records)
 }
 
 /// The set that changes of a cluster are kept in, if they are sent on.

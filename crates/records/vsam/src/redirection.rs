@@ -42,7 +42,7 @@ pub struct SourceId(pub [u8; 16]);
 
 impl fmt::Display for SourceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&base::hex::lower(&self.0))
     }
 }
 

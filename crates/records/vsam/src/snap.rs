@@ -105,6 +105,20 @@ impl<S: Store> Catalog<S> {
             .collect())
     }
 
+    /// All names that [`snap`](Catalog::snap) would give to copies, those of components among them.
+    ///
+    /// # Errors
+    /// If a name is no cluster's, or the cluster is being loaded or deleted.
+    pub fn snap_names(
+        &self,
+        clusters: &[DataSetName],
+        synonyms: &Synonyms,
+    ) -> Result<Vec<DataSetName>, CatalogError> {
+        let (sources, _tickets) = self.spheres(clusters)?;
+        let copies = sources.into_iter().map(|source| renamed(source, synonyms));
+        Ok(copies.flat_map(|copy| copy.names()).collect())
+    }
+
     /// A cluster that is to be copied, and what keeps it from being emptied.
     fn base(&self, name: &DataSetName) -> Result<(Entry, Ticket), CatalogError> {
         let cluster = self.known(name)?;
@@ -147,44 +161,24 @@ impl<S: Store> Catalog<S> {
 
     /// The entry of a copy.
     pub(crate) fn copy_of(&self, source: Entry, synonyms: &Synonyms) -> Result<Pair, CatalogError> {
-        let name = synonyms.of(&source.name);
-        let scope = self.look(|rows| self.scope_of(rows, &name))?;
-        let mut definition = source.definition.clone();
-        match &mut definition {
-            Definition::AlternateIndex(attributes) => {
-                attributes.base = synonyms.of(&attributes.base);
-                rename_components(
-                    synonyms,
-                    [&mut attributes.data_name, &mut attributes.index_name],
-                );
-            }
-            Definition::Cluster(attributes) => {
-                rename_components(
-                    synonyms,
-                    [&mut attributes.data_name, &mut attributes.index_name],
-                );
-            }
-            Definition::Path(attributes) => attributes.entry = synonyms.of(&attributes.entry),
-            _ => {}
-        }
+        let renamed = renamed(source.clone(), synonyms);
+        let scope = self.look(|rows| self.scope_of(rows, &renamed.name))?;
         let drawn = self.shared.store.draw(self.shared.set, 1)?;
         let number = u32::try_from(drawn).map(ObjectNumber).map_err(|_| {
             CatalogError::Store(StoreError::NoSpace("the numbers of objects in the catalog".into()))
         })?;
         let data = match source.data {
-            Some(_) => Some(DataSet { set: self.free_set(&name, number)?, id: None }),
+            Some(_) => Some(DataSet { set: self.free_set(&renamed.name, number)?, id: None }),
             None => None,
         };
         let copy = Entry {
-            related: source.related.iter().map(|name| synonyms.of(name)).collect(),
             catalog: scope.0,
             number,
             created_us: self.shared.clock.utc_us(),
-            definition,
             data,
             state: State::Defining,
             redirection: None,
-            name,
+            ..renamed
         };
         Ok(Pair { source, copy, records: 0 })
     }
@@ -294,14 +288,31 @@ impl<S: Store> Catalog<S> {
     }
 }
 
-fn is_unfinished(entry: &Entry) -> bool {
-    !matches!(entry.state, State::Ready | State::Unbuilt)
+/// An entry under the names of its copy.
+fn renamed(mut entry: Entry, synonyms: &Synonyms) -> Entry {
+    let components = |names: [&mut Option<DataSetName>; 2]| {
+        for name in names.into_iter().flatten() {
+            *name = synonyms.of(name);
+        }
+    };
+    match &mut entry.definition {
+        Definition::AlternateIndex(attributes) => {
+            attributes.base = synonyms.of(&attributes.base);
+            components([&mut attributes.data_name, &mut attributes.index_name]);
+        }
+        Definition::Cluster(attributes) => {
+            components([&mut attributes.data_name, &mut attributes.index_name]);
+        }
+        Definition::Path(attributes) => attributes.entry = synonyms.of(&attributes.entry),
+        _ => {}
+    }
+    entry.related = entry.related.iter().map(|name| synonyms.of(name)).collect();
+    entry.name = synonyms.of(&entry.name);
+    entry
 }
 
-fn rename_components(synonyms: &Synonyms, names: [&mut Option<DataSetName>; 2]) {
-    for name in names.into_iter().flatten() {
-        *name = synonyms.of(name);
-    }
+fn is_unfinished(entry: &Entry) -> bool {
+    !matches!(entry.state, State::Ready | State::Unbuilt)
 }
 
 /// Numbers that the index draws from now on are above those that were copied.

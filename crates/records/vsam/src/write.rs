@@ -296,14 +296,8 @@ impl<S: Store> File<S> {
             let last = there.rows(At::Back, true, 1)?.pop_front();
             return Ok(last.map_or(0, |row| u64_of(&row.key) + row.record.len() as u64));
         }
-        let mut cursor = self.catalog.store().cursor(self.set)?;
-        cursor.seek(At::Back);
-        let Some(last) = unit.previous(&mut cursor, Read::Unlocked).map_err(of_base)? else {
-            return Ok(0);
-        };
-        let mut record = Vec::new();
-        self.shape.copy(last.key, last.value, &mut record)?;
-        Ok(u64_of(last.key) + record.len() as u64)
+        let end = self.shape.end_address(self.catalog.store(), unit, self.set);
+        end.map_err(of_base)
     }
 
     fn last_key(&self, unit: &mut S::Unit) -> Result<Option<Vec<u8>>, Failure> {
@@ -316,21 +310,46 @@ impl<S: Store> File<S> {
         Ok(last.map(|last| last.key.to_vec()))
     }
 
-    /// Inserts a record of a relative cluster behind the one that was written last; behind the
-    /// highest number of all if it extends; behind the one that was read last otherwise.
-    fn put_next_number(
+    /// Whether the cluster has no record now, for whatever the file was opened.
+    ///
+    /// # Errors
+    /// What the store or the handler says.
+    pub fn is_empty(&self, unit: &mut S::Unit) -> Result<bool, Failure> {
+        Ok(self.last_key(unit)?.is_none())
+    }
+
+    /// The number that the next [`put`](File::put) to a relative cluster gives its record: behind
+    /// the one that was written last; behind the highest number of all if it extends; behind the
+    /// one that was read last otherwise.
+    ///
+    /// # Errors
+    /// If there is no further number; a cluster without numbers.
+    pub fn next_number(
         &self,
         unit: &mut S::Unit,
-        position: &mut Position<S>,
-        record: &[u8],
-    ) -> Result<Feedback, Failure> {
+        position: &Position<S>,
+    ) -> Result<RecordNumber, Failure> {
+        if !self.attributes.organization.is_relative() {
+            return no(LogicalReason::BadOptions);
+        }
         let before = match (&position.written, self.mode) {
             (Some(key), _) => Some(key.clone()),
             (None, OpenMode::Extend) => self.last_key(unit)?,
             (None, _) => position.cursor.key().map(<[u8]>::to_vec),
         };
         let before = before.and_then(|key| key.try_into().ok()).map_or(0, u32::from_be_bytes);
-        let Some(number) = before.checked_add(1) else { return no(LogicalReason::NoSpace) };
+        before
+            .checked_add(1)
+            .map_or_else(|| no(LogicalReason::NoSpace), |next| Ok(RecordNumber(next)))
+    }
+
+    fn put_next_number(
+        &self,
+        unit: &mut S::Unit,
+        position: &mut Position<S>,
+        record: &[u8],
+    ) -> Result<Feedback, Failure> {
+        let RecordNumber(number) = self.next_number(unit, position)?;
         let key = number.to_be_bytes();
         let feedback = self.insert(unit, position, &key, record)?;
         note_written(position, &key);

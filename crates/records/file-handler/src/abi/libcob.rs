@@ -236,15 +236,43 @@ impl File {
         }
     }
 
+    /// The item of RELATIVE KEY, unless it has no address yet: it may be BASED, or of LINKAGE.
+    fn number_item(&self) -> Option<*mut Field> {
+        // SAFETY: as in `depending`; a file that has keys has the first of them.
+        let field = unsafe {
+            let keys = (*self.0).keys;
+            if keys.is_null() { return None } else { (*keys).field }
+        };
+        // SAFETY: as above; it is looked at only if it is not null.
+        let has_address = !field.is_null() && unsafe { !(*field).data.is_null() };
+        has_address.then_some(field)
+    }
+
+    /// The greatest number that the item of RELATIVE KEY has room for. It stays as it is.
+    pub(super) fn number_most(&self, runtime: &Runtime) -> u64 {
+        let Some(field) = self.number_item() else { return u64::MAX };
+        // SAFETY: as in `depending`; a field has as many bytes as it says, and is written by
+        // whoever writes items of its kind.
+        unsafe {
+            let before = std::slice::from_raw_parts((*field).data, (*field).size).to_vec();
+            let (mut holds, mut lacks) = (0, i64::from(c_int::MAX) + 1);
+            while lacks - holds > 1 {
+                let between = holds + (lacks - holds) / 2;
+                let number = c_int::try_from(between).unwrap_or(c_int::MAX);
+                (runtime.set_int)(field, number);
+                if (runtime.get_int)(field) == number { holds = between } else { lacks = between }
+            }
+            std::ptr::copy_nonoverlapping(before.as_ptr(), (*field).data, before.len());
+            u64::try_from(holds).unwrap_or(u64::MAX)
+        }
+    }
+
     /// Says a record's number to the item of RELATIVE KEY; `false` if it has no room for it.
     pub(super) fn tell_number(&self, runtime: &Runtime, number: u64) -> bool {
         let Ok(number) = c_int::try_from(number) else { return false };
-        // SAFETY: as in `depending`; a file that has keys has the first of them.
+        let Some(field) = self.number_item() else { return true };
+        // SAFETY: as in `depending`.
         unsafe {
-            if (*self.0).keys.is_null() || (*(*self.0).keys).field.is_null() {
-                return true;
-            }
-            let field = (*(*self.0).keys).field;
             (runtime.set_int)(field, number);
             (runtime.get_int)(field) == number
         }

@@ -250,6 +250,13 @@ impl Caller for Program {
         }
     }
 
+    fn number_most(&mut self) -> u64 {
+        match (self.file, Runtime::get()) {
+            (Some(file), Some(runtime)) => file.number_most(runtime),
+            _ => u64::MAX,
+        }
+    }
+
     fn tell_number(&mut self, number: u64) -> bool {
         match (self.file, Runtime::get()) {
             (Some(file), Some(runtime)) => file.tell_number(runtime, number),

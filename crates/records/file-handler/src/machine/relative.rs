@@ -198,9 +198,12 @@ impl Body for Relative {
     }
 
     fn write(&mut self, record: &[u8], place: Place) -> Done<Found> {
-        let number = if place.in_sequence { self.end + 1 } else { place.number };
+        let (number, most) = match place.in_sequence {
+            true => (self.end + 1, place.number),
+            false => (place.number, u64::MAX),
+        };
         // libcob has four bytes with a sign for a number.
-        if number == 0 || number > u64::from(u32::MAX >> 1) {
+        if number == 0 || number > u64::from(u32::MAX >> 1).min(most) {
             return Err(FileStatus::KEY_BOUNDARY);
         }
         // A gap would make a whole slot of the cut one.

@@ -1,38 +1,19 @@
 //! Clusters as files of programs: which status each request has.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use std::sync::Arc;
 
 use file_handler::fcd::{Access, Organization};
 use seam::sync::Mutex;
 use store::Store;
-use store_suite::model::ModelStore;
 use vsam::{ClusterAttributes, Definition, KeyField, Organization as Kind};
 
 use crate::program::{
-    CLOSE, DELETE, File, Ground, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner,
-    PREVIOUS, Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts,
+    CLOSE, DELETE, File, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner, PREVIOUS,
+    Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts, named,
+    on_both,
 };
-
-/// Each case runs over the model of the store and over the kernel.
-macro_rules! on_both {
-    ($($name:ident)*) => {
-        mod on_the_model {
-            use super::{ModelStore, Owner};
-            $(#[test]
-            fn $name() {
-                super::$name(Owner::over(ModelStore::new()));
-            })*
-        }
-        mod on_the_kernel {
-            use super::{Ground, Owner};
-            $(#[test]
-            fn $name() {
-                let ground = Ground::new(stringify!($name));
-                super::$name(Owner::over(ground.store.clone()));
-            })*
-        }
-    };
-}
 
 on_both! {
     a_cluster_that_never_had_a_record_is_no_file_yet
@@ -48,9 +29,13 @@ on_both! {
     no_generation_is_made_where_an_old_one_would_go_for_it
     relative_numbers_stay_what_they_were_when_the_step_began
     data_sets_are_concatenated
+    a_new_generation_is_loaded_as_often_as_its_step_opens_it
+    records_of_another_length_than_the_programs_are_told
+    a_number_that_the_program_cannot_be_told_is_given_to_no_record
+    read_previous_behind_open_finds_the_first_record_of_a_relative_file_alone
 }
 
-fn bank<S: Store>(owner: Owner<S>) -> (Arc<Mutex<Owner<S>>>, Program) {
+pub(crate) fn bank<S: Store>(owner: Owner<S>) -> (Arc<Mutex<Owner<S>>>, Program) {
     accounts(&owner);
     let owner = Arc::new(Mutex::new(owner));
     let program = Program::over(&owner, &[("ACCOUNT", "//BANK.ACCOUNT")]);
@@ -58,7 +43,7 @@ fn bank<S: Store>(owner: Owner<S>) -> (Arc<Mutex<Owner<S>>>, Program) {
 }
 
 /// Loads three accounts in sequence, and commits.
-fn load<S: Store>(owner: &Arc<Mutex<Owner<S>>>, program: &mut Program) {
+pub(crate) fn load<S: Store>(owner: &Arc<Mutex<Owner<S>>>, program: &mut Program) {
     let mut file = File::accounts(Access::Sequential);
     assert_eq!(file.ask(program, OPEN_OUTPUT), "00");
     for text in ["AA0001ANNAone", "BB0001BERTtwo", "BB0002ANNAthree"] {
@@ -76,6 +61,11 @@ fn a_cluster_that_never_had_a_record_is_no_file_yet<S: Store>(owner: Owner<S>) {
     let mut file = File::accounts(Access::Dynamic);
     assert_eq!(file.ask(&mut program, OPEN_INPUT), "35");
     assert_eq!(file.ask(&mut program, OPEN_IO), "35");
+    let mut sequential = File::accounts(Access::Sequential);
+    assert_eq!(sequential.ask(&mut program, OPEN_EXTEND), "35");
+    sequential.fcd.set_optional(true);
+    assert_eq!(sequential.ask(&mut program, OPEN_EXTEND), "05");
+    assert_eq!(sequential.ask(&mut program, CLOSE), "00");
     file.fcd.set_optional(true);
     assert_eq!(file.ask(&mut program, OPEN_INPUT), "05");
     assert_eq!(file.ask(&mut program, NEXT), "10");
@@ -91,6 +81,104 @@ fn a_cluster_that_never_had_a_record_is_no_file_yet<S: Store>(owner: Owner<S>) {
     assert_eq!(file.text(), "AA0001ANNAone");
 }
 
+fn records_of_another_length_than_the_programs_are_told<S: Store>(owner: Owner<S>) {
+    let cluster = ClusterAttributes::keyed(KeyField { offset: 0, bytes: 6 }, 20);
+    owner.define("BANK.ACCOUNT", Definition::Cluster(cluster));
+    let owner = Arc::new(Mutex::new(owner));
+    let mut program = Program::over(&owner, &[("ACCOUNT", "//BANK.ACCOUNT")]);
+    let p = &mut program;
+    let file = |least: u32| {
+        let file = File::new("ACCOUNT", Organization::Indexed, Access::Dynamic, 20);
+        let mut file = file.with_keys(&[(0, 6, false)]);
+        file.fcd.set_record_limits(least, 20);
+        file
+    };
+    let mut varying = file(10);
+    assert_eq!(varying.ask(p, OPEN_OUTPUT), "00");
+    for text in ["AA0001 a long record", "AA0002shor", "AA0003 fifteen "] {
+        varying.fcd.set_record_bytes(text.len() as u32);
+        assert_eq!(varying.record(text).ask(p, WRITE), "00");
+    }
+    assert_eq!(varying.ask(p, CLOSE), "00");
+    // Of one length: nothing of the record before stays.
+    let mut fixed = file(20);
+    assert_eq!(fixed.ask(p, OPEN_INPUT), "00");
+    for (status, text) in
+        [("00", "AA0001 a long record"), ("04", "AA0002shor"), ("04", "AA0003 fifteen")]
+    {
+        assert_eq!(fixed.ask(p, NEXT), status, "{text}");
+        assert_eq!(fixed.text(), text);
+    }
+    assert_eq!(fixed.record("AA0002").key(0, 6).ask(p, READ), "04");
+    assert_eq!(fixed.text(), "AA0002shor");
+    assert_eq!(fixed.ask(p, CLOSE), "00");
+    // Below the least, and not.
+    let mut less = file(12);
+    assert_eq!(less.ask(p, OPEN_INPUT), "00");
+    for status in ["00", "04", "00"] {
+        assert_eq!(less.ask(p, NEXT), status);
+    }
+}
+
+fn a_number_that_the_program_cannot_be_told_is_given_to_no_record<S: Store>(owner: Owner<S>) {
+    let slots = ClusterAttributes::new(Kind::Relative).with_records(10);
+    owner.define("BANK.SLOTS", Definition::Cluster(slots));
+    let owner = Arc::new(Mutex::new(owner));
+    let mut program = Program::over(&owner, &[("SLOTS", "//BANK.SLOTS")]);
+    let p = &mut program;
+    let file = || {
+        let mut file = File::new("SLOTS", Organization::Relative, Access::Sequential, 10);
+        file.memory.number_max = 3;
+        file
+    };
+    for (mode, statuses) in [(OPEN_OUTPUT, ["00", "00"]), (OPEN_EXTEND, ["00", "24"])] {
+        let mut file = file();
+        assert_eq!(file.ask(p, mode), "00");
+        for status in statuses {
+            assert_eq!(file.record("record").ask(p, WRITE), status);
+        }
+        assert_eq!(file.ask(p, CLOSE), "00");
+        owner.lock().commit();
+    }
+    let mut file = file();
+    assert_eq!(file.ask(p, OPEN_INPUT), "00");
+    for status in ["00", "00", "00", "10"] {
+        assert_eq!(file.ask(p, NEXT), status);
+    }
+}
+
+fn read_previous_behind_open_finds_the_first_record_of_a_relative_file_alone<S: Store>(
+    owner: Owner<S>,
+) {
+    let (owner, mut program) = bank(owner);
+    load(&owner, &mut program);
+    let p = &mut program;
+    let mut file = File::accounts(Access::Dynamic);
+    assert_eq!(file.ask(p, OPEN_INPUT), "00");
+    for status in ["10", "46"] {
+        assert_eq!(file.ask(p, PREVIOUS), status);
+    }
+    let path = std::env::temp_dir().join(format!("holdfast-previous-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let slots = ClusterAttributes::new(Kind::Relative).with_records(10);
+    owner.lock().define("BANK.SLOTS", Definition::Cluster(slots));
+    for name in ["//BANK.SLOTS", path.to_str().unwrap()] {
+        let mut program = Program::over(&owner, &[("SLOTS", name)]);
+        let p = &mut program;
+        let mut file = File::new("SLOTS", Organization::Relative, Access::Dynamic, 10);
+        assert_eq!(file.ask(p, OPEN_OUTPUT), "00", "{name}");
+        assert_eq!(file.number(3).record("three").ask(p, WRITE), "00");
+        assert_eq!(file.ask(p, CLOSE), "00");
+        assert_eq!(file.ask(p, OPEN_IO), "00");
+        assert_eq!(file.number(5).record("five").ask(p, WRITE), "00");
+        assert_eq!(file.ask(p, PREVIOUS), "00", "{name}");
+        assert_eq!((file.memory.number, file.text().as_str()), (3, "three"));
+        assert_eq!(file.ask(p, PREVIOUS), "10", "{name}");
+        assert_eq!(file.ask(p, CLOSE), "00");
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
 fn what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35<S: Store>(owner: Owner<S>) {
     let (owner, mut program) = bank(owner);
     load(&owner, &mut program);
@@ -102,6 +190,9 @@ fn what_does_not_agree_with_the_catalog_is_39_and_what_it_has_not_is_35<S: Store
     assert_eq!(file.ask(&mut program, OPEN_INPUT), "39");
     let mut file = File::new("ACCOUNT", Organization::Relative, Access::Dynamic, 20);
     assert_eq!(file.ask(&mut program, OPEN_INPUT), "39");
+    // Nor does it empty what it does not know.
+    assert_eq!(file.ask(&mut program, OPEN_OUTPUT), "39");
+    assert_eq!(File::accounts(Access::Dynamic).ask(&mut program, OPEN_INPUT), "00");
     let mut file = File::new("ACCOUNT", Organization::Indexed, Access::Dynamic, 20);
     file = file.with_keys(&[(0, 6, false), (10, 4, true)]);
     assert_eq!(file.ask(&mut program, OPEN_INPUT), "96");
@@ -356,6 +447,27 @@ fn generations_are_found_by_relative_numbers_and_made_by_open_output<S: Store>(o
     assert_eq!(read_daily(&mut step, "OLD"), "00 second");
     let mut gone = Program::over(&last, &[("GONE", "//BANK.DAILY(-3)")]);
     assert_eq!(daily("GONE").ask(&mut gone, OPEN_INPUT), "35");
+}
+
+fn a_new_generation_is_loaded_as_often_as_its_step_opens_it<S: Store>(owner: Owner<S>) {
+    let owner = group(owner);
+    let mut step = Program::over(&owner, &DAILY);
+    for text in ["first", "second"] {
+        write_daily(&mut step, "NEW", text);
+        assert_eq!(read_daily(&mut step, "NEW"), format!("00 {text}"));
+    }
+    owner.lock().commit();
+    write_daily(&mut step, "NEW", "third");
+    owner.lock().commit();
+    assert_eq!(read_daily(&mut step, "NEW"), "00 third");
+    // Records of several lengths are a variable cluster, whatever its organization.
+    let mut numbers = File::new("OTHER", Organization::Relative, Access::Sequential, 10);
+    numbers.fcd.set_record_limits(4, 10);
+    let mut other = Program::over(&owner, &[("OTHER", "//BANK.DAILY(+2)")]);
+    assert_eq!(numbers.ask(&mut other, OPEN_OUTPUT), "00");
+    let made = owner.lock().catalog.get(&named("BANK.DAILY.G0002V00")).unwrap().unwrap();
+    let attributes = made.cluster().unwrap();
+    assert_eq!((attributes.average_bytes, attributes.record_bytes_max), (4, 10));
 }
 
 fn no_generation_is_made_where_an_old_one_would_go_for_it<S: Store>(owner: Owner<S>) {

@@ -4,6 +4,7 @@
 
 mod apart;
 mod clusters;
+mod emptied;
 mod ends;
 mod hostile;
 mod machine;

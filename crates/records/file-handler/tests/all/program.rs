@@ -18,6 +18,26 @@ use vsam::{
     PathAttributes,
 };
 
+/// Each case runs over the model of the store and over the kernel.
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        mod on_the_model {
+            $(#[test]
+            fn $name() {
+                super::$name($crate::program::Owner::over(store_suite::model::ModelStore::new()));
+            })*
+        }
+        mod on_the_kernel {
+            $(#[test]
+            fn $name() {
+                let ground = $crate::program::Ground::new(stringify!($name));
+                super::$name($crate::program::Owner::over(ground.store.clone()));
+            })*
+        }
+    };
+}
+pub(crate) use on_both;
+
 /// Names by which files are found.
 #[derive(Clone, Default)]
 pub(crate) struct Names(pub(crate) BTreeMap<String, String>);
@@ -190,9 +210,11 @@ impl Caller for Memory {
         out.extend_from_slice(&self.record[offset.min(end)..end]);
     }
 
-    fn put(&mut self, _fcd: &Fcd, record: &[u8], _fill: usize) {
+    fn put(&mut self, _fcd: &Fcd, record: &[u8], fill: usize) {
         let len = record.len().min(self.record.len());
         self.record[..len].copy_from_slice(&record[..len]);
+        let end = fill.min(self.record.len()).max(len);
+        self.record[len..end].fill(b' ');
     }
 
     fn depending(&mut self) -> Option<u32> {
@@ -200,6 +222,10 @@ impl Caller for Memory {
     }
 
     fn tell_length(&mut self, _length: u32) {}
+
+    fn number_most(&mut self) -> u64 {
+        self.number_max
+    }
 
     fn tell_number(&mut self, number: u64) -> bool {
         self.number = number;

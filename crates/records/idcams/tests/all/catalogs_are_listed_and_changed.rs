@@ -47,7 +47,7 @@ fn shows_what_was_defined<S: Store>(site: &mut Site<S>) {
         " LISTCAT ENTRIES(BANK.NONE BANK.PATH)\n",
         &["PATH ---------- BANK.PATH", "IDC3012I ENTRY BANK.NONE NOT FOUND"],
     );
-    site.expected_text(8, " LISTCAT ENTRIES(NO.NE)\n", &["IDC3012I"]);
+    site.expected_text(4, " LISTCAT ENTRIES(NO.NE)\n", &["IDC3012I", "IDC1566I NO.NE NOT LISTED"]);
     site.expected_text(
         0,
         " LISTCAT LEVEL(BANK) PATH\n",
@@ -195,6 +195,12 @@ fn generations_come_and_go() {
         " LISTCAT ENT(BANK.DAY) ALL\n",
         &["GDG BASE ------ BANK.DAY", "SCRATCH NOEMPTY"],
     );
+    // A lower limit holds at once.
+    let altered = &["G0002V00 HAS LEFT ITS GROUP", "BANK.DAY ALTERED"];
+    site.expected_text(0, " ALTER BANK.DAY LIMIT(1)\n", altered);
+    assert_eq!(site.bytes("./day2"), b"");
+    site.expected_text(0, " PRINT INDATASET(BANK.DAY(0)) CHAR\n", &["the third"]);
+    site.expected_text(12, " PRINT INDATASET(BANK.DAY(-1)) CHAR\n", &["IDC3012I"]);
     site.expected_text(8, " DELETE BANK.DAY GDG\n", &["IDC3028I"]);
     site.run(0, " DELETE BANK.DAY GDG FORCE\n");
 }

@@ -160,6 +160,19 @@ fn relative_records_keep_their_numbers() {
     site.run(0, " REPRO IDS(R.ONE) ODS(R.TWO) REPLACE\n");
     site.run(0, " REPRO IDS(R.TWO) OFILE(OUT) COUNT(2)\n");
     assert_eq!(site.bytes("out.dat"), b"0001 name-1 0002 name-2 ");
+    // Records without numbers come behind all others, whatever gaps there are.
+    site.run(0, &format!("{} REPRO IDS(R.ONE) ODS(R.GAP) FNUM(2) TNUM(3)\n", define("R.GAP")));
+    site.file("lines.txt", lines(7..=8));
+    for name in ["R.ONE", "R.GAP"] {
+        site.expected_text(0, &format!(" REPRO IFILE(LINES) ODS({name})\n"), &["PROCESSED WAS 2"]);
+    }
+    site.run(0, " REPRO IDS(R.GAP) OFILE(OUT)\n");
+    assert_eq!(site.bytes("out.dat"), b"0002 name-2 0003 name-3 0007 name-7 0008 name-8 ");
+    site.expected_text(
+        0,
+        " PRINT IDS(R.ONE) CHARACTER\n",
+        &["RELATIVE RECORD NUMBER - 7", "WAS 7"],
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 
 use file_handler::FileStatus;
 use file_handler::body::Which;
+use file_handler::data_set::DataSets as _;
 use file_handler::fcd::{Access, OpenMode};
 use file_handler::opcode::Relation;
 use owner::Options;
@@ -43,6 +44,8 @@ on_both! {
     a_record_that_was_read_to_be_changed_waits_for_nobody_else
     a_unit_of_work_is_whole_or_nothing
     a_connection_that_is_lost_is_a_status_and_backs_out_what_was_begun
+    what_is_written_behind_delete_file_stays
+    a_file_that_is_emptied_in_a_unit_of_work_that_has_changed_it_comes_back_with_that
     names_of_another_system_and_of_none_are_refused
     what_is_no_request_harms_nobody
 }
@@ -189,6 +192,57 @@ fn a_connection_that_is_lost_is_a_status_and_backs_out_what_was_begun<S: Store>(
     assert_eq!(again.read("AA0001").as_deref(), Ok("AA0001ANNA"));
     assert_eq!(file.0.close(), Err(FileStatus::UNREACHABLE));
     assert_eq!(again.read("AA0299").as_deref(), Ok("AA0299ANNA"), "it was loaded and closed");
+}
+
+const ACCOUNTS: &str = "#VSAM.#CICS.BANK/ACCOUNT";
+
+fn what_is_written_behind_delete_file_stays<S: Store>(owner: &mut Owner<S>) {
+    let mut program = owner.program();
+    program.load(10);
+    assert_eq!(program.owners.empty(ACCOUNTS), Ok(()));
+    let gone = program.opens(ACCOUNTS, OpenMode::Input, Access::Sequential);
+    assert_eq!(gone.err(), Some(FileStatus::NO_FILE), "as if it had never had a record");
+    assert_eq!(program.unit(COMMIT), FileStatus::LOGIC, "none was begun");
+    program.load(2);
+    let mut file = program.open(OpenMode::InputOutput, Access::Random);
+    assert_eq!(program.owners.empty(ACCOUNTS), Err(FileStatus::RESOURCE), "it is open");
+    assert_eq!(file.rewrite(&account(1, "BERT")), FileStatus::DONE);
+    file.0.close().unwrap();
+    drop((file, program));
+    owner.server = None;
+    owner.start(Options::default());
+    let mut later = owner.program();
+    let mut file = later.open(OpenMode::Input, Access::Dynamic);
+    assert_eq!(file.next().as_deref(), Ok("AA0000ANNA"));
+    assert_eq!(file.next().as_deref(), Ok("AA0001BERT"));
+    assert_eq!(file.next(), Err(FileStatus::END));
+}
+
+fn a_file_that_is_emptied_in_a_unit_of_work_that_has_changed_it_comes_back_with_that<S: Store>(
+    owner: &mut Owner<S>,
+) {
+    let mut program = owner.program();
+    program.load(3);
+    for (end, left) in [(BACKOUT, "AA0000ANNA"), (COMMIT, "AA0007CARL")] {
+        assert_eq!(program.unit(BEGIN), FileStatus::DONE);
+        let mut file = program.open(OpenMode::InputOutput, Access::Random);
+        assert_eq!(file.rewrite(&account(1, "BERT")), FileStatus::DONE);
+        file.0.close().unwrap();
+        let mut file = program.open(OpenMode::Output, Access::Sequential);
+        assert_eq!(file.write(&account(5, "DORA")), FileStatus::DONE);
+        file.0.close().unwrap();
+        assert_eq!(program.owners.empty(ACCOUNTS), Ok(()));
+        let mut file = program.open(OpenMode::Output, Access::Sequential);
+        assert_eq!(file.write(&account(7, "CARL")), FileStatus::DONE);
+        file.0.close().unwrap();
+        assert_eq!(program.unit(end), FileStatus::DONE);
+        let mut file = program.open(OpenMode::Input, Access::Dynamic);
+        assert_eq!(file.next().as_deref(), Ok(left));
+        let by_name = Which::Key { number: 1, value: b"CARL" };
+        let found = file.0.start(Relation::Equal, by_name);
+        assert_eq!(found.is_ok(), end == COMMIT, "the index goes with it");
+        file.0.close().unwrap();
+    }
 }
 
 fn names_of_another_system_and_of_none_are_refused<S: Store>(owner: &mut Owner<S>) {

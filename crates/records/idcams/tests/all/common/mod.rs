@@ -25,12 +25,19 @@ type Files = Rc<RefCell<BTreeMap<PathBuf, Vec<u8>>>>;
 #[derive(Clone, Default)]
 pub struct Memory {
     pub files: Files,
+    /// Programs may be at work on the data sets.
+    pub is_shared: bool,
+    /// What happens elsewhere when a file is ended.
+    pub meanwhile: Option<Meanwhile>,
 }
+
+pub type Meanwhile = Rc<RefCell<dyn FnMut()>>;
 
 struct Written {
     files: Files,
     path: PathBuf,
     bytes: Vec<u8>,
+    meanwhile: Option<Meanwhile>,
 }
 
 impl Write for Written {
@@ -47,6 +54,9 @@ impl Write for Written {
 impl Output for Written {
     fn finish(&mut self) -> io::Result<()> {
         self.files.borrow_mut().insert(self.path.clone(), self.bytes.clone());
+        if let Some(meanwhile) = &self.meanwhile {
+            (meanwhile.borrow_mut())();
+        }
         Ok(())
     }
 }
@@ -61,7 +71,8 @@ impl Machine for Memory {
     fn write(&mut self, path: &Path, append: bool) -> io::Result<Box<dyn Output>> {
         let old = self.files.borrow().get(path).cloned().filter(|_| append);
         let bytes = old.unwrap_or_default();
-        Ok(Box::new(Written { files: self.files.clone(), path: path.into(), bytes }))
+        let (files, meanwhile) = (self.files.clone(), self.meanwhile.clone());
+        Ok(Box::new(Written { files, path: path.into(), bytes, meanwhile }))
     }
 
     fn exists(&mut self, path: &Path) -> bool {
@@ -70,6 +81,10 @@ impl Machine for Memory {
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.files.borrow_mut().remove(path).map(|_| ()).ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn is_alone(&self) -> bool {
+        !self.is_shared
     }
 
     fn now_us(&self) -> u64 {
