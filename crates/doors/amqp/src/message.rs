@@ -17,6 +17,7 @@
 
 use std::collections::BTreeSet;
 
+use base::calendar::Date;
 use base::hex;
 use queue_manager::descriptor::value::{EXPIRY_UNLIMITED, format, msg_flags, msg_type};
 use queue_manager::descriptor::{Identifier, NO_IDENTIFIER};
@@ -72,7 +73,7 @@ fn identifier(value: &Value) -> Option<Identifier> {
 }
 
 pub(crate) fn identifier_text(id: &Identifier) -> String {
-    let digits = hex::upper(id);
+    let digits = hex::lower(id);
     format!("ID:{digits}")
 }
 
@@ -468,14 +469,7 @@ fn put_moment(descriptor: &MessageDescriptor) -> Option<i64> {
     let (year, month, day) = (digits(date, 0, 4)?, digits(date, 4, 6)?, digits(date, 6, 8)?);
     let (hour, minute) = (digits(time, 0, 2)?, digits(time, 2, 4)?);
     let (second, hundredths) = (digits(time, 4, 6)?, digits(time, 6, 8)?);
-    // Years begin in March here, so that a leap day is the last of its year.
-    let (of_year, shifted) = if month > 2 { (month - 3, year) } else { (month + 9, year - 1) };
-    let era = shifted.div_euclid(400);
-    let year_of_era = shifted - era * 400;
-    let day_of_year = (153 * of_year + 2) / 5 + day - 1;
-    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100
-        + day_of_year
-        - 719_468;
+    let days = Date { year, month, day }.to_day();
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
     Some(seconds * 1_000 + hundredths * 10)
 }

@@ -2,7 +2,8 @@
 //!
 //! 1. A subscription that is not shared has one link at a time, whoever's.
 //! 2. A durable subscription is one of the queue manager, with a queue of its own; links take
-//!    from that queue. It ends when a link of it is closed for good, and no other is there.
+//!    from that queue as from their user's subscription, without a right to queues. It ends when a
+//!    link of it is closed for good, and no other is there.
 //! 3. One that is shared and not durable lives as long as links take from it.
 //! 4. A subscription is of the user who made it: nobody else takes from it, ends it, or has it
 //!    made anew.
@@ -17,7 +18,7 @@ use std::time::Duration;
 use queue_manager::objects::Kind;
 use queue_manager::options::value::{close, subscribe};
 use queue_manager::options::{ConnectOptions, SubscriptionDescriptor};
-use queue_manager::{Connection, Failed, ObjectName, QueueManager, Reason};
+use queue_manager::{Connection, QueueManager};
 use seam::sync::{Condvar, Mutex};
 use store::Store;
 use tokio::time::Instant;
@@ -50,7 +51,6 @@ struct Use<S: Store> {
     user: String,
     shared: bool,
     wanted: Wanted,
-    queue: ObjectName,
     /// Has one that is not durable, as long as it is there.
     _holder: Option<Connection<S>>,
 }
@@ -69,20 +69,15 @@ impl<S: Store> Default for Subscriptions<S> {
     }
 }
 
-/// A subscription that a link takes from.
-pub(crate) struct Taken {
-    pub(crate) queue: ObjectName,
-    pub(crate) topic: String,
-}
-
 impl<S: Store> Subscriptions<S> {
     /// Lets a link in; makes the subscription if need be. With nothing wanted it has to be there.
+    /// Answers what it is to.
     pub(crate) fn enter(
         &self,
         asker: &Asker<'_, S>,
         which: &Subscribing,
         wanted: Option<Wanted>,
-    ) -> Result<Taken, Trouble> {
+    ) -> Result<String, Trouble> {
         let mut used = self.used.lock();
         let until = Instant::now() + self.grace;
         while let Some(one) = used.get_mut(&which.name) {
@@ -90,7 +85,7 @@ impl<S: Store> Subscriptions<S> {
             let same = wanted.as_ref().is_some_and(|wanted| *wanted == one.wanted);
             if one.shared && which.shared && same {
                 one.links.push(asker.conversation);
-                return Ok(Taken { queue: one.queue, topic: one.wanted.topic.clone() });
+                return Ok(one.wanted.topic.clone());
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || one.links.contains(&asker.conversation) {
@@ -103,9 +98,9 @@ impl<S: Store> Subscriptions<S> {
             true => durable(asker, which, wanted)?,
             false => volatile(asker, which, wanted)?,
         };
-        let taken = Taken { queue: one.queue, topic: one.wanted.topic.clone() };
+        let topic = one.wanted.topic.clone();
         used.insert(which.name.clone(), one);
-        Ok(taken)
+        Ok(topic)
     }
 
     /// Lets a link go; for good: the subscription ends with the last of them.
@@ -136,12 +131,6 @@ fn is_of(user: &str, client: &ConnectOptions, which: &Subscribing) -> Result<(),
     }
     let words = format!("subscription {} is of another user; take another name", which.name);
     trouble("amqp:unauthorized-access", words)
-}
-
-/// The queue of a subscription.
-fn queue_of<S: Store>(manager: &QueueManager<S>, name: &str) -> Option<ObjectName> {
-    let all = manager.subscriptions(name);
-    all.into_iter().find(|one| one.name == name).map(|one| one.destination)
 }
 
 fn durable<S: Store>(
@@ -179,10 +168,8 @@ fn durable<S: Store>(
             wanted
         }
     };
-    let queue = queue_of(manager, name)
-        .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
     let user = client.user.clone();
-    Ok(Use { links: vec![conversation], user, shared: which.shared, wanted, queue, _holder: None })
+    Ok(Use { links: vec![conversation], user, shared: which.shared, wanted, _holder: None })
 }
 
 fn volatile<S: Store>(
@@ -196,17 +183,9 @@ fn volatile<S: Store>(
     let mut connection =
         manager.connect(client.clone()).map_err(|failed| trouble_of(failed, "a subscription"))?;
     subscribed(&mut connection, which, &wanted, 0)?;
-    let queue = queue_of(manager, &which.name)
-        .ok_or_else(|| trouble_of(Failed(Reason::NO_SUBSCRIPTION), "a subscription"))?;
     let user = client.user.clone();
-    Ok(Use {
-        links: vec![conversation],
-        user,
-        shared: true,
-        wanted,
-        queue,
-        _holder: Some(connection),
-    })
+    let holder = Some(connection);
+    Ok(Use { links: vec![conversation], user, shared: true, wanted, _holder: holder })
 }
 
 /// Makes a subscription; what is durable stays without its handle.
@@ -281,11 +260,12 @@ mod tests {
             let entered = all.enter(&asker(&manager, user), which, wanted);
             entered.err().map(|trouble| trouble.condition)
         };
-        let refused = Some("amqp:unauthorized-access");
         let name = "AMQP/client/c/sub".to_owned();
+        let there = || manager.subscriptions(&name).len();
+        let refused = Some("amqp:unauthorized-access");
         for shared in [false, true] {
             let which = Subscribing { name: name.clone(), durable: true, shared };
-            let there = all.enter(&asker(&manager, &anna), &which, wanted("news/today")).unwrap();
+            all.enter(&asker(&manager, &anna), &which, wanted("news/today")).unwrap();
             let try_all = || {
                 assert_eq!(condition(&bob, &which, wanted("news/today")), refused);
                 assert_eq!(condition(&bob, &which, wanted("other")), refused);
@@ -294,10 +274,10 @@ mod tests {
             try_all();
             all.leave(&asker(&manager, &anna), &which, false);
             try_all();
-            assert_eq!(queue_of(&manager, &name), Some(there.queue));
+            assert_eq!(there(), 1);
             assert_eq!(condition(&anna, &which, None), None);
             all.leave(&asker(&manager, &anna), &which, true);
-            assert_eq!(queue_of(&manager, &name), None);
+            assert_eq!(there(), 0);
         }
         let which = Subscribing { name: "AMQP/volatile-c".into(), durable: false, shared: true };
         assert_eq!(condition(&anna, &which, wanted("news/today")), None);
@@ -313,7 +293,7 @@ mod tests {
         let asker = |conversation| Asker { manager: &manager, client: &anna, conversation };
         let name = "AMQP/client/c/sub".to_owned();
         let which = Subscribing { name, durable: true, shared: false };
-        let condition = |entered: Result<Taken, Trouble>| entered.err().map(|it| it.condition);
+        let condition = |entered: Result<String, Trouble>| entered.err().map(|it| it.condition);
         assert_eq!(condition(all.enter(&asker(1), &which, wanted("news"))), None);
         // Nothing of its own conversation is let go while that waits.
         let locked = Some("amqp:resource-locked");

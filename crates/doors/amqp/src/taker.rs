@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use queue_manager::options::value::{get, open, subscribe};
 use queue_manager::options::{Handle, ObjectDescriptor, SubscriptionDescriptor};
-use queue_manager::{Answer, Connection, Failed, ObjectName, Reason};
+use queue_manager::{Answer, Connection, Failed, Reason};
 use store::Store;
 
 use crate::calls::got;
@@ -74,8 +74,8 @@ enum Found {
 pub(crate) enum From<'a> {
     /// A queue, as it is described.
     Queue(&'a ObjectDescriptor, &'a str),
-    /// The queue of a subscription.
-    Subscription(ObjectName),
+    /// The queue of a subscription, by the subscription's name.
+    Subscription(&'a str),
     /// What is published from now on.
     Topic(&'a Wanted),
 }
@@ -91,7 +91,7 @@ impl<S: Store> Taker<S> {
         let seat = context.commons.seat(&context.member)?;
         let name = match from {
             From::Queue(what, _) => shown(what),
-            From::Subscription(queue) => format!("queue {queue}"),
+            From::Subscription(name) => format!("subscription {name}"),
             From::Topic(wanted) => format!("topic {}", wanted.topic),
         };
         let wrong = |failed| trouble_of(failed, &name);
@@ -294,9 +294,7 @@ fn open_queue<S: Store>(
             let (queue, _, _) = connection.subscribe(&mut what, None)?;
             return queue.ok_or(Failed(Reason::HOBJ_ERROR));
         }
-        From::Subscription(queue) => {
-            ObjectDescriptor { object_name: *queue, ..ObjectDescriptor::default() }
-        }
+        From::Subscription(name) => return connection.open_subscription(name, taking.browse),
         From::Queue(what, selector) => {
             ObjectDescriptor { selection_string: (*selector).to_owned(), ..(*what).clone() }
         }

@@ -272,6 +272,9 @@ impl<S: Store> Worker<S> {
         message: &[u8],
         transaction: Option<u64>,
     ) {
+        if transaction.is_none() {
+            self.make_room();
+        }
         let result = self.put(key, message, transaction);
         let done = Event::Done { key, delivery, result: Ok(()), transaction };
         match (result, transaction) {
@@ -366,10 +369,9 @@ impl<S: Store> Worker<S> {
             let which = consumer.subscription.as_ref();
             let which = which.ok_or_else(no_subscription)?;
             let asker = self.context.asker();
-            let taken = self.context.commons.subscriptions.enter(&asker, which, None)?;
-            address = Some(taken.topic);
+            address = Some(self.context.commons.subscriptions.enter(&asker, which, None)?);
             subscription = Some(which.clone());
-            let from = From::Subscription(taken.queue);
+            let from = From::Subscription(&which.name);
             Taker::open(&self.context, &gate, taking, &from)
         } else {
             let what = self.context.described(&place)?;
@@ -384,9 +386,9 @@ impl<S: Store> Worker<S> {
                     None => Taker::open(&self.context, &gate, taking, &From::Topic(&wanted)),
                     Some(which) => {
                         let commons = &self.context.commons.subscriptions;
-                        let taken = commons.enter(&self.context.asker(), which, Some(wanted))?;
+                        commons.enter(&self.context.asker(), which, Some(wanted))?;
                         subscription = Some(which.clone());
-                        let from = From::Subscription(taken.queue);
+                        let from = From::Subscription(&which.name);
                         Taker::open(&self.context, &gate, taking, &from)
                     }
                 }
@@ -415,45 +417,61 @@ impl<S: Store> Worker<S> {
         answer: Option<(u16, u32)>,
     ) {
         let settlement =
-            answer.map(|(channel, delivery)| Event::Settled { channel, delivery, fate });
+            |fate| answer.map(|(channel, delivery)| Event::Settled { channel, delivery, fate });
         let delivery = self.context.deliveries.lock().remove(&token);
         let Some(Delivery { claim, gate }) = delivery else {
-            settlement.into_iter().for_each(|event| self.context.tell(event));
+            settlement(fate).into_iter().for_each(|event| self.context.tell(event));
             return;
         };
         gate.settled();
-        match (fate, transaction) {
+        let done = match (fate, transaction) {
             (Fate::Accepted, Some(id)) => {
                 let connection = self.transactions.get_mut(&id);
-                let taken = connection.map(|one| one.take_claimed(claim, true, false));
-                if let Some(Err(_)) = taken {
-                    self.doomed.insert(id);
+                match connection.map(|one| one.take_claimed(claim, true, false)) {
+                    Some(taken) => {
+                        self.doomed.extend(taken.is_err().then_some(id));
+                        fate
+                    }
+                    None => Fate::Released,
                 }
             }
             (Fate::Accepted, None) => {
-                return match self.connection.take_claimed(claim, true, false) {
-                    Ok(_) => self.is_done(settlement.unwrap_or(Event::Nothing), 0),
+                self.make_room();
+                match self.connection.take_claimed(claim, true, false) {
+                    Ok(_) => return self.is_done(settlement(fate).unwrap_or(Event::Nothing), 0),
+                    // It is there no longer.
+                    Err(failed) if takes_nothing(failed) => fate,
                     Err(failed) => {
-                        if !takes_nothing(failed) {
-                            self.give_up(failed);
-                        }
-                        settlement.into_iter().for_each(|event| self.context.tell(event));
+                        self.give_up(failed);
+                        Fate::Released
                     }
-                };
+                }
             }
-            // Dropped, the claim gives the message back.
-            (Fate::Released, _) => drop(claim),
+            (Fate::Released, _) => {
+                // Dropped, the claim gives the message back.
+                drop(claim);
+                fate
+            }
             (Fate::Failed, _) => {
                 self.flush();
                 let _ = self.connection.take_claimed(claim, true, false);
                 let _ = self.connection.back();
+                fate
             }
             (Fate::Rejected, _) => {
                 self.flush();
                 self.reject(claim);
+                fate
             }
+        };
+        settlement(done).into_iter().for_each(|event| self.context.tell(event));
+    }
+
+    /// Commits what is done so far if the unit of work of the conversation takes no more.
+    fn make_room(&mut self) {
+        if !self.connection.has_room() {
+            self.flush();
         }
-        settlement.into_iter().for_each(|event| self.context.tell(event));
     }
 
     /// A message that was rejected goes to the dead-letter queue; if there is none, it goes back.

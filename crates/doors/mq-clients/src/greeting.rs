@@ -19,7 +19,7 @@ use queue_manager::{Failed, Reason};
 use store::Store;
 
 use crate::link::{Link, Terms};
-use crate::places::Held;
+use crate::places::{Client, Held, Limits};
 use crate::shared::{Shared, Standing};
 
 /// How long whoever connects has to be let in.
@@ -86,11 +86,14 @@ fn admit<S: Store>(
     let object = definition(shared, link, &entry.channel, &shown)?;
     is_asked_for(&connecting.manager, shared.manager.name())?;
     let most = |name: &str| usize::try_from(object.number_of(name)).unwrap_or_default();
-    let places = shared.places.program(
-        (&user, &entry.channel, address),
-        (shared.connections_max, most("MAXINST"), most("MAXINSTC")),
-    );
-    let places = places.ok_or(Failed(Reason::MAX_CONNS_LIMIT_REACHED))?;
+    let client = Client { user: &user, channel: &entry.channel, address };
+    let limits = Limits {
+        door: shared.connections_max,
+        instances: most("MAXINST"),
+        of_address: most("MAXINSTC"),
+    };
+    let places =
+        shared.places.program(&client, limits).ok_or(Failed(Reason::MAX_CONNS_LIMIT_REACHED))?;
     let calls = shared.manager.connect(ConnectOptions {
         user: user.clone(),
         application: unpadded(&connecting.program),

@@ -73,6 +73,21 @@ impl Drop for Held {
     }
 }
 
+/// A program that is to have a place.
+pub(crate) struct Client<'c> {
+    pub(crate) user: &'c str,
+    pub(crate) channel: &'c str,
+    pub(crate) address: IpAddr,
+}
+
+/// How many connections there may be: of the door, of the channel, and of one address by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) door: usize,
+    pub(crate) instances: usize,
+    pub(crate) of_address: usize,
+}
+
 /// All but a tenth.
 fn most_of(all: usize) -> usize {
     (all - all / 10).max(1)
@@ -136,17 +151,13 @@ impl Places {
         self.wait(&[(What::Check, 1, CHECKS_MAX)], time)
     }
 
-    /// A place of a channel, and of a user; `most` of the door's connections, of the channel, and
-    /// of one address by it.
-    pub(crate) fn program(
-        self: &Arc<Self>,
-        (user, channel, address): (&str, &str, IpAddr),
-        (door, instances, of_address): (usize, usize, usize),
-    ) -> Option<Held> {
+    /// A place of a channel, and of a user.
+    pub(crate) fn program(self: &Arc<Self>, client: &Client<'_>, limits: Limits) -> Option<Held> {
+        let Client { user, channel, address } = *client;
         self.take(&[
-            (What::User(user.to_owned()), 1, most_of(door)),
-            (What::Channel(channel.to_owned()), 1, instances),
-            (What::ChannelOf(channel.to_owned(), address), 1, of_address),
+            (What::User(user.to_owned()), 1, most_of(limits.door)),
+            (What::Channel(channel.to_owned()), 1, limits.instances),
+            (What::ChannelOf(channel.to_owned(), address), 1, limits.of_address),
         ])
     }
 
@@ -176,7 +187,10 @@ mod tests {
     #[test]
     fn a_channel_has_so_many_instances_and_an_address_so_many_of_them() {
         let places = Arc::new(Places::default());
-        let program = |address| places.program(("u", "C", address), (1_000, 3, 2));
+        let program = |address| {
+            let limits = Limits { door: 1_000, instances: 3, of_address: 2 };
+            places.program(&Client { user: "u", channel: "C", address }, limits)
+        };
         let held: Vec<_> = [HERE, HERE, THERE].into_iter().map(program).collect();
         assert!(held.iter().all(Option::is_some));
         assert!(program(THERE).is_none(), "a fourth instance");
@@ -189,7 +203,10 @@ mod tests {
     #[test]
     fn no_user_has_all_connections() {
         let places = Arc::new(Places::default());
-        let program = |user: &str| places.program((user, "C", HERE), (10, 100, 100));
+        let program = |user: &str| {
+            let limits = Limits { door: 10, instances: 100, of_address: 100 };
+            places.program(&Client { user, channel: "C", address: HERE }, limits)
+        };
         let _held: Vec<_> = (0..9).map(|_| program("greedy").unwrap()).collect();
         assert!(program("greedy").is_none());
         assert!(program("modest").is_some());

@@ -28,7 +28,7 @@ use crate::admin::{self, channel, command, queue, subscription};
 use crate::authentication::{Authenticator, COOKIE, CSRF, Gate, User, token};
 use crate::budget::{Budget, Received, sent};
 use crate::error::{Problem, id, json_response};
-use crate::messaging::{self, Around, CancelOnDrop, CancelToken, Purpose};
+use crate::messaging::{self, Around, CancelOnDrop, CancelToken, Purpose, Search};
 use crate::openapi;
 use crate::request::{Ask, Query};
 use crate::resources::{Call, Lead, Resource, Role, lead};
@@ -270,7 +270,8 @@ impl<S: Store> Inner<S> {
                 cancel,
                 door: inner.open.clone(),
             };
-            messaging::find(manager, &ask, (purpose, &wanted, wait), &around)
+            let search = Search { purpose, wanted: &wanted, wait };
+            messaging::find(manager, &ask, &search, &around)
         });
         Ok(match found.await? {
             Some(shown) => {

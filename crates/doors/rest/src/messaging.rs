@@ -341,8 +341,15 @@ impl<'a, S: Store> OpenQueue<'a, S> {
     }
 }
 
+/// A message whose data is text.
+struct TextMessage {
+    descriptor: MessageDescriptor,
+    properties: Vec<Property>,
+    text: String,
+}
+
 /// The text of a message, or why it has none.
-fn text_of(found: Found) -> Answer<(MessageDescriptor, Vec<Property>, String)> {
+fn text_of(found: Found) -> Answer<TextMessage> {
     let Found { descriptor, properties, data, .. } = found;
     let no_text = |why: &str| {
         let message = "The message is no text, and stays on its queue.";
@@ -360,14 +367,11 @@ fn text_of(found: Found) -> Answer<(MessageDescriptor, Vec<Property>, String)> {
             page.ok_or_else(|| no_text("Its code page is not known here."))?.decode(&data)
         }
     };
-    Ok((descriptor, properties, text))
+    Ok(TextMessage { descriptor, properties, text })
 }
 
-fn shown(
-    (descriptor, properties, text): (MessageDescriptor, Vec<Property>, String),
-    share: Share,
-    version: Version,
-) -> Shown {
+fn shown(message: TextMessage, share: Share, version: Version) -> Shown {
+    let TextMessage { descriptor, properties, text } = message;
     let mut headers = HeaderMap::new();
     headers::write(&mut headers, &descriptor, &properties, version);
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -375,13 +379,21 @@ fn shown(
     Shown { headers, text, share }
 }
 
+/// What a search is for, and how long it waits.
+pub(crate) struct Search<'w> {
+    pub(crate) purpose: Purpose,
+    pub(crate) wanted: &'w Wanted,
+    pub(crate) wait: Duration,
+}
+
 /// Finds a message, waiting for it if it is to be taken; `None`: there is none.
 pub(crate) fn find<S: Store>(
     manager: &QueueManager<S>,
     ask: &Ask,
-    (purpose, wanted, wait): (Purpose, &Wanted, Duration),
+    search: &Search<'_>,
     around: &Around<'_>,
 ) -> Answer<Option<Shown>> {
+    let Search { purpose, wanted, wait } = *search;
     let deadline = around.clock.monotonic().saturating_add(wait);
     let mut opened = OpenQueue::open(manager, ask, purpose)?;
     let lock = if purpose == Purpose::Take { get::LOCK } else { 0 };
@@ -415,8 +427,9 @@ pub(crate) fn find<S: Store>(
             return Ok(None);
         }
         opened.connection.commit().map_err(|failed| Problem::call(failed, opened.name))?;
-        let text = (taken.descriptor, taken.properties, answer.2);
-        return Ok(Some(shown(text, share, ask.version)));
+        let (descriptor, properties) = (taken.descriptor, taken.properties);
+        let taken = TextMessage { descriptor, properties, text: answer.text };
+        return Ok(Some(shown(taken, share, ask.version)));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::table::Structure as _;
 use crate::wire;
 use crate::wire::codec::Reader;
 use crate::wire::frame::{self, Incoming};
-use crate::wire::{Connecting, Entry, Object, Posting, Request, Wanted, property};
+use crate::wire::{Connecting, Entry, Object, Posting, Request, Wanted, property, read_records};
 
 /// A connection to a queue manager.
 #[derive(Debug)]
@@ -417,8 +417,10 @@ fn object_answer(
 fn posting_answer(from: &mut Reader<'_>, posting: &Posting) -> Option<(Posting, Vec<Outcome>)> {
     let md = from.structure(&posting.md)?;
     let pmo = from.structure(&posting.pmo)?;
-    let after = Posting { md, pmo, ..posting.clone() };
-    Some((after, outcomes(from)?))
+    let (records, wants_responses) = (read_records(from)?, posting.wants_responses);
+    // The caller has memory for as many as it has sent.
+    (records.len() <= posting.records.len()).then_some(())?;
+    Some((Posting { md, pmo, records, wants_responses }, outcomes(from)?))
 }
 
 fn wanted_answer(from: &mut Reader<'_>, wanted: &Wanted) -> Option<(Wanted, i32)> {

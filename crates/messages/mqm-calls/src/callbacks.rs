@@ -12,7 +12,8 @@
 //! 1. A program is called by one thread at a time, and never again once STOP, SUSPEND or a
 //!    deregistration has returned to another thread.
 //! 2. No lock is held while a program is called: it makes calls of its own.
-//! 3. A consumer whose get fails is told so once, and is left alone until it is resumed.
+//! 3. A consumer whose get fails, or whose next message is too long for it, is told so once, and is
+//!    left alone until it is resumed.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -27,7 +28,6 @@ use queue_manager::{Completion, Outcome, Reason};
 use seam::thread;
 
 use crate::consumers::{Consumer, Phase, Program};
-use crate::conversion;
 use crate::finish::finish;
 use crate::memory::{Lent, optional};
 use crate::state::{self, Connection, this_thread};
@@ -48,6 +48,27 @@ mod operation {
     pub(super) const DEREGISTER: i32 = 0x200;
     pub(super) const SUSPEND: i32 = 0x1_0000;
     pub(super) const RESUME: i32 = 0x2_0000;
+}
+
+/// What MQCB is to do: one of each pair, or both one and another.
+#[derive(Clone, Copy)]
+struct Operation {
+    registers: Option<bool>,
+    suspends: Option<bool>,
+}
+
+impl Operation {
+    fn of(bits: i32) -> Option<Operation> {
+        use operation::{DEREGISTER, REGISTER, RESUME, SUSPEND};
+        let either = |yes: i32, no: i32| match (bits & yes != 0, bits & no != 0) {
+            (true, true) => None,
+            (false, false) => Some(None),
+            (yes, _) => Some(Some(yes)),
+        };
+        let known = bits != 0 && bits & !(REGISTER | DEREGISTER | SUSPEND | RESUME) == 0;
+        let (registers, suspends) = (either(REGISTER, DEREGISTER)?, either(SUSPEND, RESUME)?);
+        known.then_some(Operation { registers, suspends })
+    }
 }
 
 /// Why a program is called.
@@ -91,13 +112,15 @@ pub unsafe fn cb(
     unsafe {
         finish(completion, reason, || {
             let connection = state::find(hconn)?;
+            let operation = Operation::of(operation).ok_or(OPERATION_ERROR)?;
             let consuming = connection.consuming.load(Ordering::SeqCst);
             if consuming != 0 && consuming != this_thread() {
                 return Err(HCONN_ASYNC_ACTIVE);
             }
-            if operation & operation::REGISTER != 0 {
+            if operation.registers == Some(true) {
                 let cbd = Lent::<Cbd>::take(cbd, Reason::CBD_ERROR)?.now;
-                return register(&connection, &cbd, hobj, md, gmo);
+                let suspended = operation.suspends == Some(true);
+                return register(&connection, &cbd, (hobj, suspended), md, gmo);
             }
             let cbd = optional::<Cbd>(cbd, Reason::CBD_ERROR)?;
             let kind = cbd.map_or(MESSAGE_CONSUMER, |cbd| cbd.now.callback_type);
@@ -113,7 +136,7 @@ pub unsafe fn cb(
 unsafe fn register(
     connection: &Arc<Connection>,
     cbd: &Cbd,
-    hobj: i32,
+    (hobj, suspended): (i32, bool),
     md: *mut c_void,
     gmo: *mut c_void,
 ) -> Result<Outcome, Reason> {
@@ -142,7 +165,7 @@ unsafe fn register(
     let full = i32::try_from(DATA_BYTES_MAX).unwrap_or(i32::MAX);
     let room = if cbd.max_msg_length < 0 { full } else { cbd.max_msg_length.min(full) };
     let wanted = Wanted { md, gmo, room };
-    let consumer = Consumer { program, hobj, wanted, suspended: false, idle_ms: Some(0) };
+    let consumer = Consumer { program, hobj, wanted, suspended, idle_ms: Some(0) };
     let mut consumers = connection.consumers.lock();
     consumers.forget(hobj);
     consumers.list.push(consumer.clone());
@@ -157,34 +180,31 @@ unsafe fn register(
 /// Deregisters, suspends or resumes.
 fn change(
     connection: &Arc<Connection>,
-    operation: i32,
+    operation: Operation,
     hobj: i32,
     kind: i32,
 ) -> Result<Outcome, Reason> {
     let mut consumers = connection.consumers.lock();
-    if kind == EVENT_HANDLER && operation == operation::DEREGISTER {
+    let deregisters = operation.registers == Some(false);
+    if kind == EVENT_HANDLER && deregisters {
         let known = consumers.event.take().is_some();
         return known.then_some(Outcome::OK).ok_or(Reason::CALLBACK_NOT_REGISTERED);
     }
     let place = consumers.list.iter().position(|one| one.hobj == hobj);
     let place = place.ok_or(Reason::CALLBACK_NOT_REGISTERED)?;
-    match operation {
-        operation::DEREGISTER => {
-            let gone = consumers.list.remove(place);
-            drop(consumers);
-            if gone.program.options & register_option::DEREGISTER != 0 {
-                call_plain(connection, &gone, call_type::DEREGISTER);
-            }
+    if deregisters {
+        let gone = consumers.list.remove(place);
+        drop(consumers);
+        if gone.program.options & register_option::DEREGISTER != 0 {
+            call_plain(connection, &gone, call_type::DEREGISTER);
         }
-        operation::SUSPEND | operation::RESUME => {
-            if let Some(one) = consumers.list.get_mut(place) {
-                one.suspended = operation == operation::SUSPEND;
-            }
-            drop(consumers);
-            connection.changed.notify_all();
-        }
-        _ => return Err(OPERATION_ERROR),
+        return Ok(Outcome::OK);
     }
+    if let (Some(one), Some(suspends)) = (consumers.list.get_mut(place), operation.suspends) {
+        one.suspended = suspends;
+    }
+    drop(consumers);
+    connection.changed.notify_all();
     Ok(Outcome::OK)
 }
 
@@ -391,7 +411,7 @@ fn look(connection: &Arc<Connection>, active: &[Consumer], data: &mut Vec<u8>) {
     match found {
         Some((consumer, (_, got))) if outcome.completion != Completion::Failed => {
             set_idle(connection, consumer.hobj, |_| Some(0));
-            deliver(connection, consumer, got.clone(), outcome, length, data);
+            deliver(connection, consumer, got, (outcome, length), data);
         }
         Some((consumer, _)) => {
             set_suspended(connection, consumer.hobj);
@@ -447,20 +467,19 @@ fn tell_idle(connection: &Arc<Connection>, active: &[Consumer]) {
 fn deliver(
     connection: &Arc<Connection>,
     consumer: &Consumer,
-    mut got: Wanted,
-    mut outcome: Outcome,
-    mut length: i32,
+    got: &Wanted,
+    (outcome, length): (Outcome, i32),
     data: &mut [u8],
 ) {
-    let asked = &consumer.wanted;
-    if asked.gmo.options & value::get::CONVERT != 0 {
-        let target = (asked.md.ccsid, asked.md.encoding);
-        (outcome, length) = conversion::convert_got(&mut got.md, target, outcome, length, data);
+    let stays = outcome.reason == Reason::TRUNCATED_MSG_FAILED;
+    if stays {
+        // It would be brought again at once, for ever.
+        set_suspended(connection, consumer.hobj);
     }
-    let browses = asked.gmo.options & value::get::ANY_BROWSE != 0;
-    let kind = if browses { call_type::MSG_NOT_REMOVED } else { call_type::MSG_REMOVED };
+    let browses = consumer.wanted.gmo.options & value::get::ANY_BROWSE != 0;
+    let kind = if browses || stays { call_type::MSG_NOT_REMOVED } else { call_type::MSG_REMOVED };
     let what = (kind, outcome, length);
-    call(connection, &consumer.program, consumer.hobj, Some(&got), data, what);
+    call(connection, &consumer.program, consumer.hobj, Some(got), data, what);
 }
 
 /// Calls every consumer that wants to know of it.

@@ -20,6 +20,8 @@ use crate::{region, registration};
 const HANDLE_SHARE_NONE: i32 = 0x20;
 const HANDLE_SHARE_BLOCK: i32 = 0x40;
 const HANDLE_SHARE_NO_BLOCK: i32 = 0x80;
+/// The options that there are.
+const KNOWN_OPTIONS: i32 = 0x1f3d_ffff;
 /// The letters of security parameters are wrong, or their version.
 const CSP_ERROR: Reason = Reason(2595);
 /// The type of authentication: by user and password.
@@ -105,6 +107,9 @@ unsafe fn connect(
     // SAFETY: as promised to this function.
     let name = unsafe { memory::field::<48>(name.cast()) }.unwrap_or([b' '; 48]);
     let options = cno.map_or(0, |cno| cno.now.options);
+    if options & !KNOWN_OPTIONS != 0 {
+        return Err(Reason::OPTIONS_ERROR);
+    }
     let sharing = sharing(options)?;
     let settings = Settings::of_process(trusts_environment());
     let binding = Binding::of(options, &settings)?;

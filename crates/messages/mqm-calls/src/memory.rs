@@ -14,7 +14,7 @@ use queue_manager::Reason;
 /// The longest string of variable length.
 const STRING_BYTES_MAX: usize = 65_536;
 /// The length that says that a zero byte ends a string.
-const NULL_TERMINATED: i32 = -1;
+pub(crate) const NULL_TERMINATED: i32 = -1;
 /// Records of a distribution list, at most.
 const RECORDS_MAX: usize = 65_535;
 
@@ -218,15 +218,8 @@ unsafe fn bytes_of(of: &CharV, base: *mut u8, reason: Reason) -> Result<Vec<u8>,
         return if of.length == NULL_TERMINATED { Ok(Vec::new()) } else { Err(reason) };
     };
     if of.length == NULL_TERMINATED {
-        let mut bytes = Vec::new();
-        while bytes.len() < STRING_BYTES_MAX {
-            // SAFETY: none of the bytes before this one was the zero byte that ends the string.
-            match unsafe { at.add(bytes.len()).read() } {
-                0 => return Ok(bytes),
-                byte => bytes.push(byte),
-            }
-        }
-        return Err(reason);
+        // SAFETY: as promised to this function.
+        return unsafe { terminated(at, STRING_BYTES_MAX) }.ok_or(reason);
     }
     let len = usize::try_from(of.length).map_err(|_| reason)?;
     if len > STRING_BYTES_MAX {
@@ -234,6 +227,22 @@ unsafe fn bytes_of(of: &CharV, base: *mut u8, reason: Reason) -> Result<Vec<u8>,
     }
     // SAFETY: as promised to this function.
     Ok(unsafe { std::slice::from_raw_parts(at, len) }.to_vec())
+}
+
+/// The bytes of a string that a zero byte ends; none if it has more than `most`.
+///
+/// # Safety
+/// The pointer leads to bytes that a zero byte ends.
+pub(crate) unsafe fn terminated(at: *const u8, most: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while bytes.len() <= most {
+        // SAFETY: none of the bytes before this one was the zero byte that ends the string.
+        match unsafe { at.add(bytes.len()).read() } {
+            0 => return Some(bytes),
+            byte => bytes.push(byte),
+        }
+    }
+    None
 }
 
 /// Writes a string of variable length to where there is room for it. Its length is that of the
@@ -274,6 +283,17 @@ pub(crate) unsafe fn records(
     let at = at.ok_or(bad_place)?;
     // SAFETY: as promised to this function.
     Ok(unsafe { std::slice::from_raw_parts(at, count * each) }.to_vec())
+}
+
+/// Writes bytes; nothing if there is no place for them.
+///
+/// # Safety
+/// The pointer leads to room for as many bytes.
+pub(crate) unsafe fn set_bytes(at: Option<*mut u8>, bytes: &[u8]) {
+    if let Some(at) = at {
+        // SAFETY: as promised to this function; the bytes are nobody else's.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
+    }
 }
 
 /// Writes the answers for the destinations of a distribution list.

@@ -15,13 +15,15 @@ use crate::memory::{self, Lent, optional};
 use crate::message_handles::StandIn;
 use crate::objects::LentObject;
 use crate::state::Connection;
-use crate::{conversion, registration, state};
+use crate::{registration, state};
 
 /// A message to be put, in the caller's memory.
 struct LentPosting {
     md: Option<Lent<Md>>,
     pmo: Option<Lent<Pmo>>,
     posting: Posting,
+    /// How many records the caller has room for.
+    records: usize,
 }
 
 impl LentPosting {
@@ -42,13 +44,14 @@ impl LentPosting {
             false if now.recs_present < 0 => return Err(Reason::RECS_PRESENT_ERROR),
             false => Vec::new(),
         };
+        let count = records.len();
         let posting = Posting {
             md: md.now.clone(),
             pmo: now.clone(),
             records,
             wants_responses: now.response_rec_ptr != 0 || now.response_rec_offset != 0,
         };
-        Ok(LentPosting { md: Some(md), pmo: Some(pmo), posting })
+        Ok(LentPosting { md: Some(md), pmo: Some(pmo), posting, records: count })
     }
 
     /// Writes back what the call has made of them.
@@ -65,6 +68,13 @@ impl LentPosting {
             let at = memory::place(pointer, offset, pmo.base());
             // SAFETY: as promised to this function.
             unsafe { memory::set_responses(at, pmo.now.recs_present, answers) };
+            let at = memory::place(pmo.now.put_msg_rec_ptr, pmo.now.put_msg_rec_offset, pmo.base());
+            let fields = pmo.now.put_msg_rec_fields;
+            // Whatever a queue manager of another machine has answered.
+            let records = self.posting.records.iter().take(self.records);
+            let all = records.flat_map(|record| record_bytes(record, fields));
+            // SAFETY: as promised to this function; these are no more records than were read.
+            unsafe { memory::set_bytes(at, &all.collect::<Vec<u8>>()) };
             pmo.now = self.posting.pmo.clone();
             pmo.give();
         }
@@ -84,15 +94,7 @@ unsafe fn put_records(pmo: &Pmo, base: *mut u8) -> Result<Vec<PutRecord>, Reason
     if fields == 0 {
         return Ok(Vec::new());
     }
-    let lengths = [
-        (has::MSG_ID, 24),
-        (has::CORREL_ID, 24),
-        (has::GROUP_ID, 24),
-        (has::FEEDBACK, 4),
-        (has::ACCOUNTING_TOKEN, 32),
-    ];
-    let present = lengths.iter().filter(|(field, _)| fields & field != 0);
-    let each: usize = present.map(|(_, len)| len).sum();
+    let each = record_bytes(&PutRecord::default(), fields).len();
     let at = memory::place(pmo.put_msg_rec_ptr, pmo.put_msg_rec_offset, base);
     let bad_count = Reason::RECS_PRESENT_ERROR;
     let bad_place = Reason::PUT_MSG_RECORDS_ERROR;
@@ -125,6 +127,21 @@ fn put_record(mut bytes: &[u8], fields: i32) -> PutRecord {
         record.accounting_token = token;
     }
     record
+}
+
+/// A record as it stands in memory.
+fn record_bytes(record: &PutRecord, fields: i32) -> Vec<u8> {
+    use value::put_record as has;
+    let feedback = record.feedback.to_le_bytes();
+    let parts: [(i32, &[u8]); 5] = [
+        (has::MSG_ID, &record.msg_id),
+        (has::CORREL_ID, &record.correl_id),
+        (has::GROUP_ID, &record.group_id),
+        (has::FEEDBACK, &feedback),
+        (has::ACCOUNTING_TOKEN, &record.accounting_token),
+    ];
+    let present = parts.into_iter().filter(|(field, _)| fields & field != 0);
+    present.flat_map(|(_, bytes)| bytes.to_vec()).collect()
 }
 
 /// The data of a message to be put.
@@ -266,7 +283,6 @@ pub unsafe fn get(
                 return Err(Reason::DATA_LENGTH_ERROR);
             }
             let mut wanted = Wanted { md: md.now.clone(), gmo: gmo.now.clone(), room: length };
-            let target = (md.now.ccsid, md.now.encoding);
             let outside = value::get::NO_SYNCPOINT | value::get::ANY_BROWSE;
             if gmo.now.options & outside == 0 {
                 registration::before_work(&connection)?;
@@ -279,19 +295,14 @@ pub unsafe fn get(
                 stand_in.end(&mut client, &mut wanted.gmo.msg_handle, is_done);
             }
             drop(client);
-            let mut done = (outcome, got);
-            let converts = gmo.now.options & value::get::CONVERT != 0;
-            if converts && outcome.completion != Completion::Failed {
-                done = conversion::convert_got(&mut wanted.md, target, outcome, got, into);
-            }
             if outcome.completion != Completion::Failed {
-                memory::set(data_length, done.1);
+                memory::set(data_length, got);
             }
             md.now = wanted.md;
             gmo.now = wanted.gmo;
             md.give();
             gmo.give();
-            Ok(done.0)
+            Ok(outcome)
         });
     }
 }

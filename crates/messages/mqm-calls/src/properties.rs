@@ -10,6 +10,7 @@ use std::sync::Arc;
 use mqi::client::Client;
 use mqi::structures::{Bmho, Cmho, Dmho, Dmpo, Impo, Md, Mhbo, Pd, Smpo};
 use mqi::table::{CharV, Structure as _, Value as _};
+use mqi::wire::frame::DATA_BYTES_MAX;
 use mqi::wire::{Request, property, property_parts};
 use queue_manager::properties::{InquireOptions, PropertyValue};
 use queue_manager::{Completion, Outcome, Reason};
@@ -117,6 +118,30 @@ unsafe fn name_of(at: *mut c_void) -> Result<String, Reason> {
     unsafe { memory::string(&of, at.cast(), reason) }
 }
 
+/// A value of a type, of so many bytes.
+///
+/// # Safety
+/// It is null, or leads to as many bytes, or to bytes that a zero byte ends.
+unsafe fn value_of(kind: i32, length: i32, at: *mut c_void) -> Result<PropertyValue, Reason> {
+    if kind == STRING && length == memory::NULL_TERMINATED {
+        if at.is_null() {
+            return Err(Reason::BUFFER_ERROR);
+        }
+        // SAFETY: as promised to this function.
+        let bytes = unsafe { memory::terminated(at.cast(), DATA_BYTES_MAX) };
+        return bytes
+            .map(|bytes| PropertyValue::String(memory::text(&bytes)))
+            .ok_or(Reason::PROPERTY_VALUE_TOO_BIG);
+    }
+    let (bad_length, bad_value) = (Reason::BUFFER_LENGTH_ERROR, Reason::BUFFER_ERROR);
+    // SAFETY: as promised to this function.
+    let bytes = unsafe { memory::input(at, length, bad_length, bad_value) }?;
+    match kind {
+        STRING => Ok(PropertyValue::String(memory::text(bytes))),
+        _ => property(kind, bytes).ok_or(Reason::PROPERTY_TYPE_ERROR),
+    }
+}
+
 /// Sets a property.
 ///
 /// # Safety
@@ -141,12 +166,7 @@ pub unsafe fn setmp(
             optional::<Smpo>(options, Reason::SMPO_ERROR)?;
             optional::<Pd>(pd, Reason::PD_ERROR)?;
             let name = name_of(name)?;
-            let (bad_length, bad_value) = (Reason::PROPERTY_VALUE_TOO_BIG, Reason(2004));
-            let bytes = memory::input(value, length, bad_length, bad_value)?;
-            let value = match kind {
-                STRING => PropertyValue::String(memory::text(bytes)),
-                _ => property(kind, bytes).ok_or(Reason::PROPERTY_TYPE_ERROR)?,
-            };
+            let value = value_of(kind, length, value)?;
             let Some(connection) = connection.filter(|_| !message_handles::is_own(hmsg)) else {
                 message_handles::with(hmsg, |all| all.set(&name, value))?;
                 return Ok(Outcome::OK);

@@ -73,11 +73,11 @@ pub(crate) fn queues<S: Store>(manager: &QueueManager<S>, mut command: Command) 
 }
 
 fn queue_fields(queue: &Object, status: &QueueStatus) -> Vec<Field> {
-    let (get_date, get_time) = if_any(status.last_get_ms);
-    let (put_date, put_time) = if_any(status.last_put_ms);
+    let (get_date, get_time) = if_any(status.statistics.last_get_ms);
+    let (put_date, put_time) = if_any(status.statistics.last_put_ms);
     let mebibytes = status.bytes.div_ceil(1 << 20);
     let most = queue.text_of("MAXFSIZE");
-    let times = match (status.queue_time_short_us, status.queue_time_long_us) {
+    let times = match (status.statistics.time_short_us, status.statistics.time_long_us) {
         (0, 0) => " , ".to_owned(),
         (short, long) => format!("{}, {}", short.min(999_999_999), long.min(999_999_999)),
     };
@@ -155,12 +155,12 @@ pub(crate) fn reset_queue<S: Store>(manager: &QueueManager<S>, mut command: Comm
     let replies: Vec<Reply> = local
         .filter_map(|queue| manager.reset_statistics(&queue.name))
         .map(|status| {
-            let (date, time) = date_and_time(status.reset_ms);
+            let (date, time) = date_and_time(status.statistics.reset_ms);
             Reply::new(MessageId::done(8441), "Reset queue statistics.").with(vec![
                 Field::new("QSTATS", &status.name),
-                Field::new("HIQDEPTH", status.high_depth),
-                Field::new("MSGSIN", status.puts),
-                Field::new("MSGSOUT", status.gets),
+                Field::new("HIQDEPTH", status.statistics.high_depth),
+                Field::new("MSGSIN", status.statistics.puts),
+                Field::new("MSGSOUT", status.statistics.gets),
                 Field::new("RESETDA", date),
                 Field::new("RESETTI", time),
             ])

@@ -30,6 +30,7 @@
 //! 5. What an operator has decided is remembered until the transaction manager has heard of it.
 
 use base::bytes::Reader;
+use base::hex;
 
 use crate::queue::Place;
 
@@ -82,7 +83,7 @@ impl BranchId {
     pub fn parse(text: &str) -> Option<BranchId> {
         let mut parts = text.trim().splitn(3, ':');
         let format = parts.next()?.parse().ok()?;
-        BranchId::new(format, &bytes_of(parts.next()?)?, &bytes_of(parts.next()?)?)
+        BranchId::new(format, &hex::read(parts.next()?)?, &hex::read(parts.next()?)?)
     }
 
     pub(crate) fn key(&self) -> Vec<u8> {
@@ -101,24 +102,10 @@ impl BranchId {
     }
 }
 
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    let fits = digits.len().is_multiple_of(2) && digits.bytes().all(|it| it.is_ascii_hexdigit());
-    if !fits {
-        return None;
-    }
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
-}
-
 impl std::fmt::Display for BranchId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let digits = |f: &mut std::fmt::Formatter<'_>, bytes: &[u8]| {
-            bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
-        };
-        write!(f, "{}:", self.format)?;
-        digits(f, &self.transaction)?;
-        f.write_str(":")?;
-        digits(f, &self.branch)
+        let (transaction, branch) = (hex::upper(&self.transaction), hex::upper(&self.branch));
+        write!(f, "{}:{transaction}:{branch}", self.format)
     }
 }
 

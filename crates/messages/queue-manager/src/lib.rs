@@ -11,6 +11,7 @@
 //! | units of work that another transaction manager ends | [`branch`] |
 //! | what is told of what happens | [`event`] |
 //! | properties of messages, selectors | [`properties`], [`selector`] |
+//! | text from one code page to another | [`convert`] |
 //! | page sets, and what is beneath them | [`page_sets`], [`storage`] |
 //! | what connections share: units of work, delivery, triggers, publications | `core` |
 //! | a queue: its index in memory, its messages in the store | `queue` |
@@ -19,7 +20,7 @@ pub mod branch;
 pub mod channel;
 mod channel_state;
 pub mod connection;
-mod convert;
+pub mod convert;
 mod core;
 mod defaults;
 pub mod descriptor;
@@ -31,6 +32,7 @@ pub mod name;
 pub mod objects;
 pub mod options;
 pub mod page_sets;
+mod pattern;
 pub mod properties;
 mod queue;
 pub mod reason;

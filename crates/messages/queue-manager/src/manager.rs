@@ -194,7 +194,7 @@ impl<S: Store> QueueManager<S> {
     ) -> Result<(), AdminError> {
         check_name(kind, name)?;
         let core = &self.core;
-        let _one_at_a_time = core.administration.lock();
+        let _one_at_a_time = core.definitions.change();
         let there = core.object(kind, name);
         if let Some(there) = &there
             && (!replace || there.kind != kind)
@@ -263,7 +263,10 @@ impl<S: Store> QueueManager<S> {
             });
         }
         let one = core.subscription_of(&object)?;
-        if core.resolve(one.queue, one.manager).is_ok_and(|to| core.is_carried_out(&to)) {
+        if core
+            .resolve(one.delivery.queue, one.delivery.manager)
+            .is_ok_and(|to| core.is_carried_out(&to))
+        {
             return Err(AdminError::Refused {
                 kind: Kind::Subscription,
                 name,
@@ -296,7 +299,7 @@ impl<S: Store> QueueManager<S> {
         attributes: &[(&str, Value)],
     ) -> Result<(), AdminError> {
         let core = &self.core;
-        let _one_at_a_time = core.administration.lock();
+        let _one_at_a_time = core.definitions.change();
         let mut object = (*self.existing(kind, name)?).clone();
         apply(&mut object, attributes, false)?;
         if kind == Kind::Subscription {
@@ -335,19 +338,21 @@ impl<S: Store> QueueManager<S> {
             let one = self.core.topics.lock().named(name).cloned();
             if let Some(one) = one {
                 // Nobody takes it up from here on.
-                if one.in_use.swap(true, Ordering::AcqRel) {
+                if !one.holder.take() {
                     let name = name.to_owned();
                     return Err(AdminError::InUse { kind, name, handles: 1 });
                 }
                 let removed = self.core.unsubscribe(&one);
-                one.in_use.store(removed.is_ok(), Ordering::Release);
+                if removed.is_err() {
+                    one.holder.give_back();
+                }
                 return removed;
             }
         }
         if kind == Kind::QueueLocal {
             return self.core.delete_queue(&self.local(name)?, 0, purge);
         }
-        let _one_at_a_time = self.core.administration.lock();
+        let _one_at_a_time = self.core.definitions.change();
         if kind == Kind::PageSet {
             self.page_sets().remove(&object)?;
         }
@@ -368,7 +373,7 @@ impl<S: Store> QueueManager<S> {
     #[must_use]
     pub fn list(&self, kind: Kind, pattern: &str) -> Vec<Object> {
         let names: Vec<String> = {
-            let registry = self.core.registry.lock();
+            let registry = self.core.definitions.registry();
             let all = registry.of_space(kind);
             let matching = all.filter(|it| it.kind == kind && matches_generic(&it.name, pattern));
             matching.map(|object| object.name.clone()).collect()
@@ -435,7 +440,6 @@ impl<S: Store> QueueManager<S> {
         let mut state = queue.state.lock();
         let uncommitted_ms = state.uncommitted_ms(now);
         let oldest_put_ms = state.index.oldest_put_s().map(|s| u64::from(s) * 1_000);
-        let counted = &state.statistics;
         let status = QueueStatus {
             name: queue.name.text(),
             depth: state.index.depth(),
@@ -447,20 +451,7 @@ impl<S: Store> QueueManager<S> {
             damaged: state.damaged.len() as u64,
             oldest_put_ms,
             message_age_s: oldest_put_ms.map(|at| now.saturating_sub(at) / 1_000),
-            last_put_ms: counted.last_put_ms,
-            last_get_ms: counted.last_get_ms,
-            high_depth: counted.high_depth,
-            puts: counted.puts,
-            gets: counted.gets,
-            browses: counted.browses,
-            expired: counted.expired,
-            failed_gets: counted.failed_gets,
-            backed_out: counted.backed_out,
-            put_bytes: counted.put_bytes,
-            get_bytes: counted.get_bytes,
-            queue_time_short_us: counted.time_short_us,
-            queue_time_long_us: counted.time_long_us,
-            reset_ms: counted.reset_ms,
+            statistics: state.statistics.clone(),
         };
         if reset {
             let depth = state.index.depth();
@@ -511,10 +502,10 @@ impl<S: Store> QueueManager<S> {
             name: one.name.clone(),
             id: one.id,
             topic: one.topic.clone(),
-            destination: one.queue,
+            destination: one.delivery.queue,
             durable: one.durable,
-            user: one.user.clone(),
-            messages: one.messages.load(Ordering::Relaxed),
+            user: one.holder.user.clone(),
+            messages: one.holder.messages(),
         });
         shown.collect()
     }
@@ -582,8 +573,10 @@ impl<S: Store> QueueManager<S> {
         }
         self.core.expire_subscriptions();
         self.core.statistics_if_due();
-        let (now, queues) =
-            (self.core.now_ms(), self.core.registry.lock().queues().cloned().collect::<Vec<_>>());
+        let (now, queues) = (
+            self.core.now_ms(),
+            self.core.definitions.registry().queues().cloned().collect::<Vec<_>>(),
+        );
         for queue in queues {
             let _ = queue.state.lock().uncommitted_ms(now);
         }

@@ -13,6 +13,7 @@
 //! 1. Data of more than [`INLINE_BYTES_MAX`] stands in chunks and nowhere else.
 
 use base::bytes::Reader;
+use base::calendar::Date;
 
 use crate::descriptor::MessageDescriptor;
 use crate::name::ObjectName;
@@ -176,8 +177,8 @@ pub(crate) fn read_first_version(reader: &mut Reader<'_>) -> Option<MessageDescr
 
 /// Date and time of a moment as descriptors have them: `YYYYMMDD` and `HHMMSSth`.
 pub(crate) fn date_and_time(utc_ms: u64) -> ([u8; 8], [u8; 8]) {
-    let (days, ms) = (utc_ms / 86_400_000, utc_ms % 86_400_000);
-    let (year, month, day) = civil(days);
+    let ms = utc_ms % 86_400_000;
+    let Date { year, month, day } = Date::of_second(utc_ms / 1_000);
     let date = format!("{year:04}{month:02}{day:02}");
     let (hour, minute) = (ms / 3_600_000, ms / 60_000 % 60);
     let time = format!("{hour:02}{minute:02}{:02}{:02}", ms / 1_000 % 60, ms / 10 % 100);
@@ -192,19 +193,6 @@ pub(crate) fn display_date_and_time(utc_ms: u64) -> (String, String) {
         format!("{}-{}-{}", &date[..4], &date[4..6], &date[6..8]),
         format!("{}.{}.{}", &time[..2], &time[2..4], &time[4..6]),
     )
-}
-
-/// Year, month and day of a day since 1970, in the proleptic Gregorian calendar.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let of_era = shifted % 146_097;
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_shifted + 2) / 5 + 1;
-    let month = if month_shifted < 10 { month_shifted + 3 } else { month_shifted - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

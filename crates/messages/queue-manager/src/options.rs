@@ -2,7 +2,7 @@
 
 use crate::descriptor::{Identifier, NO_IDENTIFIER};
 use crate::name::ObjectName;
-use crate::reason::{Outcome, Reason};
+use crate::reason::{Completion, Outcome};
 
 /// Bits and numbers of options.
 #[allow(missing_docs)] // the names are those of the interface
@@ -89,6 +89,7 @@ pub mod value {
         pub const PROPERTIES_IN_HANDLE: i32 = 0x800_0000;
         pub const PROPERTIES_COMPATIBILITY: i32 = 0x1000_0000;
         pub const ANY_BROWSE: i32 = BROWSE_FIRST | BROWSE_NEXT | BROWSE_MSG_UNDER_CURSOR;
+        pub const AT_CURSOR: i32 = MSG_UNDER_CURSOR | BROWSE_MSG_UNDER_CURSOR;
         pub const ALL: i32 = 0x1FF7_FFFF;
     }
     /// What a get compares.
@@ -323,7 +324,7 @@ pub struct PutOptions {
     pub resolved_q_name: ObjectName,
     /// Its queue manager.
     pub resolved_q_mgr_name: ObjectName,
-    /// What differs for each destination of a list.
+    /// What differs for each destination of a list. The call returns what it has used.
     pub records: Vec<PutRecord>,
     /// Which fields of `records` count: see [`value::put_record`].
     pub record_fields: i32,
@@ -470,7 +471,7 @@ impl Default for SubscriptionDescriptor {
 }
 
 /// What became of puts that did not wait for their answers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Status {
     /// The worst completion and the first reason.
     pub outcome: Outcome,
@@ -480,7 +481,7 @@ pub struct Status {
     pub put_warning_count: i32,
     /// Puts that failed.
     pub put_failure_count: i32,
-    /// The kind of object that the first failure concerned.
+    /// The kind of object that the outcome concerns.
     pub object_type: i32,
     /// Its name.
     pub object_name: ObjectName,
@@ -492,18 +493,35 @@ pub struct Status {
     pub resolved_q_mgr_name: ObjectName,
 }
 
+impl Default for Status {
+    fn default() -> Status {
+        Status {
+            outcome: Outcome::OK,
+            put_success_count: 0,
+            put_warning_count: 0,
+            put_failure_count: 0,
+            object_type: value::object_type::Q,
+            object_name: ObjectName::BLANK,
+            object_q_mgr_name: ObjectName::BLANK,
+            resolved_object_name: ObjectName::BLANK,
+            resolved_q_mgr_name: ObjectName::BLANK,
+        }
+    }
+}
+
 impl Status {
-    /// Counts the answer of one put.
-    pub fn count(&mut self, outcome: Outcome) {
-        use crate::reason::Completion;
+    /// Counts the answer of one put; whether it is the one to be told of.
+    pub(crate) fn count(&mut self, outcome: Outcome) -> bool {
         match outcome.completion {
             Completion::Ok => self.put_success_count += 1,
             Completion::Warning => self.put_warning_count += 1,
             Completion::Failed => self.put_failure_count += 1,
         }
-        if outcome.completion > self.outcome.completion || self.outcome.reason == Reason::NONE {
+        let is_worse = outcome.completion > self.outcome.completion;
+        if is_worse {
             self.outcome = outcome;
         }
+        is_worse
     }
 }
 

@@ -46,7 +46,7 @@ impl<S: Store> PageSets<S> {
     /// What is known of each.
     #[must_use]
     pub fn all(&self) -> Vec<PageSetStatus> {
-        let registry = self.core.registry.lock();
+        let registry = self.core.definitions.registry();
         let objects: Vec<Arc<Object>> = registry.of_space(Kind::PageSet).cloned().collect();
         let queues: Vec<_> = registry.queues().cloned().collect();
         drop(registry);
@@ -123,7 +123,7 @@ impl<S: Store> PageSets<S> {
     /// A storage class that names a page set, and a queue that has messages there.
     fn users_of(&self, page_set: PageSet) -> (Option<String>, Option<ObjectName>) {
         let number = i64::from(page_set.0);
-        let registry = self.core.registry.lock();
+        let registry = self.core.definitions.registry();
         let class = registry
             .of_space(Kind::StorageClass)
             .find(|class| class.number_of("PSID") == number)

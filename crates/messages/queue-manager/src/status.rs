@@ -27,16 +27,25 @@ pub struct QueueStatus {
     pub oldest_put_ms: Option<u64>,
     /// How old it is.
     pub message_age_s: Option<u64>,
-    /// When a message was last put, milliseconds since 1970 UTC.
-    pub last_put_ms: Option<u64>,
-    /// When a message was last got.
-    pub last_get_ms: Option<u64>,
-    /// The most messages since statistics were last reset.
+    /// What was counted.
+    pub statistics: QueueStatistics,
+}
+
+/// What is counted of a queue since its statistics were last reset, and moments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics {
+    /// When they were last reset, milliseconds since 1970 UTC.
+    pub reset_ms: u64,
+    /// The most messages since then.
     pub high_depth: u64,
     /// Messages put since then.
     pub puts: u64,
+    /// Bytes put since then.
+    pub put_bytes: u64,
     /// Messages got since then.
     pub gets: u64,
+    /// Bytes got since then.
+    pub get_bytes: u64,
     /// Messages looked at since then.
     pub browses: u64,
     /// Messages that expired since then.
@@ -45,16 +54,14 @@ pub struct QueueStatus {
     pub failed_gets: u64,
     /// Messages that came back by backout since then.
     pub backed_out: u64,
-    /// Bytes put since then.
-    pub put_bytes: u64,
-    /// Bytes got since then.
-    pub get_bytes: u64,
+    /// When a message was last put, milliseconds since 1970 UTC.
+    pub last_put_ms: Option<u64>,
+    /// When a message was last got.
+    pub last_get_ms: Option<u64>,
     /// Time that messages spent on the queue: over the last few, in microseconds.
-    pub queue_time_short_us: u64,
+    pub time_short_us: u64,
     /// The same over many.
-    pub queue_time_long_us: u64,
-    /// When statistics were last reset, milliseconds since 1970 UTC.
-    pub reset_ms: u64,
+    pub time_long_us: u64,
 }
 
 /// An open object.

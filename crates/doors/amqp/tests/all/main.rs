@@ -7,5 +7,6 @@ mod nobody_harms_others;
 mod qpid_jms_is_a_client;
 mod qpid_proton_is_a_client;
 mod rhea_is_a_client;
+mod subscribers_need_no_queues;
 mod subscriptions_are_let_go;
 mod users_go;

@@ -1,5 +1,10 @@
 //! Qpid JMS.
 
+use queue_manager::MessageDescriptor;
+use queue_manager::objects::Kind;
+use queue_manager::options::value::put;
+use queue_manager::options::{ConnectOptions, ObjectDescriptor, PutOptions};
+
 use crate::door::{Client, Door};
 
 fn run(scenario: &str, depths: &[(&str, u64)]) {
@@ -39,6 +44,29 @@ fn rivals_in_transactions_move_each_message_once() {
 #[test]
 fn selectors_choose_and_browsers_take_nothing() {
     run("selectors", &[("APP.Q", 2)]);
+}
+
+// They were shown in capitals and compared in small letters: a selector never matched.
+#[test]
+fn a_message_is_selected_by_the_identifiers_that_it_shows() {
+    let door = Door::new();
+    let mut connection = door.manager.connect(ConnectOptions::default()).unwrap();
+    for byte in 0..4 {
+        let correl_id = [0xa0 + byte; 24];
+        let mut md = MessageDescriptor { correl_id, ..MessageDescriptor::default() };
+        let mut what = ObjectDescriptor::queue("APP.Q");
+        let mut options = PutOptions::new(put::NO_SYNCPOINT);
+        connection.put1(&mut what, &mut md, &mut options, b"x").unwrap();
+    }
+    door.run(Client::Jms, "identifiers", &[("APP.Q", 0)]);
+}
+
+// The put or settlement that was one too many took those before it back.
+#[test]
+fn what_is_pipelined_is_done_in_units_of_work_as_large_as_they_may_be() {
+    let door = Door::new();
+    door.manager.alter(Kind::QueueManager, "QM1", &[("MAXUMSGS", 3.into())]).unwrap();
+    door.run(Client::Jms, "pipelined", &[("APP.Q", 0)]);
 }
 
 #[test]

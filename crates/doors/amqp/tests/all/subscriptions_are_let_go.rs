@@ -79,7 +79,7 @@ impl Raw {
     }
 
     /// Attaches to the durable subscription; whether it leads there.
-    fn attach(&mut self) -> bool {
+    pub(crate) fn attach(&mut self) -> bool {
         let mut source = vec![NULL.to_vec(); 10];
         source[0] = text(0xa1, TOPIC);
         source[1] = uint(2);

@@ -220,11 +220,11 @@ fn put_status(all: &mut Map<String, Value>, status: &QueueStatus) {
     };
     let values: [(&str, Value); 9] = [
         ("status.currentDepth", status.depth.into()),
-        ("status.lastGet", at(status.last_get_ms).into()),
-        ("status.lastPut", at(status.last_put_ms).into()),
+        ("status.lastGet", at(status.statistics.last_get_ms).into()),
+        ("status.lastPut", at(status.statistics.last_put_ms).into()),
         ("status.oldestMessageAge", status.message_age_s.unwrap_or(0).into()),
-        ("status.onQueueTime.longSamplePeriod", status.queue_time_long_us.into()),
-        ("status.onQueueTime.shortSamplePeriod", status.queue_time_short_us.into()),
+        ("status.onQueueTime.longSamplePeriod", status.statistics.time_long_us.into()),
+        ("status.onQueueTime.shortSamplePeriod", status.statistics.time_short_us.into()),
         ("status.openInputCount", status.input_handles.into()),
         ("status.openOutputCount", status.output_handles.into()),
         ("status.uncommittedMessages", status.uncommitted.into()),

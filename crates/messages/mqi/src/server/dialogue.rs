@@ -16,7 +16,7 @@ use crate::structures::Sts;
 use crate::table::Structure as _;
 use crate::wire::branch;
 use crate::wire::codec::Writer;
-use crate::wire::{Object, Posting, Request, Wanted, property_parts};
+use crate::wire::{Object, Posting, Request, Wanted, property_parts, write_records};
 
 /// The longest piece of a wait, in milliseconds.
 const PIECE_MS: i32 = 250;
@@ -388,6 +388,7 @@ fn posting_fields(
     convert::describe(&mut md, descriptor);
     convert::tell_put(&mut pmo, options);
     fields.structure(&md, &posting.md).structure(&pmo, &posting.pmo);
+    write_records(fields, &options.records);
     outcomes(fields, &options.responses);
 }
 

@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, recv};
 use super::calls::Calls;
 use super::dialogue::{Dialogue, Reply};
 use crate::wire::Request;
-use crate::wire::frame::{self, Header, Incoming};
+use crate::wire::frame::{self, DATA_BYTES_MAX, Header, Incoming};
 
 /// The call that waits at several queues.
 const CONSUME: u8 = 23;
@@ -25,6 +25,8 @@ const CONSUME: u8 = 23;
 const CONSUMER_TIMES: usize = 100;
 /// Bytes of memory for one byte of the fields of other calls, at most: as bytes and as lists.
 const FIELDS_TIMES: usize = 4;
+/// Bytes that a message has at most.
+const ROOM_MAX: i32 = DATA_BYTES_MAX as i32;
 /// Fields of fewer bytes do not count.
 const FIELDS_SMALL: usize = 4 << 10;
 
@@ -138,9 +140,11 @@ where
     fn serve(&mut self, mut request: Request) -> Reply {
         let longest = i32::try_from(self.longest).unwrap_or(i32::MAX);
         match &mut request {
-            Request::Get { wanted, .. } if wanted.room > longest => {
+            // More room than any message takes is no error; more than the way allows is one.
+            Request::Get { wanted, .. } if wanted.room.min(ROOM_MAX) > longest => {
                 return Reply::failed(Reason::DATA_LENGTH_ERROR);
             }
+            Request::Get { wanted, .. } => wanted.room = wanted.room.min(longest),
             Request::Consume { list, .. } => {
                 list.iter_mut().for_each(|(_, wanted)| wanted.room = wanted.room.min(longest));
             }

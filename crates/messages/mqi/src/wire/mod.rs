@@ -32,11 +32,11 @@
 //! selection string), a list of names and their managers (48 bytes each) and a flag that says
 //! whether answers for each are wanted; it comes back as MQOD, the resolved object string and a
 //! list of outcomes. A posting is MQMD, MQPMO, a list of records (three identifiers of 24 bytes,
-//! feedback, accounting token of 32 bytes) and such a flag; it comes back as MQMD, MQPMO and a list
-//! of outcomes. Wanted is MQMD, MQGMO and how much room there is; it comes back as MQMD and
-//! MQGMO. A
-//! property is its type's number and its value's bytes. Structures in answers say what differs
-//! from those of the request. If a request cannot be understood, its answer ends with the outcome.
+//! feedback, accounting token of 32 bytes) and such a flag; it comes back as MQMD, MQPMO, the list
+//! of records and a list of outcomes. Wanted is MQMD, MQGMO and how much room there is; it comes
+//! back as MQMD and MQGMO. A property is its type's number and its value's bytes. Structures in
+//! answers say what differs from those of the request. If a request cannot be understood, its
+//! answer ends with the outcome.
 
 pub mod branch;
 pub mod carried;
@@ -48,3 +48,4 @@ pub use request::{
     CONSUMERS_MAX, Connecting, Credentials, Entry, Object, Posting, Request, Wanted, property,
     property_parts,
 };
+pub(crate) use request::{read_records, write_records};

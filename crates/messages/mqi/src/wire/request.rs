@@ -155,29 +155,40 @@ pub struct Posting {
 impl Posting {
     fn write(&self, to: &mut Writer) {
         to.structure(&self.md, &Md::initial()).structure(&self.pmo, &Pmo::initial());
-        to.count(self.records.len());
-        for record in &self.records {
-            to.fixed(&record.msg_id).fixed(&record.correl_id).fixed(&record.group_id);
-            to.number(record.feedback).fixed(&record.accounting_token);
-        }
+        write_records(to, &self.records);
         to.flag(self.wants_responses);
     }
 
     fn read(from: &mut Reader<'_>) -> Option<Posting> {
         let md = from.structure(&Md::initial())?;
         let pmo = from.structure(&Pmo::initial())?;
-        let mut records = Vec::new();
-        for _ in 0..from.count(108)? {
-            records.push(PutRecord {
-                msg_id: from.array()?,
-                correl_id: from.array()?,
-                group_id: from.array()?,
-                feedback: from.number()?,
-                accounting_token: from.array()?,
-            });
-        }
+        let records = read_records(from)?;
         Some(Posting { md, pmo, records, wants_responses: from.flag()? })
     }
+}
+
+/// Writes what differs for each destination of a list.
+pub(crate) fn write_records(to: &mut Writer, records: &[PutRecord]) {
+    to.count(records.len());
+    for record in records {
+        to.fixed(&record.msg_id).fixed(&record.correl_id).fixed(&record.group_id);
+        to.number(record.feedback).fixed(&record.accounting_token);
+    }
+}
+
+/// Reads it.
+pub(crate) fn read_records(from: &mut Reader<'_>) -> Option<Vec<PutRecord>> {
+    let mut records = Vec::new();
+    for _ in 0..from.count(108)? {
+        records.push(PutRecord {
+            msg_id: from.array()?,
+            correl_id: from.array()?,
+            group_id: from.array()?,
+            feedback: from.number()?,
+            accounting_token: from.array()?,
+        });
+    }
+    Some(records)
 }
 
 /// A message that is wanted.

@@ -107,6 +107,15 @@ fn messages_of_many_lengths_come_back_whole() {
   MQPMO pmo = {MQPMO_DEFAULT};
   MQPUT(h, o, &md, &pmo, 104857601, out, &cc, &rc);
   IS(MQCC_FAILED, MQRC_MSG_TOO_BIG_FOR_Q_MGR);
+  /* More room than any message takes is no error. */
+  MQGMO gmo = {MQGMO_DEFAULT};
+  MQLONG length = -1;
+  MQPUT(h, o, &md, &pmo, 1, "x", &cc, &rc);
+  IS(0, 0);
+  memset(md.MsgId, 0, 24);
+  MQGET(h, o, &md, &gmo, 104857601, in, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(length == 1 && in[0] == 'x');
   MQDISC(&h, &cc, &rc);
   IS(0, 0);
 "#,
@@ -182,7 +191,25 @@ const HOSTILE: &str = r#"
   MQCRTMH(h, NULL, NULL, &cc, &rc); IS(2, MQRC_HMSG_ERROR);
   MQDLTMH(h, &m, NULL, &cc, &rc); IS(2, MQRC_HMSG_ERROR);
   MQSETMP(h, m, NULL, NULL, NULL, MQTYPE_INT32, 4, &v, &cc, &rc); IS(2, MQRC_PROPERTY_NAME_ERROR);
+  MQCHARV name = {MQCHARV_DEFAULT};
+  name.VSPtr = "a";
+  name.VSLength = 1;
+  MQSETMP(h, m, NULL, &name, NULL, MQTYPE_STRING, -2, "b", &cc, &rc);
+  IS(2, MQRC_BUFFER_LENGTH_ERROR);
+  MQSETMP(h, m, NULL, &name, NULL, MQTYPE_STRING, MQVL_NULL_TERMINATED, NULL, &cc, &rc);
+  IS(2, MQRC_BUFFER_ERROR);
+  MQSETMP(h, m, NULL, &name, NULL, MQTYPE_INT32, MQVL_NULL_TERMINATED, &v, &cc, &rc);
+  IS(2, MQRC_BUFFER_LENGTH_ERROR);
   MQCB(h, MQOP_REGISTER, NULL, o, &md, &gmo, &cc, &rc); IS(2, MQRC_CBD_ERROR);
+  MQLONG never[] = {0, 77, MQOP_REGISTER | MQOP_DEREGISTER, MQOP_SUSPEND | MQOP_RESUME};
+  for (int i = 0; i < 4; i++) {
+    MQCB(h, never[i], NULL, o, &md, &gmo, &cc, &rc);
+    IS(2, MQRC_OPERATION_ERROR);
+  }
+  MQCNO cno = {MQCNO_DEFAULT};
+  cno.Options = 1 << 30;
+  MQHCONN other;
+  MQCONNX("QM1", &cno, &other, &cc, &rc); IS(2, MQRC_OPTIONS_ERROR);
   MQCTL(h, MQOP_START, NULL, &cc, &rc); IS(2, MQRC_NO_CALLBACKS_ACTIVE);
   MQCTL(h, 77, NULL, &cc, &rc); IS(2, MQRC_OPERATION_ERROR);
   MQCMIT(h, NULL, NULL);
@@ -347,7 +374,7 @@ const PROPERTIES: &str = r#"
   MQCHARV name = {MQCHARV_DEFAULT};
   name.VSPtr = "colour";
   name.VSLength = MQVS_NULL_TERMINATED;
-  MQSETMP(h, m, &smpo, &name, &pd, MQTYPE_STRING, 4, "blue", &cc, &rc);
+  MQSETMP(h, m, &smpo, &name, &pd, MQTYPE_STRING, MQVL_NULL_TERMINATED, "blue", &cc, &rc);
   IS(0, 0);
   MQLONG number = 42, type = MQTYPE_AS_SET, length = 0;
   name.VSPtr = "count";

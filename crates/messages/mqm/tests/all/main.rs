@@ -3,6 +3,7 @@
 
 mod c_programs_call;
 mod cobol_programs_call;
+mod consumers_have_little_room;
 mod databases_take_part;
 mod fake;
 mod others_clients_run_unchanged;

@@ -176,3 +176,51 @@ fn publications_reach_a_managed_subscription() {
 "#,
     );
 }
+
+// What differs for each destination did not come back.
+#[test]
+fn a_list_tells_what_each_of_its_destinations_was_put_with() {
+    let manager = real_manager(&["A", "B"]);
+    let place = Place::new(manager.clone());
+    program(
+        &place,
+        "list",
+        r#"
+  MQHCONN h = connect_to("QM1");
+  MQOD od = {MQOD_DEFAULT};
+  struct { MQCHAR48 name, manager; } records[2] = {{"A", ""}, {"B", ""}};
+  MQHOBJ list, a;
+  od.Version = MQOD_VERSION_2;
+  od.RecsPresent = 2;
+  od.ObjectRecPtr = records;
+  MQOPEN(h, &od, MQOO_OUTPUT, &list, &cc, &rc);
+  IS(0, 0);
+  struct { MQBYTE24 id, correlation; } each[2];
+  memset(each, 0, sizeof each);
+  memset(each[1].id, 7, 24);
+  memset(each[1].correlation, 8, 24);
+  MQMD md = {MQMD_DEFAULT};
+  MQPMO pmo = {MQPMO_DEFAULT};
+  pmo.Version = MQPMO_VERSION_2;
+  pmo.RecsPresent = 2;
+  pmo.PutMsgRecFields = MQPMRF_MSG_ID | MQPMRF_CORREL_ID;
+  pmo.PutMsgRecPtr = each;
+  MQPUT(h, list, &md, &pmo, 1, "x", &cc, &rc);
+  IS(0, 0);
+  HOLDS(memcmp(each[0].id, "AMQ QM1", 7) == 0 && each[0].correlation[0] == 0);
+  HOLDS(each[1].id[0] == 7 && each[1].id[23] == 7 && each[1].correlation[23] == 8);
+  a = open_queue(h, "A", MQOO_INPUT_SHARED);
+  MQMD got = {MQMD_DEFAULT};
+  MQGMO gmo = {MQGMO_DEFAULT};
+  MQLONG length;
+  char b[4];
+  MQGET(h, a, &got, &gmo, 4, b, &length, &cc, &rc);
+  IS(0, 0);
+  HOLDS(memcmp(got.MsgId, each[0].id, 24) == 0);
+  MQDISC(&h, &cc, &rc);
+  IS(0, 0);
+"#,
+    );
+    let depth = |queue: &str| manager.queue_status(queue).unwrap().depth;
+    assert_eq!((depth("A"), depth("B")), (0, 1));
+}

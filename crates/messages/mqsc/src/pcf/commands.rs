@@ -479,10 +479,10 @@ fn queue_status<S: Store>(manager: &QueueManager<S>, given: &Given<'_>) -> Found
     }
     let statuses = found.iter().filter_map(|queue| manager.queue_status(&queue.name));
     let all = statuses.map(|status| {
-        let (put_date, put_time) = if_any(status.last_put_ms);
-        let (get_date, get_time) = if_any(status.last_get_ms);
+        let (put_date, put_time) = if_any(status.statistics.last_put_ms);
+        let (get_date, get_time) = if_any(status.statistics.last_get_ms);
         let text = |text: String| Content::Text(text);
-        let times = [status.queue_time_short_us, status.queue_time_long_us];
+        let times = [status.statistics.time_short_us, status.statistics.time_long_us];
         let times = times.map(|time| i32::try_from(time).unwrap_or(i32::MAX)).to_vec();
         let parts = [
             (QUEUE_NAME, text(status.name.clone())),
@@ -528,9 +528,9 @@ fn reset_statistics<S: Store>(manager: &QueueManager<S>, given: &Given<'_>) -> F
     let all = statuses.map(|status| {
         let parts = [
             (QUEUE_NAME, Content::Text(status.name.clone())),
-            (37, count(status.puts)),
-            (38, count(status.gets)),
-            (36, count(status.high_depth)),
+            (37, count(status.statistics.puts)),
+            (38, count(status.statistics.gets)),
+            (36, count(status.statistics.high_depth)),
         ];
         parts.map(|(id, content)| Parameter { id, content }).to_vec()
     });

@@ -68,7 +68,7 @@ pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Adm
         return Ok(Admitted { user: own, warning: None });
     }
     let records: Vec<_> = {
-        let registry = core.registry.lock();
+        let registry = core.definitions.registry();
         registry.of_space(Kind::ChannelAuthority).cloned().collect()
     };
     // Where users are not known, nobody is told from others.

@@ -456,7 +456,7 @@ impl<S: Store> Channels<S> {
         if !data.is_empty() {
             return self.definition(data).is_ok().then(|| data.to_owned());
         }
-        let registry = self.core.registry.lock();
+        let registry = self.core.definitions.registry();
         let mut all = registry.of_space(Kind::Channel).filter(|object| {
             let of_type = ChannelType::of(object.text_of("CHLTYPE"));
             of_type.is_some_and(ChannelType::sends) && object.is("XMITQ", queue)

@@ -1,7 +1,7 @@
 //! Inquiring about attributes and setting them.
 //!
 //! 1. An inquiry answers in the order of its selectors: numbers by themselves, characters by
-//!    themselves, each in its full length.
+//!    themselves, each in its full length, whether or not the object has it.
 //! 2. Only a few attributes of a queue can be set by programs; what is set is durable at once.
 
 use store::Store;
@@ -9,7 +9,8 @@ use store::Store;
 use super::session::{Opened, Session};
 use crate::core::event::{Change, Commander, Origin};
 use crate::error::AdminError;
-use crate::objects::{Kind, Object, Value, ValueKind};
+use crate::name::NAME_BYTES;
+use crate::objects::{Attribute, Kind, Object, Value, ValueKind};
 use crate::options::value::open as opening;
 use crate::options::{Handle, Inquired};
 use crate::reason::{Answer, Failed, Outcome, Reason, fail, require};
@@ -109,7 +110,7 @@ fn characters_of(object: &Object, selector: i32, out: &mut Vec<u8>) -> bool {
     let own = OWN_NAMES.iter().find(|(known, _)| *known == selector);
     if own.is_some_and(|(_, kind)| *kind == object.kind.space()) {
         out.extend_from_slice(object.name.as_bytes());
-        out.resize(from + 48, b' ');
+        out.resize(from + NAME_BYTES, b' ');
         return true;
     }
     match object.selected(selector) {
@@ -127,11 +128,20 @@ fn characters_of(object: &Object, selector: i32, out: &mut Vec<u8>) -> bool {
             true
         }
         _ => {
-            let bytes = if selector == NAMES { 0 } else { 48 };
-            out.resize(from + bytes, b'*');
+            out.resize(from + length_of(selector), b'*');
             false
         }
     }
+}
+
+/// Characters of an attribute that an object does not have, as objects that have it do.
+fn length_of(selector: i32) -> usize {
+    if selector == NAMES {
+        return 0;
+    }
+    let mut all = Kind::ALL.into_iter().flat_map(Kind::attributes);
+    let known = all.find(|attribute| attribute.selector == selector);
+    known.map_or(NAME_BYTES, Attribute::length)
 }
 
 pub(super) fn set<S: Store>(

@@ -2,7 +2,8 @@
 //!
 //! 1. A getter that finds nothing and waits holds no latch; it looks again whenever the queue's
 //!    arrivals change.
-//! 2. A message that does not fit the buffer stays where it is, unless the caller takes it so.
+//! 2. A message that does not fit the buffer stays where it is, unless the caller takes it so; a
+//!    cursor stays where it was, too.
 //! 3. What the caller is told of the message is complete before it is taken for good.
 
 use std::sync::Arc;
@@ -10,15 +11,14 @@ use std::time::Duration;
 
 use store::Store;
 
+use super::delivery::Delivery;
 use super::session::{Logical, Open, OpenQueue, Opened, Session};
+use crate::convert::Form;
 use crate::core::{Core, Found, From, Report, Request, Work};
-use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value as of};
-use crate::extension::{self, EXTENSION_BYTES};
-use crate::message::Message;
+use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER};
 use crate::options::value::{get as getting, matching, open as opening};
 use crate::options::{GetOptions, Got, Handle};
-use crate::properties::{self, Properties};
-use crate::queue::{Place, PropertyControl, Queue};
+use crate::queue::{Place, Queue};
 use crate::reason::{Answer, Outcome, Reason, fail, require};
 
 /// Gets or browses a message.
@@ -119,6 +119,7 @@ fn get_open<S: Store>(
     buffer: &mut Vec<u8>,
 ) -> Answer<Got> {
     let serial = open.serial;
+    let saves_context = open.options & opening::SAVE_ALL_CONTEXT != 0;
     let Opened::Queue(queue) = &mut open.object else { return fail(Reason::NOT_OPEN_FOR_INPUT) };
     let Some(local) = queue.local().cloned() else { return fail(Reason::NOT_OPEN_FOR_INPUT) };
     if let Some(via) = &queue.resolved.via {
@@ -141,18 +142,26 @@ fn get_open<S: Store>(
     let found = call.wait(queue, work, descriptor, options, &session.client)?;
     let segments = call.gather(work, &found, options)?;
     let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
-    let delivery = Delivery::of(&core, queue, (options, room), (&found, &segments), handle);
+    let form = (asked & getting::CONVERT != 0)
+        .then(|| Form::asked(descriptor, core.manager_settings().ccsid));
+    let delivery = Delivery::of(queue, (options, room, form), (&found, &segments), handle);
     let outcome = delivery.fit(options, room);
     delivery.tell(&core, options, &local, descriptor, room);
-    let data_length = delivery.message.data.len();
-    if browses {
-        call.browsed(queue, options, &found)?;
-    } else if outcome.reason == Reason::TRUNCATED_MSG_FAILED {
-        for one in segments.iter().chain([&found]) {
+    let data_length = delivery.len();
+    if outcome.reason == Reason::TRUNCATED_MSG_FAILED {
+        for one in segments.iter().chain([&found]).filter(|_| !browses) {
             local.give_back(one.at, one.before);
         }
-        hand_over(delivery.message, room, buffer);
+        if browses && asked & getting::BROWSE_FIRST != 0 {
+            // In front of the message that did not fit.
+            (queue.cursor, queue.browsing, queue.group_at) = (None, None, None);
+        }
+        drop((found, segments));
+        delivery.hand_over(room, buffer);
         return Ok(Got { outcome, data_length });
+    }
+    if browses {
+        call.browsed(queue, options, &found)?;
     } else {
         queue.cursor = queue.cursor.filter(|at| *at != found.at);
         queue.locked = queue.locked.filter(|at| *at != found.at);
@@ -160,33 +169,15 @@ fn get_open<S: Store>(
         let inside = in_unit.certainly || (in_unit.if_persistent && found.entry.persistent);
         let work = if inside { &mut session.work } else { &mut own };
         call.take_all(work, &found, &segments, stays)?;
-        queue.context = Some(Box::new(found.message.descriptor.clone()));
+        if saves_context {
+            queue.context = Some(Box::new(found.message.descriptor.clone()));
+        }
         own.commit(&core)?;
     }
-    let last = segments.last().unwrap_or(&found);
-    follow(queue, asked, &last.message, in_unit.certainly);
+    follow(queue, asked, (&found, &segments), in_unit.certainly);
     drop((found, segments));
-    hand_over(delivery.message, room, buffer);
+    delivery.hand_over(room, buffer);
     Ok(Got { outcome, data_length })
-}
-
-/// Data that is handed over rather than copied, if nobody else has the message: so much takes
-/// longer to copy than the caller's memory is worth to be kept.
-const HANDED_OVER_BYTES: usize = 64 << 10;
-
-/// Gives the caller the data, as far as there is room for it.
-fn hand_over(message: Arc<Message>, room: usize, buffer: &mut Vec<u8>) {
-    let fits = (HANDED_OVER_BYTES..=room).contains(&message.data.len());
-    match Arc::try_unwrap(message) {
-        Ok(own) if fits => *buffer = own.data,
-        Ok(own) => fill(&own.data, room, buffer),
-        Err(shared) => fill(&shared.data, room, buffer),
-    }
-}
-
-fn fill(data: &[u8], room: usize, buffer: &mut Vec<u8>) {
-    buffer.clear();
-    buffer.extend_from_slice(&data[..data.len().min(room)]);
 }
 
 /// Gives back the message that the handle has locked.
@@ -214,22 +205,31 @@ fn unmark(queue: &mut OpenQueue, local: &Arc<Queue>, options: i32) {
     }
 }
 
-/// Notes where a group that is got in its logical order stands.
-fn follow(queue: &mut OpenQueue, options: i32, message: &Message, in_unit: bool) {
+/// Notes where a group that is got or browsed in its logical order stands.
+fn follow(
+    queue: &mut OpenQueue,
+    options: i32,
+    (found, segments): (&Found, &[Found]),
+    in_unit: bool,
+) {
+    let browses = options & getting::ANY_BROWSE != 0;
+    if browses && options & getting::BROWSE_FIRST != 0 {
+        queue.browsing = None;
+    }
     if options & getting::LOGICAL_ORDER == 0 {
+        queue.group_at = queue.group_at.filter(|_| !browses);
         return;
     }
-    let md = &message.descriptor;
-    let in_message = !md.is_last_segment();
-    let in_group = !md.is_last_in_group() || (in_message && md.is_in_group());
-    let (sequence, offset) = if in_message {
-        (md.msg_seq_number, md.offset + message.data.len() as i32)
+    let last = &segments.last().unwrap_or(found).message;
+    let state = Logical::after(&last.descriptor, last.data.len(), in_unit);
+    if browses {
+        if queue.browsing.is_none() {
+            queue.group_at = Some(found.at);
+        }
+        queue.browsing = state;
     } else {
-        (md.msg_seq_number + 1, 0)
-    };
-    let (group, persistent) = (md.group_id, md.is_persistent());
-    let state = Logical { group, sequence, offset, in_group, in_message, persistent, in_unit };
-    queue.getting = (in_group || in_message).then_some(state);
+        queue.getting = state;
+    }
 }
 
 /// What the steps of one call share.
@@ -251,7 +251,9 @@ impl<S: Store> Call<'_, S> {
         client: &crate::core::Client,
     ) -> Answer<Found> {
         let clock = &self.core.options.clock;
-        let waits = options.options & getting::WAIT != 0;
+        // What is at the cursor is there, or never will be.
+        let waits =
+            options.options & getting::WAIT != 0 && options.options & getting::AT_CURSOR == 0;
         let deadline = match (waits, options.wait_interval) {
             (true, -1) => None,
             (true, ms) => {
@@ -312,13 +314,7 @@ impl<S: Store> Call<'_, S> {
         options: &GetOptions,
     ) -> Answer<Request<'r>> {
         let asked = options.options;
-        let at_cursor = getting::MSG_UNDER_CURSOR | getting::BROWSE_MSG_UNDER_CURSOR;
-        let from = match (asked, open.cursor) {
-            (asked, Some(cursor)) if asked & at_cursor != 0 => From::At(cursor),
-            (asked, None) if asked & at_cursor != 0 => return fail(Reason::NO_MSG_UNDER_CURSOR),
-            (asked, Some(cursor)) if asked & getting::BROWSE_NEXT != 0 => From::After(cursor),
-            _ => From::First,
-        };
+        let from = begin(open, asked)?;
         let browses = asked & getting::ANY_BROWSE != 0;
         let mut seeker = work.seeker(self.serial, self.core.now_tenths());
         if !browses && !self.in_unit.certainly {
@@ -340,7 +336,7 @@ impl<S: Store> Call<'_, S> {
             all_segments: false,
             take: !browses,
         };
-        if asked & at_cursor != 0 {
+        if asked & getting::AT_CURSOR != 0 {
             return Ok(request);
         }
         let wants = |option: i32| options.match_options & option != 0;
@@ -367,14 +363,18 @@ impl<S: Store> Call<'_, S> {
             request.offset = Some(0);
         }
         if asked & getting::LOGICAL_ORDER != 0 {
-            self.logical(open, &mut request)?;
+            let begun = match browses {
+                true => open.browsing.filter(|_| asked & getting::BROWSE_FIRST == 0),
+                false => open.getting,
+            };
+            self.logical(begun, &mut request)?;
         }
         Ok(request)
     }
 
     /// Asks for what comes next in logical order.
-    fn logical(&self, open: &OpenQueue, request: &mut Request<'_>) -> Answer<()> {
-        match open.getting {
+    fn logical(&self, begun: Option<Logical>, request: &mut Request<'_>) -> Answer<()> {
+        match begun {
             None => request.begins = true,
             Some(state) => {
                 let same = !request.take || state.in_unit == self.in_unit.certainly;
@@ -410,7 +410,7 @@ impl<S: Store> Call<'_, S> {
                 from: From::First,
                 ids: [None, None, Some(first.message.descriptor.group_id)],
                 sequence: Some(first.message.descriptor.msg_seq_number),
-                offset: Some(offset as i32),
+                offset: Some(i32::try_from(offset).unwrap_or(i32::MAX)),
                 selector: None,
                 unmarked: false,
                 marked_by_handle: &nothing,
@@ -506,176 +506,24 @@ impl<S: Store> Call<'_, S> {
     }
 }
 
+/// Where to look for the message that is asked for.
+fn begin(open: &OpenQueue, asked: i32) -> Answer<From> {
+    if asked & getting::AT_CURSOR != 0 {
+        return open.cursor.map_or(fail(Reason::NO_MSG_UNDER_CURSOR), |at| Ok(From::At(at)));
+    }
+    let Some(cursor) = open.cursor.filter(|_| asked & getting::BROWSE_NEXT != 0) else {
+        return Ok(From::First);
+    };
+    // Groups follow each other as their first messages do.
+    let group = open.group_at.filter(|_| asked & getting::LOGICAL_ORDER != 0);
+    Ok(From::After(group.unwrap_or(cursor)))
+}
+
 /// Why nothing was found.
 fn nothing(options: &GetOptions) -> Reason {
-    let at_cursor = getting::MSG_UNDER_CURSOR | getting::BROWSE_MSG_UNDER_CURSOR;
-    if options.options & at_cursor != 0 {
+    if options.options & getting::AT_CURSOR != 0 {
         Reason::NO_MSG_UNDER_CURSOR
     } else {
         Reason::NO_MSG_AVAILABLE
     }
-}
-
-/// What a getter receives.
-struct Delivery {
-    message: Arc<Message>,
-    remark: Option<Reason>,
-    at: Place,
-    backouts: u32,
-    /// What the caller's descriptor cannot say stands in front of the data.
-    extended: bool,
-}
-
-impl Delivery {
-    fn of<S: Store>(
-        core: &Core<S>,
-        open: &OpenQueue,
-        (options, room): (&GetOptions, usize),
-        (found, segments): (&Found, &[Found]),
-        handle: Option<&mut Properties>,
-    ) -> Delivery {
-        let is_as_put = found.message.descriptor.format != of::format::RF_HEADER_2
-            && segments.is_empty()
-            && options.options & getting::CONVERT == 0
-            && handle.is_none();
-        let extended = options.extends && extension::is_needed(&found.message.descriptor);
-        let room = room.saturating_sub(if extended { EXTENSION_BYTES } else { 0 });
-        let (at, backouts) = (found.at, found.backouts);
-        if is_as_put && !extended {
-            let (message, remark) = (Arc::clone(&found.message), None);
-            return Delivery { message, remark, at, backouts, extended };
-        }
-        let mut message = (*found.message).clone();
-        if let Some(last) = segments.last() {
-            segments.iter().for_each(|one| message.data.extend_from_slice(&one.message.data));
-            message.descriptor.msg_flags |= last.message.descriptor.msg_flags;
-        }
-        let control = open.local().map(|queue| queue.settings().property_control);
-        let control = open.resolved.property_control().or(control);
-        deliver_properties(&mut message, options, control, handle);
-        let remark = if options.options & getting::CONVERT != 0 {
-            let wanted = core.manager_settings().ccsid;
-            let before = (message.data.len() <= room).then(|| message.clone());
-            let remark =
-                crate::convert::convert(&mut message.descriptor, &mut message.data, wanted);
-            match before {
-                // It fits as it was put, and so it comes.
-                Some(before) if message.data.len() > room => {
-                    message = before;
-                    Some(Reason::CONVERTED_MSG_TOO_BIG)
-                }
-                _ => remark,
-            }
-        } else {
-            None
-        };
-        if extended {
-            let mut whole = Vec::with_capacity(EXTENSION_BYTES + message.data.len());
-            extension::write(&message.descriptor, &mut whole);
-            whole.append(&mut message.data);
-            message.data = whole;
-        }
-        Delivery { message: Arc::new(message), remark, at, backouts, extended }
-    }
-
-    /// Whether it fits the caller's buffer, and what the caller is told.
-    fn fit(&self, options: &GetOptions, room: usize) -> Outcome {
-        if self.message.data.len() > room {
-            let accepts = options.options & getting::ACCEPT_TRUNCATED_MSG != 0;
-            return Outcome::warning(if accepts {
-                Reason::TRUNCATED_MSG_ACCEPTED
-            } else {
-                Reason::TRUNCATED_MSG_FAILED
-            });
-        }
-        self.remark.map_or(Outcome::OK, Outcome::warning)
-    }
-
-    /// Fills in what the caller receives.
-    fn tell<S: Store>(
-        &self,
-        core: &Core<S>,
-        options: &mut GetOptions,
-        queue: &Queue,
-        descriptor: &mut MessageDescriptor,
-        room: usize,
-    ) {
-        let returned = self.message.data.len().min(room);
-        *descriptor = self.message.descriptor.clone();
-        descriptor.backout_count = i32::try_from(self.backouts).unwrap_or(i32::MAX);
-        descriptor.expiry = self.message.expiry_at(core.now_ms());
-        options.returned_length = i32::try_from(returned).unwrap_or(i32::MAX);
-        options.resolved_q_name = queue.name;
-        options.msg_token = [0; 16];
-        options.msg_token[..8].copy_from_slice(&self.at.to_be_bytes());
-        options.msg_token[8..12].copy_from_slice(&queue.number.to_be_bytes());
-        let md = &self.message.descriptor;
-        options.group_status = match (md.is_in_group(), md.is_last_in_group()) {
-            (false, _) => b' ',
-            (true, false) => b'G',
-            (true, true) => b'L',
-        };
-        options.segment_status = match (md.is_segment(), md.is_last_segment()) {
-            (false, _) => b' ',
-            (true, false) => b'S',
-            (true, true) => b'L',
-        };
-        let may = md.msg_flags & of::msg_flags::SEGMENTATION_ALLOWED != 0;
-        options.segmentation = if may { b'A' } else { b' ' };
-        if self.extended {
-            extension::leave_to_extension(descriptor, core.manager_settings().ccsid);
-        }
-    }
-}
-
-/// Brings the properties of a message where the getter wants them.
-fn deliver_properties(
-    message: &mut Message,
-    options: &GetOptions,
-    control: Option<PropertyControl>,
-    handle: Option<&mut Properties>,
-) {
-    let asked = options.options;
-    // A header that cannot be read is the program's own.
-    let Ok(Some(split)) = properties::split(&message.descriptor, &message.data) else {
-        if let Some(handle) = handle {
-            *handle = Properties::default();
-        }
-        return;
-    };
-    let in_handle = handle.is_some()
-        && asked & (getting::PROPERTIES_FORCE_MQRFH2 | getting::NO_PROPERTIES) == 0
-        && (asked & getting::PROPERTIES_IN_HANDLE != 0
-            || asked & getting::PROPERTIES_COMPATIBILITY == 0);
-    let compatible = |name: &str| {
-        let folders = ["mcd", "jms", "usr", "mqext"];
-        name.split_once('.').is_none_or(|(folder, _)| folders.contains(&folder))
-    };
-    let keeps = if asked & getting::NO_PROPERTIES != 0 || in_handle {
-        false
-    } else if asked & (getting::PROPERTIES_FORCE_MQRFH2 | getting::PROPERTIES_IN_HANDLE) != 0 {
-        true
-    } else if asked & getting::PROPERTIES_COMPATIBILITY != 0 {
-        split.properties.iter().any(|one| compatible(&one.name))
-    } else {
-        match control.unwrap_or(PropertyControl::Compatible) {
-            PropertyControl::None => false,
-            PropertyControl::All | PropertyControl::Force => true,
-            PropertyControl::Compatible => split.properties.iter().any(|one| compatible(&one.name)),
-        }
-    };
-    if let Some(handle) = handle {
-        *handle = if in_handle { split.properties.clone() } else { Properties::default() };
-    }
-    if keeps || split.properties.is_empty() {
-        return;
-    }
-    let body = message.data.split_off(split.data_at);
-    message.data = split.remainder;
-    if message.data.is_empty() {
-        message.descriptor.format = split.format;
-        message.descriptor.ccsid = split.ccsid;
-        message.descriptor.encoding = split.encoding;
-    }
-    message.data.extend_from_slice(&body);
 }

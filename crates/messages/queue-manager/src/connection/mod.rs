@@ -4,7 +4,7 @@
 //! |---|---|
 //! | open, close | `open` |
 //! | put, put to one | `put` |
-//! | get, browse | `get` |
+//! | get, browse | `get`; what comes of it, `delivery` |
 //! | claim what was browsed, and get it elsewhere | `claim` |
 //! | work in a branch of a global transaction | `branch` |
 //! | inquire, set | `attributes` |
@@ -19,6 +19,7 @@
 mod attributes;
 mod branch;
 mod claim;
+mod delivery;
 mod get;
 mod open;
 mod put;
@@ -307,6 +308,12 @@ impl<S: Store> Connection<S> {
         subscribe::subscribe(&mut self.session, what, destination)
     }
 
+    /// Opens the queue of a managed subscription of one's own user, for getting or for browsing
+    /// alone, beside whoever else takes from it.
+    pub fn open_subscription(&mut self, name: &str, browses: bool) -> Answer<Handle> {
+        subscribe::open_beside(&mut self.session, name, browses)
+    }
+
     /// Asks for the retained publications of a subscription; answers how many come.
     pub fn subscription_request(&mut self, subscription: Handle, action: i32) -> Answer<i32> {
         subscribe::request(&mut self.session, subscription, action)
@@ -460,6 +467,13 @@ impl<S: Store> Connection<S> {
     /// it back behind the call.
     pub fn lend(&mut self, unit: Option<S::Unit>) {
         self.session.work.lend(unit);
+    }
+
+    /// Whether the unit of work takes another message.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        let most = self.session.core.manager_settings().uncommitted_max;
+        self.session.work.has_room(most).is_ok()
     }
 
     /// Whether something was put or got in the unit of work.

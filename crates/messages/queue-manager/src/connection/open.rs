@@ -1,8 +1,10 @@
 //! Opening and closing.
 //!
-//! 1. Who opens is checked once, for each thing that the options ask for.
+//! 1. Who opens is checked once, for each thing that the options ask for. The queue of a managed
+//!    subscription is opened for whoever has that, by no other right.
 //! 2. A dynamic queue is made before it is opened; a temporary one goes when the handle that made
 //!    it is closed.
+//! 3. Who may have nothing carried out makes no dynamic queue from which things are carried out.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use crate::objects::{Kind, Object};
 use crate::options::value::{close as closing, object_type, open as opening};
 use crate::options::{Handle, ObjectDescriptor};
 use crate::queue::{Origin, Queue};
-use crate::reason::{Answer, Failed, Outcome, Reason, fail, require};
+use crate::reason::{Answer, Completion, Failed, Outcome, Reason, fail, require};
 use crate::selector::Selector;
 
 /// Bytes of the longest selector.
@@ -128,13 +130,13 @@ pub(super) fn open_queue<S: Store>(
         let puts = opening::OUTPUT | opening::ANY_CONTEXT;
         authorize(session, user, (Kind::Topic, &topic), options & puts)?;
     }
-    let may = session.client.options.may_command && options & opening::NOT_CARRIED_OUT == 0;
-    let commands = !may && options & opening::OUTPUT != 0 && core.is_carried_out(&resolved);
-    require(!commands, Reason::NOT_AUTHORIZED)?;
+    let commands = session.client.options.may_command && options & opening::NOT_CARRIED_OUT == 0;
+    let carried_out = options & opening::OUTPUT != 0 && core.is_carried_out(&resolved);
+    require(commands || !carried_out, Reason::NOT_AUTHORIZED)?;
     let selector = read_selector(&what.selection_string)?;
     let (resolved, made_it) = match &resolved.target {
         Target::Model(model) => {
-            let queue = make_dynamic(session, model, what)?;
+            let queue = make_dynamic(session, model, what, commands)?;
             (Resolved { target: Target::Local(queue), via: None }, true)
         }
         _ => (resolved, false),
@@ -146,6 +148,27 @@ pub(super) fn open_queue<S: Store>(
         Target::Topic(_) => object_type::TOPIC,
         _ => object_type::Q,
     };
+    enter(Way { resolved, selector, made_it, commands }, options)
+}
+
+/// Opens the queue of a managed subscription for who has that: no right to queues counts there.
+pub(super) fn open_managed(queue: &Arc<Queue>, options: i32) -> Answer<OpenQueue> {
+    let resolved = Resolved { target: Target::Local(Arc::clone(queue)), via: None };
+    enter(Way { resolved, selector: None, made_it: false, commands: false }, options)
+}
+
+/// What a name has led to, for somebody who may go there.
+struct Way {
+    resolved: Resolved,
+    selector: Option<Selector>,
+    /// It is a dynamic queue that was made for this.
+    made_it: bool,
+    /// What is put there may be carried out.
+    commands: bool,
+}
+
+fn enter(way: Way, options: i32) -> Answer<OpenQueue> {
+    let Way { resolved, selector, made_it, commands } = way;
     let local = matches!(resolved.target, Target::Local(_));
     let reads = options & (opening::ANY_INPUT | opening::BROWSE) != 0;
     let remote_definition = resolved.via.as_ref().is_some_and(|via| via.kind == Kind::QueueRemote);
@@ -162,7 +185,10 @@ pub(super) fn open_queue<S: Store>(
         marked: BTreeSet::new(),
         putting: None,
         getting: None,
+        browsing: None,
+        group_at: None,
         context: None,
+        commands,
         made_it,
         created: made_it,
     };
@@ -191,6 +217,7 @@ fn make_dynamic<S: Store>(
     session: &Session<S>,
     model: &Object,
     what: &mut ObjectDescriptor,
+    commands: bool,
 ) -> Answer<Arc<Queue>> {
     let asked = what.dynamic_q_name.text();
     let name = match asked.strip_suffix('*') {
@@ -201,7 +228,8 @@ fn make_dynamic<S: Store>(
             format!("{prefix}{number:015X}")
         }
     };
-    require(ObjectName::new(&name).is_some(), Reason::DYNAMIC_Q_NAME_ERROR)?;
+    let Some(valid) = ObjectName::new(&name) else { return fail(Reason::DYNAMIC_Q_NAME_ERROR) };
+    require(commands || !session.core.carries_out(valid), Reason::NOT_AUTHORIZED)?;
     let queue = session.core.make_dynamic(model, &name).map_err(|error| match error {
         AdminError::Exists { .. } => Failed(Reason::OBJECT_ALREADY_EXISTS),
         AdminError::Store(error) => crate::core::failed(error),
@@ -240,22 +268,24 @@ fn open_list<S: Store>(
         all.push(opened);
     }
     let outcome = summary(&what.responses);
-    if all.iter().all(Result::is_err) {
-        return fail(outcome.reason);
-    }
+    require(outcome.completion != Completion::Failed, outcome.reason)?;
     let name = ObjectName::BLANK;
     session.listed += all.len();
     let object = Opened::List(all);
     Ok((add(session, object, options, user.to_owned(), name, object_type::Q), outcome))
 }
 
-/// One answer for all destinations: their common reason, or that there are several.
+/// One answer for all destinations: their common reason, or that there are several. It is a failure
+/// if nothing was done for any of them.
 pub(super) fn summary(responses: &[Outcome]) -> Outcome {
     let Some(first) = responses.first() else { return Outcome::OK };
     if responses.iter().all(|one| one == first) {
         return *first;
     }
-    Outcome::warning(Reason::MULTIPLE_REASONS)
+    match responses.iter().all(|one| one.completion == Completion::Failed) {
+        true => Outcome::failed(Reason::MULTIPLE_REASONS),
+        false => Outcome::warning(Reason::MULTIPLE_REASONS),
+    }
 }
 
 fn open_topic<S: Store>(
@@ -401,7 +431,7 @@ pub(super) fn release<S: Store>(session: &mut Session<S>, open: Open, options: i
             let goes = !one.durable || options & closing::REMOVE_SUB != 0;
             let gone = if goes { core.unsubscribe(&one) } else { Ok(()) };
             // Nobody takes up what is going.
-            one.in_use.store(false, std::sync::atomic::Ordering::Release);
+            one.holder.give_back();
             gone.map_err(|error| match error {
                 AdminError::Store(error) => crate::core::failed(error),
                 _ => Failed(Reason::OBJECT_IN_USE),

@@ -22,6 +22,8 @@ use crate::queue::Settings;
 use crate::reason::{Answer, Completion, Failed, Outcome, Reason, fail, require};
 
 const PRIORITY_MAX: i32 = 9;
+const SEQUENCE_MAX: i32 = 999_999_999;
+const OFFSET_MAX: i32 = 999_999_999;
 
 /// Puts a message on what is open.
 pub(super) fn put<S: Store>(
@@ -44,13 +46,40 @@ pub(super) fn put<S: Store>(
     };
     let done =
         passed.and_then(|passed| put_open(session, &mut open, (descriptor, passed), options, data));
+    let waits = options.options & putting::ASYNC_RESPONSE == 0;
+    if !waits {
+        note(session, handle, &open, done.unwrap_or_else(Outcome::from));
+    }
     session.handles.insert(handle.0, open);
     session.note_unit();
-    if options.options & putting::ASYNC_RESPONSE == 0 {
-        return done;
+    if waits { done } else { Ok(Outcome::OK) }
+}
+
+/// Notes how a put ended that nobody waits for. The status names what was put to where the outcome
+/// that it tells.
+fn note<S: Store>(session: &mut Session<S>, handle: Handle, open: &Open, outcome: Outcome) {
+    if !session.status.count(outcome) {
+        return;
     }
-    session.status.count(done.unwrap_or_else(Outcome::from));
-    Ok(Outcome::OK)
+    let own = session.core.name;
+    let (kind, asked, resolved) = match &open.object {
+        Opened::Queue(queue) => {
+            let resolved = queue.resolved.names(own);
+            let via = queue.resolved.via.as_ref().map(|via| (via.name.as_str().into(), own));
+            (object_type::Q, via.unwrap_or(resolved), resolved)
+        }
+        other => {
+            let is_topic = matches!(other, Opened::Topic(_));
+            let kind = if is_topic { object_type::TOPIC } else { object_type::Q };
+            let shown = session.client.handles.lock().get(&handle.0).map(|shown| shown.object);
+            let nothing = (ObjectName::BLANK, ObjectName::BLANK);
+            (kind, (shown.unwrap_or(ObjectName::BLANK), own), nothing)
+        }
+    };
+    let status = &mut session.status;
+    status.object_type = kind;
+    (status.object_name, status.object_q_mgr_name) = asked;
+    (status.resolved_object_name, status.resolved_q_mgr_name) = resolved;
 }
 
 /// Opens, puts and closes.
@@ -104,8 +133,11 @@ fn passed_context<S: Store>(
     if options.options & passes == 0 {
         return Ok(None);
     }
-    let Some(handle) = options.context else { return fail(Reason::CONTEXT_HANDLE_ERROR) };
-    let from = session.queue(handle).map_err(|_| Failed(Reason::CONTEXT_HANDLE_ERROR))?;
+    let none = Failed(Reason::CONTEXT_HANDLE_ERROR);
+    let handle = options.context.ok_or(none)?;
+    let saves = |open: &mut Open| open.options & opening::SAVE_ALL_CONTEXT != 0;
+    require(session.open(handle).is_ok_and(saves), Reason::CONTEXT_HANDLE_ERROR)?;
+    let from = session.queue(handle).map_err(|_| none)?;
     from.context.clone().map_or(fail(Reason::CONTEXT_NOT_AVAILABLE), |saved| Ok(Some(saved)))
 }
 
@@ -143,8 +175,12 @@ fn put_extended<S: Store>(
     }
     let mut own = Work::new(&core);
     let work = if in_unit { &mut session.work } else { &mut own };
-    let connection = session.client.number;
-    let done = place(&core, work, open, made, options, (in_unit, connection));
+    let putting = Putting {
+        in_unit,
+        keeps_id: has_own_id(descriptor, options),
+        connection: session.client.number,
+    };
+    let done = place(&core, work, open, made, options, putting);
     match done {
         Ok((outcome, sent)) => {
             if !in_unit {
@@ -221,8 +257,7 @@ fn check_descriptor(md: &MessageDescriptor) -> Answer<Outcome> {
     require(system || application, Reason::MSG_TYPE_ERROR)?;
     require(md.expiry > 0 || md.expiry == of::EXPIRY_UNLIMITED, Reason::EXPIRY_ERROR)?;
     require((0..=msg_type::APPL_LAST).contains(&md.feedback), Reason::FEEDBACK_ERROR)?;
-    let priorities = priority::AS_PUBLISHED..;
-    require(priorities.contains(&md.priority), Reason::PRIORITY_ERROR)?;
+    require(md.priority >= priority::AS_Q_DEF, Reason::PRIORITY_ERROR)?;
     let persistences = persistence::NOT_PERSISTENT..=persistence::AS_Q_DEF;
     require(persistences.contains(&md.persistence), Reason::PERSISTENCE_ERROR)?;
     let answers = report::COA
@@ -234,12 +269,17 @@ fn check_descriptor(md: &MessageDescriptor) -> Answer<Outcome> {
     let wants_answer = md.msg_type == msg_type::REQUEST || md.report & answers != 0;
     require(!wants_answer || !md.reply_to_q.is_blank(), Reason::MISSING_REPLY_TO_Q)?;
     require(md.msg_flags & !msg_flags::ALL == 0, Reason::MSG_FLAGS_ERROR)?;
-    require((1..=999_999_999).contains(&md.msg_seq_number), Reason::MSG_SEQ_NUMBER_ERROR)?;
-    require((0..=999_999_999).contains(&md.offset), Reason::OFFSET_ERROR)?;
+    require((1..=SEQUENCE_MAX).contains(&md.msg_seq_number), Reason::MSG_SEQ_NUMBER_ERROR)?;
+    require((0..=OFFSET_MAX).contains(&md.offset), Reason::OFFSET_ERROR)?;
     if md.priority > PRIORITY_MAX {
         return Ok(Outcome::warning(Reason::PRIORITY_EXCEEDS_MAXIMUM));
     }
     Ok(Outcome::OK)
+}
+
+/// Whether a message keeps the identifier that its descriptor has.
+fn has_own_id(given: &MessageDescriptor, options: &PutOptions) -> bool {
+    options.options & putting::NEW_MSG_ID == 0 && given.msg_id != NO_IDENTIFIER
 }
 
 /// The message with all that the queue manager fills in, without its data.
@@ -253,7 +293,7 @@ fn complete<S: Store>(
     let core = Arc::clone(&session.core);
     let asked = options.options;
     let mut md = given.clone();
-    if asked & putting::NEW_MSG_ID != 0 || md.msg_id == NO_IDENTIFIER {
+    if !has_own_id(given, options) {
         md.msg_id = core.new_identifier()?;
     }
     if asked & putting::NEW_CORREL_ID != 0 {
@@ -333,6 +373,15 @@ fn with_properties<S: Store>(
     Ok(whole)
 }
 
+/// What a put is besides its options.
+#[derive(Clone, Copy)]
+struct Putting {
+    in_unit: bool,
+    /// The program has identified the message itself.
+    keeps_id: bool,
+    connection: u64,
+}
+
 /// Brings a message to what is open. Answers what the program is told.
 fn place<S: Store>(
     core: &Core<S>,
@@ -340,7 +389,7 @@ fn place<S: Store>(
     open: &mut Open,
     message: Message,
     options: &mut PutOptions,
-    (in_unit, connection): (bool, u64),
+    Putting { in_unit, keeps_id, connection }: Putting,
 ) -> Answer<(Outcome, MessageDescriptor)> {
     match &mut open.object {
         Opened::Queue(queue) => {
@@ -351,7 +400,7 @@ fn place<S: Store>(
             let sent = to_queue(core, work, queue, message, (logical, in_unit))?;
             Ok((Outcome::OK, sent))
         }
-        Opened::List(all) => to_list(core, work, all, &message, options),
+        Opened::List(all) => to_list(core, work, all, (&message, keeps_id), options),
         Opened::Topic(topic) => {
             let mut message = message;
             fill_topic_defaults(core, topic, &mut message.descriptor);
@@ -386,7 +435,7 @@ fn to_list<S: Store>(
     core: &Core<S>,
     work: &mut Work<S>,
     all: &mut [Answer<OpenQueue>],
-    message: &Message,
+    (message, keeps_id): (&Message, bool),
     options: &mut PutOptions,
 ) -> Answer<(Outcome, MessageDescriptor)> {
     (options.known_dest_count, options.unknown_dest_count, options.invalid_dest_count) = (0, 0, 0);
@@ -396,8 +445,7 @@ fn to_list<S: Store>(
         let done = match queue {
             Err(failed) => Err(*failed),
             Ok(queue) => {
-                let record = options.records.get(number).copied();
-                let one = for_record(core, message, record, options.record_fields);
+                let one = for_record(core, (message, keeps_id), options, number);
                 let local = queue.local().is_some();
                 let done = one.and_then(|one| to_queue(core, work, queue, one, (false, false)));
                 if done.is_ok() && local {
@@ -411,6 +459,9 @@ fn to_list<S: Store>(
         options.invalid_dest_count += i32::from(done.is_err());
         match done {
             Ok(md) => {
+                if let Some(record) = options.records.get_mut(number) {
+                    tell_record(record, &md);
+                }
                 sent = md;
                 options.responses.push(Outcome::OK);
             }
@@ -418,40 +469,53 @@ fn to_list<S: Store>(
         }
     }
     let outcome = summary(&options.responses);
-    if outcome.completion == Completion::Failed {
-        return fail(outcome.reason);
-    }
+    require(outcome.completion != Completion::Failed, outcome.reason)?;
     Ok((outcome, sent))
 }
 
 /// The message as it is for one destination of a list.
 fn for_record<S: Store>(
     core: &Core<S>,
-    message: &Message,
-    record: Option<PutRecord>,
-    fields: i32,
+    (message, keeps_id): (&Message, bool),
+    options: &PutOptions,
+    number: usize,
 ) -> Answer<Message> {
     let mut one = message.clone();
     let md = &mut one.descriptor;
-    // Each destination gets a message of its own.
-    md.msg_id = core.new_identifier()?;
-    let Some(record) = record else { return Ok(one) };
-    if fields & put_record::MSG_ID != 0 && record.msg_id != NO_IDENTIFIER {
-        md.msg_id = record.msg_id;
-    }
-    if fields & put_record::CORREL_ID != 0 {
+    let record = options.records.get(number);
+    let has = |field: i32| record.filter(|_| options.record_fields & field != 0);
+    let is_asked = |option: i32| options.options & option != 0;
+    // Each destination gets a message of its own, unless the program has identified them all.
+    let given = match has(put_record::MSG_ID) {
+        Some(record) => Some(record.msg_id),
+        None => keeps_id.then_some(md.msg_id),
+    };
+    let given = given.filter(|id| *id != NO_IDENTIFIER && !is_asked(putting::NEW_MSG_ID));
+    md.msg_id = given.map_or_else(|| core.new_identifier(), Ok)?;
+    if is_asked(putting::NEW_CORREL_ID) {
+        md.correl_id = core.new_identifier()?;
+    } else if let Some(record) = has(put_record::CORREL_ID) {
         md.correl_id = record.correl_id;
     }
-    if fields & put_record::GROUP_ID != 0 {
+    if let Some(record) = has(put_record::GROUP_ID) {
         md.group_id = record.group_id;
     }
-    if fields & put_record::FEEDBACK != 0 {
+    if let Some(record) = has(put_record::FEEDBACK) {
         md.feedback = record.feedback;
     }
-    if fields & put_record::ACCOUNTING_TOKEN != 0 {
+    // It is part of the context that only some may set.
+    let sets = is_asked(putting::SET_IDENTITY_CONTEXT | putting::SET_ALL_CONTEXT);
+    if let Some(record) = has(put_record::ACCOUNTING_TOKEN).filter(|_| sets) {
         md.accounting_token = record.accounting_token;
     }
     Ok(one)
+}
+
+/// What a record says after the put.
+fn tell_record(record: &mut PutRecord, sent: &MessageDescriptor) {
+    record.msg_id = sent.msg_id;
+    record.correl_id = sent.correl_id;
+    record.group_id = sent.group_id;
 }
 
 /// Puts a message on a queue, in segments if it is too long and may be.
@@ -469,6 +533,9 @@ fn to_queue<S: Store>(
     if let Some(via) = &queue.resolved.via {
         require(enabled(&via.name.as_str().into()), Reason::PUT_INHIBITED)?;
     }
+    // It may have become an initiation queue since it was opened.
+    let carried_out = !queue.commands && core.is_carried_out(&queue.resolved);
+    require(!carried_out, Reason::NOT_AUTHORIZED)?;
     let Some(counted) = queue.counted() else { return fail(Reason::Q_TYPE_ERROR) };
     let settings = counted.settings();
     fill_defaults(&queue.resolved, &settings, &mut message);
@@ -537,52 +604,41 @@ fn order<S: Store>(
     message: &mut Message,
     (logical, in_unit): (bool, bool),
 ) -> Answer<()> {
-    let length = message.data.len();
+    let bytes = message.data.len();
     let md = &mut message.descriptor;
     let belongs = md.is_in_group() || md.is_segment();
-    let persistent = md.is_persistent();
     if md.is_segment() {
-        require(length > 0, Reason::SEGMENT_LENGTH_ZERO)?;
+        require(bytes > 0, Reason::SEGMENT_LENGTH_ZERO)?;
     }
-    if !logical {
-        if !belongs {
-            md.group_id = NO_IDENTIFIER;
-            (md.msg_seq_number, md.offset) = (1, 0);
-        } else if md.group_id == NO_IDENTIFIER {
-            md.group_id = core.new_identifier()?;
-        }
-        return Ok(());
-    }
-    match queue.putting {
-        None => {
-            if !belongs {
-                md.group_id = NO_IDENTIFIER;
-                (md.msg_seq_number, md.offset) = (1, 0);
-                return Ok(());
-            }
-            md.group_id = core.new_identifier()?;
-            (md.msg_seq_number, md.offset) = (1, 0);
-        }
+    match queue.putting.filter(|_| logical) {
         Some(state) => {
             require(!state.in_group || md.is_in_group(), Reason::INCOMPLETE_GROUP)?;
             require(!state.in_message || md.is_segment(), Reason::INCOMPLETE_MSG)?;
-            require(state.persistent == persistent, Reason::PERSISTENCE_ERROR)?;
+            require(state.persistent == md.is_persistent(), Reason::INCONSISTENT_PERSISTENCE)?;
             require(state.in_unit == in_unit, Reason::INCONSISTENT_UOW)?;
             md.group_id = state.group;
             md.msg_seq_number = state.sequence;
             md.offset = state.offset;
         }
+        None if !belongs => {
+            md.group_id = NO_IDENTIFIER;
+            (md.msg_seq_number, md.offset) = (1, 0);
+        }
+        None => {
+            if logical || md.group_id == NO_IDENTIFIER {
+                md.group_id = core.new_identifier()?;
+            }
+            if logical {
+                (md.msg_seq_number, md.offset) = (1, 0);
+            }
+        }
     }
-    let in_message = !md.is_last_segment();
-    let in_group = !md.is_last_in_group() || (in_message && md.is_in_group());
-    let (sequence, offset) = if in_message {
-        (md.msg_seq_number, md.offset + length as i32)
-    } else {
-        (md.msg_seq_number + 1, 0)
-    };
-    let group = md.group_id;
-    let state = Logical { group, sequence, offset, in_group, in_message, persistent, in_unit };
-    queue.putting = (in_group || in_message).then_some(state);
+    // What is behind it has to have a place, too.
+    let end = i32::try_from(bytes).ok().and_then(|bytes| md.offset.checked_add(bytes));
+    require(!belongs || end.is_some_and(|end| end <= OFFSET_MAX), Reason::OFFSET_ERROR)?;
+    if logical && belongs {
+        queue.putting = Logical::after(md, bytes, in_unit);
+    }
     Ok(())
 }
 

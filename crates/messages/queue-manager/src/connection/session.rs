@@ -41,6 +41,22 @@ pub(super) struct Logical {
     pub(super) in_unit: bool,
 }
 
+impl Logical {
+    /// Where a group stands behind a message with so many bytes; `None`: it is whole.
+    pub(super) fn after(md: &MessageDescriptor, bytes: usize, in_unit: bool) -> Option<Logical> {
+        let in_message = !md.is_last_segment();
+        let in_group = !md.is_last_in_group() || (in_message && md.is_in_group());
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        let (sequence, offset) = match in_message {
+            true => (md.msg_seq_number, md.offset.saturating_add(bytes)),
+            false => (md.msg_seq_number.saturating_add(1), 0),
+        };
+        let (group, persistent) = (md.group_id, md.is_persistent());
+        let state = Logical { group, sequence, offset, in_group, in_message, persistent, in_unit };
+        (in_group || in_message).then_some(state)
+    }
+}
+
 /// An open queue.
 pub(super) struct OpenQueue {
     pub(super) resolved: Resolved,
@@ -53,8 +69,13 @@ pub(super) struct OpenQueue {
     pub(super) marked: BTreeSet<Place>,
     pub(super) putting: Option<Logical>,
     pub(super) getting: Option<Logical>,
+    pub(super) browsing: Option<Logical>,
+    /// Where the group or message begins that was last browsed in logical order.
+    pub(super) group_at: Option<Place>,
     /// The context of the message that was last got, for those who pass it on.
     pub(super) context: Option<Box<MessageDescriptor>>,
+    /// What is put by this handle may be carried out.
+    pub(super) commands: bool,
     /// This handle made the temporary queue.
     pub(super) made_it: bool,
     /// This handle made the queue, temporary or not.

@@ -6,13 +6,14 @@
 //! 4. What may be refused is looked at before anything is done; what was done is undone when the
 //!    call fails after all.
 //! 5. Where publications go, whoever subscribes has to be allowed to put.
+//! 6. Who has a managed subscription has its queue by that; by its name only who may use queues of
+//!    that name.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use store::Store;
 
-use super::open::{leave, open_queue, read_selector};
+use super::open::{leave, open_managed, open_queue, read_selector};
 use super::session::{Open, OpenQueue, Opened, Session};
 use crate::core::{Core, Permission, Subscribed, Work, to_hex};
 use crate::descriptor::NO_IDENTIFIER;
@@ -52,14 +53,14 @@ pub(super) fn subscribe<S: Store>(
         None => return fail(Reason::NO_SUBSCRIPTION),
     };
     // From here on nothing fails.
-    one.connection.store(session.client.number, Ordering::Relaxed);
+    one.holder.set_connection(session.client.number);
     what.resolved_object_string.clone_from(&one.topic);
-    what.sub_correl_id = one.correl_id;
+    what.sub_correl_id = one.delivery.correl_id;
     let queue = queue.map(|queue| {
         let serial = session.core.serial();
         let object = Opened::Queue(Box::new(queue));
         let open = Open { serial, options: DESTINATION, user: user.clone(), object };
-        session.add(open, one.queue, object_type::Q)
+        session.add(open, one.delivery.queue, object_type::Q)
     });
     let serial = session.core.serial();
     let open = Open { serial, options: 0, user, object: Opened::Subscription(one) };
@@ -73,7 +74,7 @@ struct Taken<'s>(Option<&'s Subscribed>);
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         if let Some(one) = self.0 {
-            one.in_use.store(false, Ordering::Release);
+            one.holder.give_back();
         }
     }
 }
@@ -92,9 +93,9 @@ fn take_up<S: Store>(
         session.may(user, Kind::Topic, &one.topic, Permission::Subscribe)?;
         may_set_identity(session, what, (user, &one.topic))?;
     }
-    let own = !one.fixed_user || one.user == user || core.administers(user);
+    let own = !one.holder.fixed_user || one.holder.user == user || core.administers(user);
     require(own, Reason::IDENTITY_MISMATCH)?;
-    require(!one.in_use.swap(true, Ordering::AcqRel), Reason::SUBSCRIPTION_IN_USE)?;
+    require(one.holder.take(), Reason::SUBSCRIPTION_IN_USE)?;
     let mut taken = Taken(Some(one));
     // It may have gone since it was found.
     let there = core.topics.lock().named(&one.name).cloned();
@@ -141,7 +142,7 @@ fn begin<S: Store>(
         Err(failed) => {
             // What cannot be removed now can be by its name.
             let _ = session.core.unsubscribe(&one);
-            one.in_use.store(false, Ordering::Release);
+            one.holder.give_back();
             Err(failed)
         }
     }
@@ -199,7 +200,7 @@ fn create<S: Store>(
     let (queue, managed) = match destination {
         Some(handle) => (provided_queue(session, handle, user)?, None),
         None => {
-            let queue = managed_queue(session, &topic, durable)?;
+            let queue = make_queue(session, &topic, durable)?;
             (queue.name, Some(queue))
         }
     };
@@ -237,11 +238,12 @@ fn make<S: Store>(
     let id = core.new_identifier()?;
     let object =
         definition(what, topic, user, queue, to_hex(&id)).map_err(|_| Failed(Reason::SD_ERROR))?;
-    let _one_at_a_time = core.administration.lock();
+    let _one_at_a_time = core.definitions.change();
     // Somebody else may have been faster with the name.
     require(core.topics.lock().named(&what.sub_name).is_none(), Reason::SUB_ALREADY_EXISTS)?;
     let one = Arc::new(core.subscription_of(&object).map_err(|_| Failed(Reason::SD_ERROR))?);
-    one.in_use.store(true, Ordering::Release);
+    // Nobody else knows it yet.
+    let _ = one.holder.take();
     if one.durable {
         core.keep(object).map_err(admin)?;
     }
@@ -257,7 +259,7 @@ fn admin(error: AdminError) -> Failed {
 }
 
 /// The queue of a managed subscription, made from the model of its topic.
-fn managed_queue<S: Store>(session: &Session<S>, topic: &str, durable: bool) -> Answer<Arc<Queue>> {
+fn make_queue<S: Store>(session: &Session<S>, topic: &str, durable: bool) -> Answer<Arc<Queue>> {
     let core = &session.core;
     let (attribute, usual, prefix) = if durable {
         ("MDURMDL", "SYSTEM.DURABLE.MODEL.QUEUE", "SYSTEM.MANAGED.DURABLE.")
@@ -340,7 +342,7 @@ fn alter<S: Store>(
     let other = !what.object_string.is_empty()
         && core.topic_string(&what.object_name.text(), &what.object_string)? != one.topic;
     require(!other, Reason::ALTER_SUB_ERROR)?;
-    let _one_at_a_time = core.administration.lock();
+    let _one_at_a_time = core.definitions.change();
     let Some(object) = core.object(Kind::Subscription, &one.name) else {
         return fail(Reason::ALTER_SUB_ERROR);
     };
@@ -352,13 +354,46 @@ fn alter<S: Store>(
     Ok(changed)
 }
 
+/// Opens the queue of a subscription for who has that. One that an operator has named a queue for
+/// leads there only by the right to that queue.
 fn open_destination<S: Store>(
     session: &Session<S>,
     one: &Subscribed,
     user: &str,
 ) -> Answer<OpenQueue> {
-    let mut what = ObjectDescriptor { object_name: one.queue, ..ObjectDescriptor::default() };
+    if let Some(queue) = session.core.managed_queue(one) {
+        return open_managed(&queue, DESTINATION);
+    }
+    let mut what =
+        ObjectDescriptor { object_name: one.delivery.queue, ..ObjectDescriptor::default() };
     open_queue(session, &mut what, DESTINATION, user)
+}
+
+/// Opens the queue of a managed subscription of one's own, beside whoever else takes from it.
+pub(super) fn open_beside<S: Store>(
+    session: &mut Session<S>,
+    name: &str,
+    browses: bool,
+) -> Answer<Handle> {
+    session.goes_on(true)?;
+    session.has_room_for_handle()?;
+    let core = Arc::clone(&session.core);
+    let Some(one) = core.topics.lock().named(name).cloned() else {
+        return fail(Reason::NO_SUBSCRIPTION);
+    };
+    let user = session.client.options.user.clone();
+    require(one.holder.user == user, Reason::IDENTITY_MISMATCH)?;
+    // Who may subscribe could make it anew.
+    let may = |permission| session.may(&user, Kind::Topic, &one.topic, permission);
+    may(Permission::Resume).or_else(|_| may(Permission::Subscribe))?;
+    let input = if browses { 0 } else { opening::INPUT_SHARED };
+    let options = opening::BROWSE | input;
+    let Some(queue) = core.managed_queue(&one) else {
+        return fail(Reason::OPTION_NOT_VALID_FOR_TYPE);
+    };
+    let object = Opened::Queue(Box::new(open_managed(&queue, options)?));
+    let open = Open { serial: core.serial(), options, user, object };
+    Ok(session.add(open, one.delivery.queue, object_type::Q))
 }
 
 fn send_retained<S: Store>(session: &Session<S>, one: &Subscribed) -> Answer<usize> {

@@ -10,7 +10,8 @@
 //!    administrators may, and whom records name.
 //! 2. Of a user's records, and of each of its groups', the one with the most particular profile
 //!    counts; what the user or any group has of those, the user may do.
-//! 3. Who comes from elsewhere puts nothing where what is put is carried out, whatever records say.
+//! 3. Who comes from elsewhere puts nothing where what is put is carried out, whatever records say:
+//!    not by a handle either that was there before a queue became such a one.
 //! 4. A topic is decided by the topic objects at it and above it.
 //! 5. What nobody has opened a queue for, publications and reports, goes nowhere where it is
 //!    carried out, whoever asked for it.
@@ -18,10 +19,12 @@
 
 use std::sync::Arc;
 
+use base::wildcard;
 use store::Store;
 
 use super::{Core, Permission, Resolved, Target, Work};
 use crate::message::Message;
+use crate::name::ObjectName;
 use crate::objects::{Kind, Object, Value};
 use crate::queue::Place;
 use crate::reason::{Answer, Reason, require};
@@ -37,8 +40,13 @@ impl<S: Store> Core<S> {
     /// Whether what is put there is carried out: it is one of those queues, or some queue names it
     /// as its initiation queue, or has since the start.
     pub(crate) fn is_carried_out(&self, to: &Resolved) -> bool {
-        let Target::Local(queue) = &to.target else { return false };
-        CARRIED_OUT.contains(&&*queue.name.text()) || self.registry.lock().initiates(queue.name)
+        matches!(&to.target, Target::Local(queue) if self.carries_out(queue.name))
+    }
+
+    /// Whether what is put on a queue of that name is carried out, or would be.
+    pub(crate) fn carries_out(&self, queue: ObjectName) -> bool {
+        let is_named = |name: &&str| name.as_bytes() == queue.trimmed();
+        CARRIED_OUT.iter().any(is_named) || self.definitions.registry().initiates(queue)
     }
 
     /// Whether it counts there who has put a message: inputs of transactions are made of it, or
@@ -124,31 +132,10 @@ fn object_type(kind: Kind) -> &'static str {
 
 /// Whether a profile stands for a name.
 fn stands_for(profile: &str, name: &str) -> bool {
-    fn qualifiers(profile: &[&str], name: &[&str]) -> bool {
-        match (profile.split_first(), name.split_first()) {
-            (None, None) => true,
-            (Some((&"**", rest)), _) => {
-                (0..=name.len()).any(|skipped| qualifiers(rest, &name[skipped..]))
-            }
-            (Some((first, rest)), Some((own, others))) => {
-                characters(first.as_bytes(), own.as_bytes()) && qualifiers(rest, others)
-            }
-            _ => false,
-        }
-    }
-    fn characters(pattern: &[u8], text: &[u8]) -> bool {
-        match (pattern.split_first(), text.split_first()) {
-            (None, None) => true,
-            (Some((b'*', rest)), _) => {
-                (0..=text.len()).any(|skipped| characters(rest, &text[skipped..]))
-            }
-            (Some((b'?', rest)), Some((_, others))) => characters(rest, others),
-            (Some((first, rest)), Some((own, others))) if first == own => characters(rest, others),
-            _ => false,
-        }
-    }
     let split = |text| -> Vec<&str> { str::split(text, '.').collect() };
-    qualifiers(&split(profile), &split(name))
+    let qualifier =
+        |part: &&str, own: &&str| wildcard::text_fits(part.as_bytes(), own.as_bytes(), Some(b'?'));
+    wildcard::fits(&split(profile), &split(name), |part| *part == "**", qualifier)
 }
 
 /// The more a profile says itself, the greater.
@@ -191,7 +178,7 @@ impl<S: Store> Core<S> {
 
     /// Whether a user may administer: everybody may while there is no record, but for partners.
     pub(crate) fn may_administer(&self, user: &str) -> bool {
-        let any = self.registry.lock().of_space(Kind::AuthorityRecord).next().is_some();
+        let any = self.definitions.registry().of_space(Kind::AuthorityRecord).next().is_some();
         user != UNNAMED_USER && (!any || self.is_administrator(user))
     }
 
@@ -224,7 +211,7 @@ impl<S: Store> Core<S> {
             return Some(true);
         }
         let records: Vec<Arc<Object>> =
-            self.registry.lock().of_space(Kind::AuthorityRecord).cloned().collect();
+            self.definitions.registry().of_space(Kind::AuthorityRecord).cloned().collect();
         if records.is_empty() {
             return None;
         }
@@ -244,7 +231,7 @@ impl<S: Store> Core<S> {
 
     /// The topic objects at a topic and above it.
     fn topics_above(&self, topic: &str) -> Vec<String> {
-        let registry = self.registry.lock();
+        let registry = self.definitions.registry();
         let above = registry.of_space(Kind::Topic).filter(|object| {
             let own = object.text_of("TOPICSTR");
             let below = topic.strip_prefix(own).is_some_and(|rest| rest.starts_with('/'));
@@ -265,6 +252,17 @@ mod tests {
         assert!(stands_for("APP.**", "APP.ORDERS.IN") && stands_for("**", "ANY.THING"));
         assert!(stands_for("A?P.OR*S", "ABP.ORDERS") && !stands_for("A?P.OR*S", "AP.ORDERS"));
         assert!(stands_for("**.IN", "APP.ORDERS.IN") && !stands_for("**.IN", "APP.OUT"));
+        assert!(stands_for("**", "") && stands_for("**.A.**.B", "A.A.B.B"));
+        assert!(!stands_for("**.A.**.B", "A.C") && !stands_for("A.**.*", "A"));
         assert!(particular("A.B") > particular("A.*") && particular("A.B*") > particular("A.*"));
+    }
+
+    #[test]
+    fn a_profile_of_many_wildcards_is_decided_soon() {
+        let letters = "*a".repeat(16) + "*b";
+        assert!(!stands_for(&letters, &"a".repeat(48)));
+        assert!(stands_for(&letters, &("a".repeat(47) + "b")));
+        let qualifiers = "**.a.".repeat(9) + "b";
+        assert!(!stands_for(&qualifiers, &["a"; 24].join(".")));
     }
 }

@@ -388,7 +388,7 @@ impl<S: Store> Core<S> {
         }
         unit.backout()?;
         let queues: BTreeMap<u32, Arc<Queue>> = {
-            let registry = self.registry.lock();
+            let registry = self.definitions.registry();
             registry.queues().map(|queue| (queue.number, Arc::clone(queue))).collect()
         };
         let mut all = self.branches.all.lock();

@@ -41,7 +41,7 @@ pub(super) fn recover<S: Store>(core: &Core<S>) -> Result<(), AdminError> {
 /// Holds the messages of batches that were in doubt when the queue manager ended.
 fn hold_doubts<S: Store>(core: &Core<S>, doubts: Vec<(String, SenderState, Doubt)>) {
     for (channel, state, doubt) in doubts {
-        let queues: Vec<_> = core.registry.lock().queues().cloned().collect();
+        let queues: Vec<_> = core.definitions.registry().queues().cloned().collect();
         // A queue cannot be removed while messages of it are in doubt.
         let Some(queue) = queues.into_iter().find(|queue| queue.number == doubt.queue) else {
             continue;

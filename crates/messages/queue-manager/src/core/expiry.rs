@@ -37,7 +37,7 @@ impl<S: Store> Core<S> {
 
     /// Removes every message that has expired. Answers how many.
     pub(crate) fn expire_all(&self) -> u64 {
-        let queues: Vec<_> = self.registry.lock().queues().cloned().collect();
+        let queues: Vec<_> = self.definitions.registry().queues().cloned().collect();
         let mut removed = 0;
         for queue in queues {
             loop {

@@ -13,6 +13,7 @@
 //! | reports, dead letters, backout | `report`, `dead_letter` |
 //! | trigger messages | `trigger` |
 //! | messages whose time is over | `expiry` |
+//! | whether it runs on; numbers of connections | `running` |
 //! | emptying and removing queues | `removal` |
 //! | subscriptions and publications | `publish` |
 //!
@@ -30,26 +31,28 @@ mod registry;
 mod removal;
 mod report;
 mod resolve;
+mod running;
 mod search;
 mod trigger;
 mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seam::clock::Clock;
 use seam::entropy::Entropy;
 use seam::sync::Mutex;
-use store::{SetId, Store, StoreError};
+use store::{Store, StoreError};
 
 pub use authority::{UNNAMED_USER, Users};
 use branches::Branches;
-use event::{Counted, Event};
+use event::{Counting, Event};
 pub(crate) use publish::{Publication, Subscribed, to_hex};
-pub(crate) use registry::Registry;
+pub(crate) use registry::Definitions;
 pub(crate) use report::Report;
 pub(crate) use resolve::{Resolved, Target};
+use running::Running;
 pub(crate) use search::{Found, From, Request};
 pub use work::Point;
 pub(crate) use work::Work;
@@ -60,7 +63,7 @@ use crate::name::{ObjectName, padded};
 use crate::objects::Kind;
 use crate::options::ConnectOptions;
 use crate::queue::Bodies;
-use crate::reason::{Answer, Failed, Reason, fail, require};
+use crate::reason::{Answer, Failed, Reason, require};
 use crate::status::HandleStatus;
 use crate::storage::Storage;
 use crate::topic::Topics;
@@ -140,10 +143,6 @@ impl Options {
 /// Bytes of messages in memory, unless the options say otherwise.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-const RUNNING: u8 = 0;
-const QUIESCING: u8 = 1;
-const STOPPING: u8 = 2;
-
 /// What everybody may know of a connection.
 pub(crate) struct Client {
     pub(crate) number: u64,
@@ -162,25 +161,15 @@ pub(crate) struct Core<S: Store> {
     pub(crate) options: Options,
     pub(crate) name: ObjectName,
     pub(crate) bodies: Bodies<S>,
-    pub(crate) definitions: SetId,
+    pub(crate) definitions: Definitions,
     /// Bytes of messages that are in memory alone.
     pub(crate) in_memory: Arc<AtomicU64>,
-    /// Held while definitions change.
-    pub(crate) administration: Mutex<()>,
-    pub(crate) registry: Mutex<Registry>,
     pub(crate) topics: Mutex<Topics>,
     pub(crate) clients: Mutex<BTreeMap<u64, Arc<Client>>>,
     pub(crate) channels: Arc<Table>,
     pub(crate) branches: Branches<S>,
-    /// What statistics messages have said so far.
-    pub(crate) counted: Mutex<Counted>,
-    pub(crate) statistics_ms: AtomicU64,
-    opened_ms: u64,
-    numbers: AtomicU64,
-    mode: AtomicU8,
-    pub(crate) scanned_ms: AtomicU64,
-    /// Of the settings; asked for under latches of queues.
-    trigger_interval_ms: AtomicU64,
+    counting: Counting,
+    running: Running,
 }
 
 impl<S: Store> Core<S> {
@@ -196,13 +185,12 @@ impl<S: Store> Core<S> {
 
     /// A moment in tenths of a second since the queue manager was opened; at least 1.
     pub(crate) fn tenths_of(&self, ms: u64) -> u32 {
-        let tenths = ms.saturating_sub(self.opened_ms) / 100;
-        u32::try_from(tenths).unwrap_or(u32::MAX - 1).max(1)
+        self.running.tenths_of(ms)
     }
 
     /// A number for a connection, a handle or a unit of work, unique in this run.
     pub(crate) fn serial(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::Relaxed)
+        self.running.serial()
     }
 
     /// An identifier that no message ever had: `AMQ `, the queue manager's name, a number.
@@ -237,26 +225,22 @@ impl<S: Store> Core<S> {
 
     /// Fails while the queue manager stops; while it quiesces, if the caller asked for that.
     pub(crate) fn goes_on(&self, fail_if_quiescing: bool) -> Answer<()> {
-        match self.mode.load(Ordering::Acquire) {
-            STOPPING => fail(Reason::Q_MGR_STOPPING),
-            QUIESCING if fail_if_quiescing => fail(Reason::Q_MGR_QUIESCING),
-            _ => Ok(()),
-        }
+        self.running.goes_on(fail_if_quiescing)
     }
 
     pub(crate) fn quiesce(&self) {
-        let _ = self.mode.compare_exchange(RUNNING, QUIESCING, Ordering::AcqRel, Ordering::Acquire);
+        self.running.quiesce();
         self.alarm();
     }
 
     pub(crate) fn stop(&self) {
-        self.mode.store(STOPPING, Ordering::Release);
+        self.running.stop();
         self.alarm();
     }
 
     /// Lets every getter that waits look again.
     pub(crate) fn alarm(&self) {
-        let queues: Vec<_> = self.registry.lock().queues().cloned().collect();
+        let queues: Vec<_> = self.definitions.registry().queues().cloned().collect();
         for queue in queues {
             queue.alarm();
         }
@@ -298,7 +282,7 @@ pub(crate) fn failed(error: StoreError) -> Failed {
             Limit::KeyBytes | Limit::ValueBytes => Reason::MSG_TOO_BIG_FOR_Q_MGR,
             _ => Reason::SYNCPOINT_LIMIT_REACHED,
         },
-        StoreError::NoSpace(_) => Reason::STORAGE_MEDIUM_FULL,
+        StoreError::NoSpace(_) | StoreError::LogFull(_) => Reason::STORAGE_MEDIUM_FULL,
         StoreError::Damaged(_) => Reason::OBJECT_DAMAGED,
         StoreError::CommitUnknown(_) => Reason::OUTCOME_PENDING,
         StoreError::Stopped(_) => Reason::Q_MGR_STOPPING,

@@ -6,7 +6,6 @@
 //! 4. A publication is never carried out, wherever a subscription has it sent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use store::Store;
 
@@ -21,7 +20,7 @@ use crate::properties::{self, Properties, PropertyValue};
 use crate::queue::{Origin, Place, Queue};
 use crate::reason::{Answer, Reason, fail, require};
 use crate::selector::Selector;
-use crate::topic::{Scheme, Subscription, joined, upward};
+use crate::topic::{Delivery, Holder, Scheme, Subscription, joined, upward};
 
 /// The queue of retained publications.
 pub(crate) const RETAINED: &str = "SYSTEM.RETAINED.PUB.QUEUE";
@@ -43,7 +42,7 @@ impl<S: Store> Core<S> {
     /// The value of an attribute of the nearest topic object at or above a topic string that does
     /// not leave it to its parent.
     pub(crate) fn topic_attribute(&self, topic: &str, attribute: &str) -> Option<String> {
-        let registry = self.registry.lock();
+        let registry = self.definitions.registry();
         for string in upward(topic) {
             let mut objects = registry.of_space(Kind::Topic);
             let object = objects.find(|object| object.text_of("TOPICSTR") == string);
@@ -77,9 +76,7 @@ impl<S: Store> Core<S> {
         let enabled = self.topic_attribute(what.topic, "PUB");
         require(enabled.as_deref() != Some("DISABLED"), Reason::PUT_INHIBITED)?;
         let matching = self.topics.lock().matching(what.topic);
-        let own = |one: &Subscription| {
-            what.not_own != 0 && one.connection.load(Ordering::Relaxed) == what.not_own
-        };
+        let own = |one: &Subscription| what.not_own != 0 && one.holder.connection() == what.not_own;
         let persistent = what.message.descriptor.is_persistent();
         let (attribute, usual) =
             if persistent { ("PMSGDLV", "ALLDUR") } else { ("NPMSGDLV", "ALLAVAIL") };
@@ -122,15 +119,15 @@ impl<S: Store> Core<S> {
         what: &Publication<'_>,
         retained: bool,
     ) -> Answer<()> {
-        let resolved = self.resolve(to.queue, to.manager)?;
+        let resolved = self.resolve(to.delivery.queue, to.delivery.manager)?;
         let mut message = what.message.clone();
-        self.describe(&mut message, to, what.topic, retained)?;
+        self.describe(&mut message, &to.delivery, what.topic, retained)?;
         if let super::Target::Local(queue) = &resolved.target {
             // A queue that goes with its reader keeps nothing over a restart.
             if queue.settings().origin == Origin::TemporaryDynamic {
                 message.descriptor.persistence = value::persistence::NOT_PERSISTENT;
             }
-            if to.priority == value::priority::AS_Q_DEF {
+            if to.delivery.priority == value::priority::AS_Q_DEF {
                 message.descriptor.priority = queue.settings().priority;
             }
         }
@@ -138,9 +135,10 @@ impl<S: Store> Core<S> {
         if let Err(failed) = sent {
             let dead = self.topic_attribute(what.topic, "USEDLQ");
             require(dead.as_deref() != Some("NO"), failed.0)?;
-            self.dead_letter(work, message, (to.queue, to.manager), failed.0)?;
+            let at = (to.delivery.queue, to.delivery.manager);
+            self.dead_letter(work, message, at, failed.0)?;
         }
-        to.messages.fetch_add(1, Ordering::Relaxed);
+        to.holder.count();
         Ok(())
     }
 
@@ -148,7 +146,7 @@ impl<S: Store> Core<S> {
     fn describe(
         &self,
         message: &mut Message,
-        to: &Subscription,
+        to: &Delivery,
         topic: &str,
         retained: bool,
     ) -> Answer<()> {
@@ -314,39 +312,38 @@ impl<S: Store> Core<S> {
         let id = from_hex(object.text_of("SUBID"));
         let correl_id = from_hex(object.text_of("DESTCORL"));
         let before = self.topics.lock().named(&object.name).cloned();
-        let counted = |of: fn(&Subscription) -> &AtomicU64| {
-            let before = before.as_ref().map(|one| of(one).load(Ordering::Relaxed));
-            AtomicU64::new(before.unwrap_or_default())
-        };
         Ok(Subscription {
             id,
             name: object.name.clone(),
             topic,
             scheme,
-            queue: object.text_of("DEST").into(),
-            manager: object.text_of("DESTQMGR").into(),
             selector,
             durable: object.is("DURABLE", "YES"),
             managed: object.is("DESTCLAS", "MANAGED"),
             on_request: object.is("REQONLY", "YES"),
-            correl_id: if correl_id == NO_IDENTIFIER { id } else { correl_id },
-            user_data: object.text_of("USERDATA").to_owned(),
             level: object.number_of("SUBLEVEL") as i32,
-            priority,
-            accounting_token: token_from_hex(object.text_of("PUBACCT")),
-            identity_data: padded(object.text_of("PUBAPPID")),
-            user: object.text_of("SUBUSER").to_owned(),
             expires_ms: expiry.map_or(0, |tenths| self.now_ms() + tenths * 100),
-            fixed_user: object.is("VARUSER", "FIXED"),
-            connection: counted(|one| &one.connection),
-            messages: counted(|one| &one.messages),
-            in_use: before.map_or_else(Arc::default, |one| Arc::clone(&one.in_use)),
+            delivery: Delivery {
+                queue: object.text_of("DEST").into(),
+                manager: object.text_of("DESTQMGR").into(),
+                correl_id: if correl_id == NO_IDENTIFIER { id } else { correl_id },
+                user_data: object.text_of("USERDATA").to_owned(),
+                priority,
+                accounting_token: token_from_hex(object.text_of("PUBACCT")),
+                identity_data: padded(object.text_of("PUBAPPID")),
+            },
+            holder: Holder::new(
+                object.text_of("SUBUSER"),
+                object.is("VARUSER", "FIXED"),
+                before.as_ref().map(|one| &one.holder),
+            ),
         })
     }
 
     /// Reads the durable subscriptions after a restart.
     pub(crate) fn find_subscriptions(&self) -> Result<(), AdminError> {
-        let objects: Vec<_> = self.registry.lock().of_space(Kind::Subscription).cloned().collect();
+        let objects: Vec<_> =
+            self.definitions.registry().of_space(Kind::Subscription).cloned().collect();
         for object in objects {
             let one = self.subscription_of(&object)?;
             self.topics.lock().insert(Arc::new(one));
@@ -362,12 +359,16 @@ impl<S: Store> Core<S> {
         {
             self.discard(&object)?;
         }
-        if one.managed
-            && let Some(queue) = self.queue(&one.queue)
-        {
+        if let Some(queue) = self.managed_queue(one) {
             self.remove_queue(&queue)?;
         }
         Ok(())
+    }
+
+    /// The queue that was made for a subscription; one that an operator has named is none.
+    pub(crate) fn managed_queue(&self, one: &Subscription) -> Option<Arc<Queue>> {
+        let queue = self.queue(&one.delivery.queue).filter(|_| one.managed)?;
+        (queue.settings().origin != Origin::Defined).then_some(queue)
     }
 
     /// Removes subscriptions whose time is over.

@@ -6,17 +6,19 @@
 //!
 //! 1. What is in memory is in the store, except temporary dynamic queues.
 //! 2. Names of queues are unique over all kinds of queues.
+//! 3. Who changes definitions holds [`Definitions::change`], taken in front of the registry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use seam::sync::Mutex;
-use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
+use seam::sync::{Mutex, MutexGuard};
+use store::{Cursor, KeyRange, Read, SetId, Store, Unit, UnitOptions};
 
 use super::branches::Branches;
-use super::event::{Accounting, Switches};
-use super::{Core, Options, RUNNING};
+use super::event::{Accounting, Counting, Switches};
+use super::running::Running;
+use super::{Core, Options};
 use crate::branch::BRANCHES;
 use crate::channel_state::{CHANNELS, Table};
 use crate::error::AdminError;
@@ -180,6 +182,56 @@ impl Registry {
     }
 }
 
+/// The definitions, as they are kept and in memory.
+pub(crate) struct Definitions {
+    set: SetId,
+    /// Held while definitions change, in front of the registry.
+    administration: Mutex<()>,
+    registry: Mutex<Registry>,
+    /// Of the settings; asked for under latches of queues.
+    trigger_interval_ms: AtomicU64,
+}
+
+impl Definitions {
+    /// None are read yet; the queue manager's own are `own`.
+    fn new(set: SetId, own: &Object, in_memory: &Arc<AtomicU64>) -> Definitions {
+        let registry = Registry {
+            objects: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            manager: Arc::new(ManagerSettings::of(own)),
+            initiation: BTreeSet::new(),
+            in_memory: Arc::clone(in_memory),
+        };
+        Definitions {
+            set,
+            administration: Mutex::new(()),
+            registry: Mutex::new(registry),
+            trigger_interval_ms: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Nobody else changes definitions.
+    pub(crate) fn change(&self) -> MutexGuard<'_, ()> {
+        self.administration.lock()
+    }
+
+    /// Those in memory.
+    pub(crate) fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock()
+    }
+
+    /// How long no other trigger message follows for a first message.
+    pub(crate) fn trigger_interval_ms(&self) -> u64 {
+        self.trigger_interval_ms.load(Ordering::Relaxed)
+    }
+
+    /// The settings may say another interval.
+    fn refresh_interval(&self) {
+        let interval = self.registry().manager().trigger_interval_ms;
+        self.trigger_interval_ms.store(interval, Ordering::Relaxed);
+    }
+}
+
 fn key(kind: Kind, name: &str) -> Vec<u8> {
     let mut key = vec![kind.space() as u8];
     key.extend_from_slice(name.as_bytes());
@@ -195,49 +247,33 @@ impl<S: Store> Core<S> {
     /// Reads definitions and messages. Makes the queue manager's own definition the first time.
     pub(crate) fn open(store: &S, options: Options) -> Result<Core<S>, AdminError> {
         let bodies = Bodies::open(store)?;
-        let definitions = set_of(store, DEFINITIONS)?;
+        let set = set_of(store, DEFINITIONS)?;
         let channels = set_of(store, CHANNELS)?;
         let branches = set_of(store, BRANCHES)?;
         let now_ms = options.clock.utc_us() / 1_000;
         let own = Object::new(Kind::QueueManager, &options.name);
-        let manager = Arc::new(ManagerSettings::of(&own));
         let in_memory = Arc::new(AtomicU64::new(0));
-        let registry = Registry {
-            objects: BTreeMap::new(),
-            queues: BTreeMap::new(),
-            manager,
-            initiation: BTreeSet::new(),
-            in_memory: Arc::clone(&in_memory),
-        };
         let core = Core {
             store: store.clone(),
             name: ObjectName::from(options.name.as_str()),
             options,
             bodies,
-            definitions,
+            definitions: Definitions::new(set, &own, &in_memory),
             in_memory,
-            administration: Mutex::new(()),
-            registry: Mutex::new(registry),
             topics: Mutex::new(Topics::default()),
             clients: Mutex::new(BTreeMap::new()),
             channels: Arc::new(Table::new(channels)),
             branches: Branches::new(branches),
-            counted: Mutex::default(),
-            statistics_ms: AtomicU64::new(now_ms),
-            opened_ms: now_ms,
-            numbers: AtomicU64::new(1),
-            mode: AtomicU8::new(RUNNING),
-            scanned_ms: AtomicU64::new(now_ms),
-            trigger_interval_ms: AtomicU64::new(u64::MAX),
+            counting: Counting::new(now_ms),
+            running: Running::new(now_ms),
         };
         core.read_definitions(now_ms)?;
         core.open_page_sets()?;
         core.read_messages()?;
         super::channel_doubts::recover(&core)?;
         core.recover_branches()?;
-        let interval = core.manager_settings().trigger_interval_ms;
-        core.trigger_interval_ms.store(interval, Ordering::Relaxed);
-        if core.registry.lock().object(Kind::QueueManager, &core.options.name).is_none() {
+        core.definitions.refresh_interval();
+        if core.definitions.registry().object(Kind::QueueManager, &core.options.name).is_none() {
             core.make_own(own, now_ms)?;
         }
         Ok(core)
@@ -257,7 +293,7 @@ impl<S: Store> Core<S> {
 
     fn read_definitions(&self, now_ms: u64) -> Result<(), AdminError> {
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
-        let mut cursor = self.store.cursor(self.definitions)?;
+        let mut cursor = self.store.cursor(self.definitions.set)?;
         let mut found = Vec::new();
         cursor.limit(KeyRange::ALL);
         while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
@@ -273,7 +309,7 @@ impl<S: Store> Core<S> {
             found.push(Object::read(kind, name, rest).ok_or_else(damaged)?);
         }
         unit.backout()?;
-        let mut registry = self.registry.lock();
+        let mut registry = self.definitions.registry();
         for object in found {
             registry.insert(object, now_ms);
         }
@@ -282,7 +318,7 @@ impl<S: Store> Core<S> {
 
     fn open_page_sets(&self) -> Result<(), AdminError> {
         let defined: Vec<PageSet> = {
-            let registry = self.registry.lock();
+            let registry = self.definitions.registry();
             let objects = registry.of_space(Kind::PageSet);
             objects.filter_map(|object| PageSet::of(object.name.parse().ok()?)).collect()
         };
@@ -293,7 +329,7 @@ impl<S: Store> Core<S> {
     }
 
     fn read_messages(&self) -> Result<(), AdminError> {
-        let registry = self.registry.lock();
+        let registry = self.definitions.registry();
         let queues: BTreeMap<u32, Arc<Queue>> =
             registry.queues().map(|queue| (queue.number, Arc::clone(queue))).collect();
         drop(registry);
@@ -319,20 +355,20 @@ impl<S: Store> Core<S> {
     }
 
     pub(crate) fn manager_settings(&self) -> Arc<ManagerSettings> {
-        Arc::clone(self.registry.lock().manager())
+        Arc::clone(self.definitions.registry().manager())
     }
 
     pub(crate) fn object(&self, kind: Kind, name: &str) -> Option<Arc<Object>> {
-        self.registry.lock().object(kind, name).cloned()
+        self.definitions.registry().object(kind, name).cloned()
     }
 
     pub(crate) fn queue(&self, name: &ObjectName) -> Option<Arc<Queue>> {
-        self.registry.lock().queue(&name.text()).cloned()
+        self.definitions.registry().queue(&name.text()).cloned()
     }
 
     /// A number for a new queue.
     pub(crate) fn queue_number(&self) -> Result<u32, AdminError> {
-        let number = self.store.draw(self.definitions, 1)?;
+        let number = self.store.draw(self.definitions.set, 1)?;
         u32::try_from(number).map_err(|_| AdminError::Damaged {
             object: "the numbers of queues".into(),
             what: "all are given".into(),
@@ -358,12 +394,11 @@ impl<S: Store> Core<S> {
             let mut value = vec![object.kind as u8];
             value.extend_from_slice(&object.write());
             let mut unit = self.store.begin(UnitOptions::default())?;
-            unit.put(self.definitions, &key(object.kind, &object.name), &value)?;
+            unit.put(self.definitions.set, &key(object.kind, &object.name), &value)?;
             unit.commit()?;
         }
-        self.registry.lock().insert(object, now_ms);
-        let interval = self.manager_settings().trigger_interval_ms;
-        self.trigger_interval_ms.store(interval, Ordering::Relaxed);
+        self.definitions.registry().insert(object, now_ms);
+        self.definitions.refresh_interval();
         Ok(())
     }
 
@@ -371,10 +406,10 @@ impl<S: Store> Core<S> {
     pub(crate) fn discard(&self, object: &Object) -> Result<(), AdminError> {
         if is_kept(object) {
             let mut unit = self.store.begin(UnitOptions::default())?;
-            let _ = unit.delete(self.definitions, &key(object.kind, &object.name))?;
+            let _ = unit.delete(self.definitions.set, &key(object.kind, &object.name))?;
             unit.commit()?;
         }
-        let queue = self.registry.lock().remove(object.kind, &object.name);
+        let queue = self.definitions.registry().remove(object.kind, &object.name);
         if let Some(queue) = queue {
             queue.state.lock().deleted = true;
             queue.alarm();
@@ -389,7 +424,7 @@ impl<S: Store> Core<S> {
         name: &str,
         values: &[(&str, Value)],
     ) -> Result<(), AdminError> {
-        let _one_at_a_time = self.administration.lock();
+        let _one_at_a_time = self.definitions.change();
         let Some(object) = self.object(kind, name) else {
             return Err(AdminError::NotFound { kind, name: name.to_owned() });
         };
@@ -410,7 +445,7 @@ impl<S: Store> Core<S> {
         model: &Object,
         name: &str,
     ) -> Result<Arc<Queue>, AdminError> {
-        let _one_at_a_time = self.administration.lock();
+        let _one_at_a_time = self.definitions.change();
         if let Some(there) = self.object(Kind::QueueLocal, name) {
             return Err(AdminError::Exists { kind: there.kind, name: name.to_owned() });
         }
@@ -457,11 +492,6 @@ impl<S: Store> Core<S> {
     /// Whether scans for expired messages are due; notes the moment if so.
     pub(crate) fn scan_is_due(&self) -> bool {
         let Some(interval) = self.manager_settings().expiry_interval_ms else { return false };
-        let (now, last) = (self.now_ms(), self.scanned_ms.load(Ordering::Relaxed));
-        let due = now.saturating_sub(last) >= interval;
-        if due {
-            self.scanned_ms.store(now, Ordering::Relaxed);
-        }
-        due
+        self.running.scan_is_due(self.now_ms(), interval)
     }
 }

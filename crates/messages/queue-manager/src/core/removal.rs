@@ -117,7 +117,7 @@ impl<S: Store> Core<S> {
         if !Core::<S>::is_temporary(queue) {
             self.clear(queue)?;
         }
-        let _one_at_a_time = self.administration.lock();
+        let _one_at_a_time = self.definitions.change();
         self.discard(&object)
     }
 }

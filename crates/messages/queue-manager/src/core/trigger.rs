@@ -17,7 +17,6 @@
 //! 2. Only messages of the trigger's priority and above count.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use seam::sync::MutexGuard;
 use store::Store;
@@ -89,7 +88,7 @@ impl<S: Store> Core<S> {
         each: usize,
     ) {
         let now = self.now_ms();
-        let interval = self.trigger_interval_ms.load(Ordering::Relaxed);
+        let interval = self.definitions.trigger_interval_ms();
         let idle = state.inputs == 0;
         let count = match trigger.kind {
             TriggerKind::Every => each,

@@ -48,7 +48,7 @@ pub(crate) fn split(of: &MessageDescriptor, data: &[u8]) -> Answer<Option<Split>
     if data.get(..4) != Some(b"RFH ".as_slice()) || data.len() < FIXED_BYTES {
         return fail(Reason::RFH_ERROR);
     }
-    let big = of.encoding & 0xf == 1;
+    let big = is_big_endian(of);
     let number = |at: usize| -> Option<i32> {
         let bytes = data.get(at..at + 4)?.try_into().ok()?;
         Some(if big { i32::from_be_bytes(bytes) } else { i32::from_le_bytes(bytes) })
@@ -88,6 +88,25 @@ pub(crate) fn split(of: &MessageDescriptor, data: &[u8]) -> Answer<Option<Split>
     let after = Chain { format, ccsid, encoding };
     let remainder = if others.is_empty() { Vec::new() } else { header(&others, &after) };
     Ok(Some(Split { properties, format, ccsid, encoding, data_at: length, remainder }))
+}
+
+/// Whether the numbers of a message are written so.
+fn is_big_endian(of: &MessageDescriptor) -> bool {
+    of.encoding & 0xf == 1
+}
+
+/// The header in front of data says of them that they are in another code page and encoding now.
+pub(crate) fn describe_data(
+    of: &MessageDescriptor,
+    data: &mut [u8],
+    (ccsid, encoding): (i32, i32),
+) {
+    for (at, number) in [(12, encoding), (16, ccsid)] {
+        let bytes = if is_big_endian(of) { number.to_be_bytes() } else { number.to_le_bytes() };
+        if let Some(field) = data.get_mut(at..at + 4) {
+            field.copy_from_slice(&bytes);
+        }
+    }
 }
 
 /// What follows a header.

@@ -22,11 +22,11 @@ use seam::sync::{Condvar, Mutex};
 pub(crate) use bodies::{Bodies, Broken, Location, PageSet, Stored, set_of};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
-pub(crate) use statistics::Statistics;
 pub(crate) use watch::{DepthEvent, DepthWatch, ServiceWatch};
 
 use crate::name::ObjectName;
 use crate::reason::{Answer, Reason, fail, require};
+use crate::status::QueueStatistics;
 
 /// A local queue.
 pub(crate) struct Queue {
@@ -45,7 +45,7 @@ pub(crate) struct Queue {
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
     pub(crate) index: Index,
-    pub(crate) statistics: Statistics,
+    pub(crate) statistics: QueueStatistics,
     pub(crate) watch: DepthWatch,
     pub(crate) service: ServiceWatch,
     pub(crate) deleted: bool,
@@ -83,7 +83,7 @@ impl Queue {
             service: settings.service,
             settings: Arc::new(settings),
             index: Index::counting(in_memory),
-            statistics: Statistics::new(now_ms),
+            statistics: QueueStatistics::new(now_ms),
             deleted: false,
             delete_at_last_close: false,
             inputs: 0,

@@ -1,44 +1,26 @@
-//! Counters of a queue.
+//! What changes the counters of a queue.
 //!
 //! 1. Times on the queue are moving averages: the short one over about 8 messages, the long one
 //!    over about 256.
 
 use crate::message::Message;
+use crate::status::QueueStatistics;
 
-/// Counters since they were last reset, and moments.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Statistics {
-    pub(crate) reset_ms: u64,
-    pub(crate) high_depth: u64,
-    pub(crate) puts: u64,
-    pub(crate) put_bytes: u64,
-    pub(crate) gets: u64,
-    pub(crate) get_bytes: u64,
-    pub(crate) browses: u64,
-    pub(crate) expired: u64,
-    pub(crate) failed_gets: u64,
-    pub(crate) backed_out: u64,
-    pub(crate) last_put_ms: Option<u64>,
-    pub(crate) last_get_ms: Option<u64>,
-    pub(crate) time_short_us: u64,
-    pub(crate) time_long_us: u64,
-}
-
-impl Statistics {
-    pub(crate) fn new(now_ms: u64) -> Statistics {
-        Statistics { reset_ms: now_ms, ..Statistics::default() }
+impl QueueStatistics {
+    pub(crate) fn new(now_ms: u64) -> QueueStatistics {
+        QueueStatistics { reset_ms: now_ms, ..QueueStatistics::default() }
     }
 
     /// The counters begin again; moments and averages stay.
     pub(crate) fn reset(&mut self, now_ms: u64, depth: u64) {
-        *self = Statistics {
+        *self = QueueStatistics {
             reset_ms: now_ms,
             high_depth: depth,
             last_put_ms: self.last_put_ms,
             last_get_ms: self.last_get_ms,
             time_short_us: self.time_short_us,
             time_long_us: self.time_long_us,
-            ..Statistics::default()
+            ..QueueStatistics::default()
         };
     }
 
@@ -77,7 +59,7 @@ mod tests {
     fn a_reset_keeps_moments_and_averages() {
         let descriptor = MessageDescriptor::default();
         let message = Message { descriptor, put_ms: 10, expires_ms: 0, data: vec![0; 5] };
-        let mut counted = Statistics::new(0);
+        let mut counted = QueueStatistics::new(0);
         counted.put(5, 3, 10);
         counted.got(&message, 30);
         assert_eq!((counted.puts, counted.get_bytes, counted.high_depth), (1, 5, 3));

@@ -1,8 +1,9 @@
 //! Whether a condition holds for a message.
 
-use super::parser::{Arithmetic, Compare, Condition, Piece};
+use super::parser::{Arithmetic, Compare, Condition};
 use crate::message::Message;
 use crate::name::unpadded;
+use crate::pattern::Piece;
 use crate::properties::{PropertyValue, Split, split};
 
 /// A value; unknown where there is none.
@@ -48,11 +49,11 @@ fn value(condition: &Condition, source: &Source<'_>) -> Known {
             known(and(above, || below))
         }
         Condition::In(it, list) => match value(it, source) {
-            Known::Text(text) => Known::Boolean(list.contains(&text)),
+            Known::Text(text) => Known::Boolean(list.iter().any(|one| is_same(one, &text))),
             _ => Known::Unknown,
         },
         Condition::Like(it, pattern) => match value(it, source) {
-            Known::Text(text) => Known::Boolean(like(&text, pattern)),
+            Known::Text(text) => Known::Boolean(Piece::fit(pattern, &text)),
             _ => Known::Unknown,
         },
         Condition::IsNull(it) => Known::Boolean(value(it, source) == Known::Unknown),
@@ -133,13 +134,8 @@ fn compare(how: Compare, left: &Known, right: &Known) -> Option<bool> {
         (Known::Real(left), Known::Integer(right)) => left.partial_cmp(&(*right as f64)),
         (Known::Real(left), Known::Real(right)) => left.partial_cmp(right),
         // Texts and truths are equal or not; they have no order.
-        (Known::Text(_), Known::Text(_)) | (Known::Boolean(_), Known::Boolean(_)) => {
-            return match how {
-                Compare::Equal => Some(left == right),
-                Compare::Unequal => Some(left != right),
-                _ => None,
-            };
-        }
+        (Known::Text(left), Known::Text(right)) => return equality(how, is_same(left, right)),
+        (Known::Boolean(left), Known::Boolean(right)) => return equality(how, left == right),
         _ => None,
     }?;
     Some(match how {
@@ -150,6 +146,24 @@ fn compare(how: Compare, left: &Known, right: &Known) -> Option<bool> {
         Compare::Greater => order == Ordering::Greater,
         Compare::GreaterOrEqual => order != Ordering::Less,
     })
+}
+
+fn equality(how: Compare, same: bool) -> Option<bool> {
+    match how {
+        Compare::Equal => Some(same),
+        Compare::Unequal => Some(!same),
+        _ => None,
+    }
+}
+
+/// Whether texts are the same. The digits of identifiers are those of numbers: clients write them
+/// in capitals or not.
+fn is_same(left: &str, right: &str) -> bool {
+    left == right || (is_identifier(left) && left.eq_ignore_ascii_case(right))
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.strip_prefix("ID:").is_some_and(|digits| base::hex::array::<24>(digits).is_some())
 }
 
 fn calculate(how: Arithmetic, left: &Known, right: &Known) -> Known {
@@ -174,36 +188,6 @@ fn calculate(how: Arithmetic, left: &Known, right: &Known) -> Known {
         Arithmetic::Multiply => left * right,
         Arithmetic::Divide => left / right,
     })
-}
-
-/// Whether a text is of a pattern, in time that grows with the product of both lengths.
-fn like(text: &str, pattern: &[Piece]) -> bool {
-    let text: Vec<char> = text.chars().collect();
-    let (mut at, mut piece) = (0, 0);
-    // Where the last `%` stands, and how much it stands for so far.
-    let mut back: Option<(usize, usize)> = None;
-    while at < text.len() {
-        match pattern.get(piece) {
-            Some(Piece::Any) => {
-                back = Some((piece, at));
-                piece += 1;
-                continue;
-            }
-            Some(Piece::AnyOne) => {
-                (at, piece) = (at + 1, piece + 1);
-                continue;
-            }
-            Some(Piece::One(c)) if *c == text[at] => {
-                (at, piece) = (at + 1, piece + 1);
-                continue;
-            }
-            _ => {}
-        }
-        let Some((any, taken)) = back else { return false };
-        back = Some((any, taken + 1));
-        (at, piece) = (taken + 1, any + 1);
-    }
-    pattern[piece..].iter().all(|piece| *piece == Piece::Any)
 }
 
 impl Source<'_> {

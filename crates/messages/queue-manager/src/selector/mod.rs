@@ -122,6 +122,11 @@ mod tests {
             "JMSPriority = 4 AND JMSDeliveryMode = 'PERSISTENT'",
             "Root.MQMD.Priority = 4",
             "JMSMessageID LIKE 'ID:ab%'",
+            // Clients write identifiers in capitals or not.
+            "JMSMessageID = 'ID:AB0000000000000000000000000000000000000000000000'",
+            "JMSMessageID IN ('x', 'ID:Ab0000000000000000000000000000000000000000000000')",
+            "NOT JMSMessageID <> 'ID:ab0000000000000000000000000000000000000000000000'",
+            "color <> 'BLUE'",
             "JMSTimestamp = 1000",
             "usr.size = 7",
             "size = 0x7 AND size < 1e1",

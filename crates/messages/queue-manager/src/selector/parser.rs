@@ -4,6 +4,7 @@
 
 use super::BadSelector;
 use super::lexer::{Token, TokenKind, tokens};
+use crate::pattern::Piece;
 
 const DEPTH_MAX: usize = 64;
 /// Words of the longest selector: what is built from them leans to one side and is walked by
@@ -27,14 +28,6 @@ pub(super) enum Arithmetic {
     Subtract,
     Multiply,
     Divide,
-}
-
-/// A part of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    One(char),
-    AnyOne,
-    Any,
 }
 
 /// What a selector means. Conditions and values are one type, as properties may be conditions.

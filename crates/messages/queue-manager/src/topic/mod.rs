@@ -5,13 +5,21 @@
 //!    a whole level. In the character scheme, `*` stands for any characters and `?` for one; `%`
 //!    in front takes their meaning.
 //! 3. A subscription without wildcards is found by its string, however many there are.
+//! 4. One handle at a time has a subscription; a change of its definition changes nothing about who
+//!    has it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{AcqRel, Relaxed, Release},
+};
+
+use base::wildcard;
 
 use crate::descriptor::Identifier;
 use crate::name::ObjectName;
+use crate::pattern::Piece;
 use crate::queue::Place;
 use crate::selector::Selector;
 
@@ -29,30 +37,85 @@ pub(crate) struct Subscription {
     pub(crate) name: String,
     pub(crate) topic: String,
     pub(crate) scheme: Scheme,
-    pub(crate) queue: ObjectName,
-    pub(crate) manager: ObjectName,
     pub(crate) selector: Option<Selector>,
     pub(crate) durable: bool,
     /// The queue belongs to it and goes with it.
     pub(crate) managed: bool,
     pub(crate) on_request: bool,
+    pub(crate) level: i32,
+    /// Milliseconds since 1970 UTC; 0: never.
+    pub(crate) expires_ms: u64,
+    pub(crate) delivery: Delivery,
+    pub(crate) holder: Holder,
+}
+
+/// Where publications of a subscription go, and what they are given on their way.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) queue: ObjectName,
+    pub(crate) manager: ObjectName,
     pub(crate) correl_id: Identifier,
     pub(crate) user_data: String,
-    pub(crate) level: i32,
     /// -3: as published, -1: as the queue has it.
     pub(crate) priority: i32,
     pub(crate) accounting_token: [u8; 32],
     pub(crate) identity_data: [u8; 32],
+}
+
+/// Who has a subscription, and what they received.
+#[derive(Debug)]
+pub(crate) struct Holder {
     pub(crate) user: String,
     /// Nobody but its user takes it up.
     pub(crate) fixed_user: bool,
-    /// Milliseconds since 1970 UTC; 0: never.
-    pub(crate) expires_ms: u64,
-    /// The connection that made it, so that it can leave its own publications out.
-    pub(crate) connection: AtomicU64,
+    /// The connection that has it, so that it can leave its own publications out.
+    connection: AtomicU64,
     /// Of the subscription, however often its definition changes meanwhile.
-    pub(crate) in_use: Arc<AtomicBool>,
-    pub(crate) messages: AtomicU64,
+    in_use: Arc<AtomicBool>,
+    messages: AtomicU64,
+}
+
+impl Holder {
+    /// Of a new subscription, or of one whose definition changes.
+    pub(crate) fn new(user: &str, fixed_user: bool, before: Option<&Holder>) -> Holder {
+        let counted = |of: fn(&Holder) -> u64| AtomicU64::new(before.map_or(0, of));
+        Holder {
+            user: user.to_owned(),
+            fixed_user,
+            connection: counted(Holder::connection),
+            in_use: before.map_or_else(Arc::default, |one| Arc::clone(&one.in_use)),
+            messages: counted(Holder::messages),
+        }
+    }
+
+    /// Takes the subscription up; `false` if somebody has it.
+    #[must_use]
+    pub(crate) fn take(&self) -> bool {
+        !self.in_use.swap(true, AcqRel)
+    }
+
+    /// Lets others take it up.
+    pub(crate) fn give_back(&self) {
+        self.in_use.store(false, Release);
+    }
+
+    /// The connection that has it, or had it last.
+    pub(crate) fn connection(&self) -> u64 {
+        self.connection.load(Relaxed)
+    }
+
+    pub(crate) fn set_connection(&self, number: u64) {
+        self.connection.store(number, Relaxed);
+    }
+
+    /// Publications that were received.
+    pub(crate) fn messages(&self) -> u64 {
+        self.messages.load(Relaxed)
+    }
+
+    pub(crate) fn count(&self) {
+        self.messages.fetch_add(1, Relaxed);
+    }
 }
 
 /// The subscriptions and retained publications of a queue manager.
@@ -167,11 +230,8 @@ pub(crate) fn matches(pattern: &str, scheme: Scheme, topic: &str) -> bool {
         Scheme::Topic => {
             let pattern: Vec<&str> = pattern.split('/').collect();
             let topic: Vec<&str> = topic.split('/').collect();
-            glob(&pattern, &topic, |piece| match *piece {
-                "#" => Piece::Any,
-                "+" => Piece::AnyOne,
-                level => Piece::One(level),
-            })
+            let stands_for = |part: &&str, level: &&str| *part == "+" || part == level;
+            wildcard::fits(&pattern, &topic, |part| *part == "#", stands_for)
         }
         Scheme::Characters => {
             let mut pieces = Vec::with_capacity(pattern.len());
@@ -184,46 +244,9 @@ pub(crate) fn matches(pattern: &str, scheme: Scheme, topic: &str) -> bool {
                     _ => Piece::One(c),
                 });
             }
-            let topic: Vec<char> = topic.chars().collect();
-            glob(&pieces, &topic, |piece| *piece)
+            Piece::fit(&pieces, topic)
         }
     }
-}
-
-/// A part of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece<T> {
-    One(T),
-    AnyOne,
-    Any,
-}
-
-/// Whether a pattern stands for a sequence, in time that grows with the product of both lengths.
-fn glob<P, T: PartialEq + Copy>(pattern: &[P], of: &[T], piece: impl Fn(&P) -> Piece<T>) -> bool {
-    let (mut at, mut next) = (0, 0);
-    let mut back: Option<(usize, usize)> = None;
-    while at < of.len() {
-        match pattern.get(next).map(&piece) {
-            Some(Piece::Any) => {
-                back = Some((next, at));
-                next += 1;
-                continue;
-            }
-            Some(Piece::AnyOne) => {
-                (at, next) = (at + 1, next + 1);
-                continue;
-            }
-            Some(Piece::One(one)) if one == of[at] => {
-                (at, next) = (at + 1, next + 1);
-                continue;
-            }
-            _ => {}
-        }
-        let Some((any, taken)) = back else { return false };
-        back = Some((any, taken + 1));
-        (at, next) = (taken + 1, any + 1);
-    }
-    pattern[next..].iter().all(|one| piece(one) == Piece::Any)
 }
 
 /// The strings above a topic string, itself first, the empty string last.

@@ -1,7 +1,8 @@
 //! Order, selection by identifiers, truncation, conversion.
 
-use queue_manager::options::GetOptions;
 use queue_manager::options::value::{get, matching, open, put};
+use queue_manager::options::{GetOptions, PutOptions};
+use queue_manager::properties::PropertyValue;
 use queue_manager::{MessageDescriptor, Outcome, Reason};
 
 use crate::common::{ALL, Calls, System, persistent, reason};
@@ -161,6 +162,70 @@ fn text_is_converted_where_that_is_asked_for() {
         let mut md = MessageDescriptor::default();
         let (got, data) = client.get_with(q, &mut md, &mut options).unwrap();
         assert_eq!((got.outcome, data[0]), (Outcome::warning(expected), 0xc1));
+    }
+}
+
+// The target was always the queue manager's code page, and data that were in theirs were converted.
+#[test]
+fn data_come_in_the_form_that_the_descriptor_asks_for() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let (string, none, own) = (*b"MQSTR   ", *b"        ", *b"OWN     ");
+    for (format, ccsid, data, asked, expected) in [
+        (string, 500, &[0x4a][..], 500, &[0x4a][..]),
+        (string, 500, &[0x4a], 819, b"["),
+        (string, 500, &[0x4a], 273, &[0x63]),
+        // What no page here is, asked for as itself.
+        (string, 1_200, b"\0A", 1_200, b"\0A"),
+        (none, 37, &[0xc1], 37, &[0xc1]),
+        (none, 0, &[0xc1], 0, &[0xc1]),
+        (own, 37, &[0xc1], 37, &[0xc1]),
+    ] {
+        let put = MessageDescriptor { ccsid, format, ..persistent() };
+        client.put_with(q, put, put::NO_SYNCPOINT, data).unwrap();
+        let mut md = MessageDescriptor { ccsid: asked, ..MessageDescriptor::default() };
+        let (got, back) = client.get_with(q, &mut md, &mut GetOptions::new(get::CONVERT)).unwrap();
+        assert_eq!((got.outcome, &back[..]), (Outcome::OK, expected), "{format:?} {ccsid} {asked}");
+        assert_eq!(md.ccsid, if asked == 0 { 1_208 } else { asked });
+    }
+    // Text that would not fit in between does as it is.
+    let put = MessageDescriptor { ccsid: 500, format: string, ..persistent() };
+    client.put_with(q, put, put::NO_SYNCPOINT, &[0x4a; 4]).unwrap();
+    let mut md = MessageDescriptor { ccsid: 500, ..MessageDescriptor::default() };
+    let (mut options, mut back) = (GetOptions::new(get::CONVERT), Vec::new());
+    let got = client.get(q, &mut md, &mut options, 4, &mut back).unwrap();
+    assert_eq!((got.outcome, back), (Outcome::OK, vec![0x4a; 4]));
+}
+
+#[test]
+fn data_behind_properties_are_converted_and_described() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let handle = client.create_message_handle().unwrap();
+    client.set_property(handle, "color", PropertyValue::String("red".into())).unwrap();
+    let forced = get::CONVERT | get::PROPERTIES_FORCE_MQRFH2;
+    for (format, asked, remark) in [
+        (*b"MQSTR   ", 819, Outcome::OK),
+        (*b"MQSTR   ", 37, Outcome::OK),
+        (*b"OWN     ", 37, Outcome::OK),
+        (*b"OWN     ", 819, Outcome::warning(Reason::NOT_CONVERTED)),
+    ] {
+        let mut md = MessageDescriptor { ccsid: 37, format, ..persistent() };
+        let mut options =
+            PutOptions { original_msg_handle: Some(handle), ..PutOptions::new(put::NO_SYNCPOINT) };
+        client.put(q, &mut md, &mut options, &[0xc1]).unwrap();
+        let mut md = MessageDescriptor { ccsid: asked, ..MessageDescriptor::default() };
+        let (got, data) = client.get_with(q, &mut md, &mut GetOptions::new(forced)).unwrap();
+        assert_eq!((got.outcome, md.format), (remark, *b"MQHRF2  "));
+        let rest = client.create_message_handle().unwrap();
+        let body = client.buffer_to_handle(rest, &mut md, &data, true).unwrap();
+        let is_converted = remark == Outcome::OK && asked == 819;
+        let expected = if is_converted { (&b"A"[..], 819) } else { (&[0xc1][..], 37) };
+        assert_eq!((&body[..], md.ccsid), expected);
     }
 }
 

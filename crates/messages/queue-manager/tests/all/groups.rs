@@ -65,7 +65,8 @@ fn a_group_that_is_begun_has_to_be_ended() {
     let other_unit = client.put_with(q, flags(IN_GROUP), inside, b"x");
     assert_eq!(reason(other_unit), Reason::INCONSISTENT_UOW);
     let volatile = MessageDescriptor { persistence: 0, ..flags(IN_GROUP) };
-    assert_eq!(reason(client.put_with(q, volatile, ORDER, b"x")), Reason::PERSISTENCE_ERROR);
+    let mixed = client.put_with(q, volatile, ORDER, b"x");
+    assert_eq!(reason(mixed), Reason::INCONSISTENT_PERSISTENCE);
     let warning = client.close(q, 0).unwrap();
     assert_eq!(warning, Outcome::warning(Reason::INCOMPLETE_GROUP));
     let q = client.open_queue("Q", ALL).unwrap();
@@ -149,4 +150,57 @@ fn a_group_that_was_backed_out_is_got_from_its_beginning() {
         assert_eq!(client.get_text(q, inside).as_deref(), Ok("2"));
         client.back().unwrap();
     }
+}
+
+/// Two groups of two messages, the second begun within the first, and a message in none.
+fn interleaved(system: &System) {
+    let ((mut one, first), (mut two, second)) = (opened(system), opened(system));
+    one.put_with(first, flags(IN_GROUP), ORDER, b"a1").unwrap();
+    two.put_with(second, flags(IN_GROUP), ORDER, b"b1").unwrap();
+    one.put_with(first, flags(LAST_IN_GROUP), ORDER, b"a2").unwrap();
+    one.put_text(first, "alone");
+    two.put_with(second, flags(LAST_IN_GROUP), ORDER, b"b2").unwrap();
+}
+
+// One state was kept for both: a get went on with the group that was browsed.
+#[test]
+fn browsing_a_group_and_getting_one_do_not_meet() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    interleaved(&system);
+    let (mut client, q) = opened(&system);
+    let (first, next) =
+        (get::BROWSE_FIRST | get::LOGICAL_ORDER, get::BROWSE_NEXT | get::LOGICAL_ORDER);
+    let inside = get::SYNCPOINT | get::LOGICAL_ORDER;
+    for _ in 0..2 {
+        assert_eq!(client.get_text(q, first).as_deref(), Ok("a1"));
+    }
+    assert_eq!(client.get_text(q, inside).as_deref(), Ok("a1"));
+    assert_eq!(client.get_text(q, inside).as_deref(), Ok("a2"));
+    client.back().unwrap();
+    assert_eq!(client.get_text(q, first).as_deref(), Ok("a1"));
+    // Groups follow each other as their first messages do.
+    for expected in ["a2", "b1", "b2", "alone"] {
+        assert_eq!(client.get_text(q, next).as_deref(), Ok(expected));
+    }
+    assert_eq!(client.get_text(q, next), Err(Reason::NO_MSG_AVAILABLE));
+    for expected in ["a1", "a2", "b1", "b2", "alone"] {
+        let outside = get::NO_SYNCPOINT | get::LOGICAL_ORDER;
+        assert_eq!(client.get_text(q, outside).as_deref(), Ok(expected));
+    }
+}
+
+// The place of the next one was counted beyond what a number holds.
+#[test]
+fn segments_end_where_offsets_end() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let (mut client, q) = opened(&system);
+    let at = |offset: i32| MessageDescriptor { offset, group_id: [7; 24], ..flags(SEGMENT) };
+    for offset in [999_999_999, 999_999_998] {
+        let beyond = client.put_with(q, at(offset), put::NO_SYNCPOINT, b"ab");
+        assert_eq!(reason(beyond), Reason::OFFSET_ERROR);
+    }
+    assert!(client.put_with(q, at(999_999_997), put::NO_SYNCPOINT, b"ab").is_ok());
+    assert_eq!(client.get_text(q, get::BROWSE_FIRST).as_deref(), Ok("ab"));
 }

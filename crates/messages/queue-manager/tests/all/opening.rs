@@ -216,6 +216,26 @@ fn a_list_goes_to_each_of_its_destinations() {
     let mut md = MessageDescriptor::default();
     client.get_with(b, &mut md, &mut Default::default()).unwrap();
     assert_eq!(md.correl_id, [3; 24]);
+    // What each was put with comes back.
+    assert_eq!(options.records[2].msg_id, md.msg_id);
+    assert_ne!(options.records[0].msg_id, md.msg_id);
+    // A message that the program has identified is that for all.
+    options.record_fields = 0;
+    options.records.clear();
+    let mut own = MessageDescriptor { msg_id: [9; 24], ..persistent() };
+    client.put(list, &mut own, &mut options, b"own").unwrap();
+    for new in [false, true] {
+        let mut md = MessageDescriptor::default();
+        client.get_with(b, &mut md, &mut Default::default()).unwrap();
+        assert_eq!(md.msg_id == [9; 24], !new);
+        options.options |= put::NEW_MSG_ID;
+        client.put(list, &mut own.clone(), &mut options, b"new").unwrap();
+    }
+    // Nothing was done for any of them.
+    system.alter("A", "PUT", "DISABLED");
+    system.alter("B", "MAXDEPTH", "0");
+    let answer = client.put(list, &mut persistent(), &mut options, b"none");
+    assert_eq!(reason(answer), Reason::MULTIPLE_REASONS);
     // A reason that all have in common is told as it is.
     what.records = vec![ObjectRecord::default(); 2];
     assert_eq!(reason(client.open(&mut what, open::OUTPUT)), Reason::UNKNOWN_OBJECT_NAME);

@@ -140,6 +140,14 @@ fn attributes_can_be_asked_for_and_some_be_set() {
     assert!(answer.characters.starts_with(b"my queue  "));
     assert!(answer.characters[64..].starts_with(b"Q  "));
     assert_eq!(answer.outcome, Outcome::OK);
+    // What it does not have is as long as with those that have it.
+    system.define(Kind::QueueAlias, "A", &[("TARGET", "Q")]);
+    let alias = client.open_queue("A", open::INQUIRE).unwrap();
+    let answer = client.inquire(alias, &[2_004, 2_016]).unwrap();
+    assert_eq!(answer.outcome, Outcome::warning(Reason::SELECTOR_NOT_FOR_TYPE));
+    assert_eq!(&answer.characters[..14], b"************A ");
+    assert_eq!(answer.characters.len(), 12 + 48);
+    assert_eq!(client.inquire(alias, &[3_999]).unwrap().characters, [b'*'; 48]);
     let other = client.inquire(q, &[31]).unwrap();
     assert_eq!(other.outcome, Outcome::warning(Reason::SELECTOR_NOT_FOR_TYPE));
     assert_eq!(reason(client.inquire(q, &[0])), Reason::SELECTOR_ERROR);

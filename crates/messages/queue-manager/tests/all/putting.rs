@@ -2,7 +2,7 @@
 
 use queue_manager::objects::Kind;
 use queue_manager::options::value::{get, open, put};
-use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor, PutOptions};
+use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor, PutOptions, Status};
 use queue_manager::{MessageDescriptor, Outcome, Reason};
 
 use crate::common::{ALL, Calls, System, persistent, reason};
@@ -21,6 +21,8 @@ fn a_descriptor_is_checked_field_by_field() {
         (MessageDescriptor { expiry: 0, ..good() }, Reason::EXPIRY_ERROR),
         (MessageDescriptor { feedback: -1, ..good() }, Reason::FEEDBACK_ERROR),
         (MessageDescriptor { priority: -9, ..good() }, Reason::PRIORITY_ERROR),
+        (MessageDescriptor { priority: -2, ..good() }, Reason::PRIORITY_ERROR),
+        (MessageDescriptor { priority: -3, ..good() }, Reason::PRIORITY_ERROR),
         (MessageDescriptor { persistence: 3, ..good() }, Reason::PERSISTENCE_ERROR),
         (MessageDescriptor { msg_type: 1, ..good() }, Reason::MISSING_REPLY_TO_Q),
         (MessageDescriptor { report: 0x100, ..good() }, Reason::MISSING_REPLY_TO_Q),
@@ -148,6 +150,13 @@ fn context_is_passed_and_set_by_those_who_opened_for_that() {
     client.put(out, &mut md, &mut options, b"").unwrap();
     assert_eq!((&md.user_identifier, &md.put_date), (b"carol       ", b"20251127"));
     client.get_text(out, get::BROWSE_FIRST).unwrap();
+    // Only a handle that was opened to save it has any.
+    let plain = client.open_queue("IN", open::INPUT_SHARED).unwrap();
+    client.put_with(both, persistent(), put::NO_SYNCPOINT, b"x").unwrap();
+    client.next(plain).unwrap();
+    options.context = Some(plain);
+    let none = client.put(out, &mut persistent(), &mut options, b"");
+    assert_eq!(reason(none), Reason::CONTEXT_HANDLE_ERROR);
 }
 
 #[test]
@@ -159,10 +168,21 @@ fn an_asynchronous_put_is_answered_by_the_status() {
     for _ in 0..3 {
         client.put_with(q, persistent(), put::ASYNC_RESPONSE, b"x").unwrap();
     }
+    system.define(Kind::QueueAlias, "A", &[("TARGET", "Q")]);
+    let alias = client.open_queue("A", open::OUTPUT).unwrap();
+    client.put_with(alias, persistent(), put::ASYNC_RESPONSE, b"x").unwrap();
     let status = client.status(0).unwrap();
-    assert_eq!((status.put_success_count, status.put_failure_count), (1, 2));
+    assert_eq!((status.put_success_count, status.put_failure_count), (1, 3));
     assert_eq!(status.outcome, Outcome::failed(Reason::Q_FULL));
-    assert_eq!(client.status(0).unwrap().put_failure_count, 0);
+    // It names what the first failure concerned.
+    let named = |status: &Status| (status.object_name.text(), status.resolved_object_name.text());
+    assert_eq!(named(&status), ("Q".into(), "Q".into()));
+    assert_eq!((status.object_type, status.object_q_mgr_name.text()), (1, "QM1".into()));
+    client.put_with(alias, persistent(), put::ASYNC_RESPONSE, b"x").unwrap();
+    assert_eq!(named(&client.status(0).unwrap()), ("A".into(), "Q".into()));
+    let nothing = client.status(0).unwrap();
+    assert_eq!((nothing.put_failure_count, nothing.object_type), (0, 1));
+    assert!(nothing.object_name.is_blank());
     assert_eq!(reason(client.status(7)), Reason::STAT_TYPE_ERROR);
     assert_eq!(reason(client.status(1)), Reason::ENVIRONMENT_ERROR);
 }

@@ -73,7 +73,7 @@ fn a_message_whose_time_is_over_is_not_returned_and_reported() {
     let mut md = MessageDescriptor::default();
     client.get_with(reply, &mut md, &mut GetOptions::default()).unwrap();
     assert_eq!((md.msg_type, md.feedback), (4, 258));
-    assert_eq!(system.manager.queue_status("Q").unwrap().expired, 2);
+    assert_eq!(system.manager.queue_status("Q").unwrap().statistics.expired, 2);
     // A getter that meets one removes it, too; the time is kept over a restart.
     let system = system.restarted();
     system.clock.pass(20_000);

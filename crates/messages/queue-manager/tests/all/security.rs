@@ -142,6 +142,57 @@ fn what_a_queue_names_as_its_initiation_queue_is_one_where_puts_are_carried_out(
     assert_eq!(reason(guest.open_queue("APP.INITQ", open::OUTPUT)), Reason::NOT_AUTHORIZED);
 }
 
+// It took the name while no such queue was there, and was asked about no more.
+#[test]
+fn who_comes_by_a_door_makes_no_queue_from_which_things_are_carried_out() {
+    let manager = manager();
+    let model = [("DEFTYPE", Value::from("PERMDYN"))];
+    manager.define(Kind::QueueModel, "MODEL", &model, false, None).expect("it is defined");
+    let named = [("INITQ", Value::from("APP.INITQ"))];
+    manager.alter(Kind::QueueLocal, "APP.IN", &named).expect("it is altered");
+    let command = "SYSTEM.ADMIN.COMMAND.QUEUE";
+    manager.delete(Kind::QueueLocal, command, true).expect("it is deleted");
+    let user =
+        ConnectOptions { user: "bob".into(), may_command: false, ..ConnectOptions::default() };
+    let mut guest = manager.connect(user).expect("he connects");
+    let model = |name: &str| ObjectDescriptor {
+        dynamic_q_name: name.into(),
+        ..ObjectDescriptor::queue("MODEL")
+    };
+    for name in ["APP.INITQ", command] {
+        for how in [open::OUTPUT, open::INPUT_SHARED, open::BROWSE, open::INQUIRE] {
+            assert_eq!(reason(guest.open(&mut model(name), how)), Reason::NOT_AUTHORIZED);
+        }
+        let mut options = PutOptions::new(put::NO_SYNCPOINT);
+        let mut md = MessageDescriptor::default();
+        let refused = guest.put1(&mut model(name), &mut md, &mut options, b"TM  ");
+        assert_eq!(reason(refused), Reason::NOT_AUTHORIZED);
+        assert!(manager.object(Kind::QueueLocal, name).is_none());
+    }
+    assert!(guest.open(&mut model("OTHER.*"), open::OUTPUT).is_ok());
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    assert!(bob.open(&mut model("APP.INITQ"), open::OUTPUT).is_ok());
+}
+
+#[test]
+fn a_handle_that_was_there_before_puts_nothing_where_things_are_carried_out_now() {
+    let manager = manager();
+    manager.define(Kind::QueueLocal, "LATER", &[], false, None).expect("it is defined");
+    let user =
+        ConnectOptions { user: "bob".into(), may_command: false, ..ConnectOptions::default() };
+    let mut guest = manager.connect(user).expect("he connects");
+    let held = guest.open_queue("LATER", open::OUTPUT).expect("it is open");
+    let mut bob = connect(&manager, "bob").expect("he connects");
+    let own = bob.open_queue("LATER", open::OUTPUT).expect("it is open");
+    let put = put::NO_SYNCPOINT;
+    assert!(guest.put_with(held, MessageDescriptor::default(), put, b"x").is_ok());
+    let named = [("INITQ", Value::from("LATER"))];
+    manager.alter(Kind::QueueLocal, "APP.IN", &named).expect("it is altered");
+    let refused = guest.put_with(held, MessageDescriptor::default(), put, b"TM  ");
+    assert_eq!(reason(refused), Reason::NOT_AUTHORIZED);
+    assert!(bob.put_with(own, MessageDescriptor::default(), put, b"TM  ").is_ok());
+}
+
 #[test]
 fn who_puts_what_others_have_made_can_have_nothing_of_it_carried_out() {
     let manager = manager();

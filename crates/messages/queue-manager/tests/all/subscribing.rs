@@ -3,16 +3,15 @@
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
 use queue_manager::objects::{Kind, Value};
-use queue_manager::options::SubscriptionDescriptor;
-use queue_manager::options::value::{close, subscribe as so};
-use queue_manager::{QueueManager, Reason};
+use queue_manager::options::value::{close, open, put, subscribe as so};
+use queue_manager::options::{ObjectDescriptor, PutOptions, SubscriptionDescriptor};
+use queue_manager::{MessageDescriptor, QueueManager, Reason};
 use store_suite::model::ModelStore;
 
-use crate::common::reason;
+use crate::common::{Calls, persistent, reason};
 use crate::security::{connect, grant, manager};
 
 const TOPIC: (&str, &str) = ("SYSTEM.BASE.TOPIC", "TOPIC");
-const MANAGED: (&str, &str) = ("SYSTEM.MANAGED.**", "QUEUE");
 
 fn durable(options: i32) -> SubscriptionDescriptor {
     SubscriptionDescriptor {
@@ -28,7 +27,6 @@ fn with_subscription(more: i32) -> QueueManager<ModelStore> {
     let manager = manager();
     for user in ["ann", "bob"] {
         grant(&manager, ("SELF", "QMGR"), (user, "PRINCIPAL"), &["CONNECT"]);
-        grant(&manager, MANAGED, (user, "PRINCIPAL"), &["GET", "BROWSE", "INQ"]);
     }
     grant(&manager, TOPIC, ("ann", "PRINCIPAL"), &["SUB", "RESUME"]);
     let mut ann = connect(&manager, "ann").unwrap();
@@ -74,11 +72,24 @@ fn a_subscription_that_cannot_be_made_whole_leaves_nothing() {
     let manager = manager();
     grant(&manager, ("SELF", "QMGR"), ("bob", "PRINCIPAL"), &["CONNECT"]);
     grant(&manager, TOPIC, ("bob", "PRINCIPAL"), &["SUB"]);
+    // The queue that is made for it does not take what is to be sent to it.
+    let shut = [("PUT", Value::from("DISABLED")), ("DEFTYPE", Value::from("PERMDYN"))];
+    manager.define(Kind::QueueModel, "SHUT", &shut, false, None).unwrap();
+    let news = [
+        ("TOPICSTR", Value::from("news")),
+        ("MDURMDL", Value::from("SHUT")),
+        ("MNDURMDL", Value::from("SHUT")),
+        ("USEDLQ", Value::from("NO")),
+    ];
+    manager.define(Kind::Topic, "NEWS", &news, false, None).unwrap();
+    let mut root = connect(&manager, "root").unwrap();
+    let mut retained = PutOptions::new(put::RETAIN);
+    let mut topic = ObjectDescriptor::topic("news");
+    root.put1(&mut topic, &mut persistent(), &mut retained, b"x").unwrap();
     let mut bob = connect(&manager, "bob").unwrap();
-    // He may not get from the queue that is made for it.
     for options in [so::CREATE | so::MANAGED, so::CREATE | so::MANAGED | so::DURABLE] {
         let refused = bob.subscribe(&mut durable(options), None);
-        assert_eq!(reason(refused), Reason::NOT_AUTHORIZED);
+        assert_eq!(reason(refused), Reason::PUT_INHIBITED);
     }
     assert!(manager.list(Kind::QueueLocal, "SYSTEM.MANAGED.*").is_empty());
     assert!(manager.subscriptions("*").is_empty());
@@ -113,5 +124,63 @@ fn a_subscription_with_a_fixed_user_is_taken_up_by_nobody_else() {
                 assert_eq!(reason(answer), expected, "{user}");
             }
         }
+    }
+}
+
+// The right to queues by name was asked for: who had it could take everybody's publications.
+#[test]
+fn who_may_subscribe_gets_its_publications_and_nobody_gets_others_by_the_queue() {
+    let manager = with_subscription(so::FIXED_USERID);
+    grant(&manager, TOPIC, ("bob", "PRINCIPAL"), &["SUB", "RESUME", "PUB"]);
+    let (mut ann, mut bob) = (connect(&manager, "ann").unwrap(), connect(&manager, "bob").unwrap());
+    let (kept, ..) = ann.subscribe(&mut durable(so::RESUME), None).unwrap();
+    let mut passing = SubscriptionDescriptor {
+        options: so::CREATE | so::MANAGED,
+        object_string: "news".into(),
+        ..SubscriptionDescriptor::default()
+    };
+    let (passing, ..) = ann.subscribe(&mut passing, None).unwrap();
+    let mut options = PutOptions::new(put::NO_SYNCPOINT);
+    let mut news = ObjectDescriptor::topic("news");
+    bob.put1(&mut news, &mut MessageDescriptor::default(), &mut options, b"today").unwrap();
+    let queues = manager.list(Kind::QueueLocal, "SYSTEM.MANAGED.*");
+    assert_eq!(queues.len(), 2);
+    for queue in &queues {
+        for user in [&mut ann, &mut bob] {
+            for how in [open::INPUT_SHARED, open::BROWSE, open::INQUIRE, open::OUTPUT] {
+                assert_eq!(reason(user.open_queue(&queue.name, how)), Reason::NOT_AUTHORIZED);
+            }
+        }
+    }
+    assert_eq!(reason(bob.open_subscription("S", false)), Reason::IDENTITY_MISMATCH);
+    for queue in [kept, passing] {
+        assert_eq!(ann.next(queue.unwrap()).as_deref(), Ok("today"));
+    }
+    // Others of the same user take from it, too: links that share it.
+    let mut second = connect(&manager, "ann").unwrap();
+    let shared = second.open_subscription("S", false).unwrap();
+    bob.put1(&mut news, &mut MessageDescriptor::default(), &mut options, b"later").unwrap();
+    assert_eq!(second.next(shared).as_deref(), Ok("later"));
+    assert_eq!(reason(second.open_subscription("T", false)), Reason::NO_SUBSCRIPTION);
+}
+
+#[test]
+fn a_queue_that_an_operator_has_named_is_reached_by_the_right_to_it_alone() {
+    let manager = with_subscription(0);
+    let sub = [
+        ("TOPICSTR", Value::from("news")),
+        ("DEST", Value::from("APP.IN")),
+        ("VARUSER", Value::from("ANY")),
+    ];
+    for (name, class) in [("P", "PROVIDED"), ("M", "MANAGED")] {
+        let mut sub = sub.to_vec();
+        sub.push(("DESTCLAS", Value::from(class)));
+        manager.define(Kind::Subscription, name, &sub, false, None).unwrap();
+        let mut ann = connect(&manager, "ann").unwrap();
+        let mut what = SubscriptionDescriptor { sub_name: name.into(), ..durable(so::RESUME) };
+        assert_eq!(reason(ann.subscribe(&mut what, None)), Reason::NOT_AUTHORIZED);
+        // Nor does it go with the subscription.
+        manager.delete(Kind::Subscription, name, true).unwrap();
+        assert!(manager.object(Kind::QueueLocal, "APP.IN").is_some());
     }
 }

@@ -72,6 +72,23 @@ fn a_getter_waits_for_a_commit_and_for_a_backout() {
     assert_eq!(answer.as_deref(), Ok("again"));
 }
 
+// It waited for ever for a message that somebody else had taken.
+#[test]
+fn what_is_under_the_cursor_is_not_waited_for() {
+    let manager = manager();
+    let (mut client, mut other) = (connect(&manager), connect(&manager));
+    let q = client.open_queue("Q", ALL).unwrap();
+    client.put_text(q, "a");
+    client.get_text(q, get::BROWSE_FIRST).unwrap();
+    let same = other.open_queue("Q", open::INPUT_SHARED).unwrap();
+    other.next(same).unwrap();
+    for how in [get::MSG_UNDER_CURSOR, get::BROWSE_MSG_UNDER_CURSOR] {
+        let mut options = GetOptions { wait_interval: -1, ..GetOptions::new(how | get::WAIT) };
+        let gone = client.get_with(q, &mut MessageDescriptor::default(), &mut options);
+        assert_eq!(crate::common::reason(gone), Reason::NO_MSG_UNDER_CURSOR);
+    }
+}
+
 #[test]
 fn a_wait_ends_when_its_time_is_over() {
     let manager = manager();

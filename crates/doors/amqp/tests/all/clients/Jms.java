@@ -288,6 +288,55 @@ public class Jms {
         }
     }
 
+    /// A message that others have put is selected by the identifiers that it shows.
+    static void identifiers() throws Exception {
+        try (Connection connection = connect(null)) {
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue("APP.Q");
+            List<Message> all = new ArrayList<>();
+            for (Object one : Collections.list(session.createBrowser(queue).getEnumeration())) {
+                all.add((Message) one);
+            }
+            same(4, all.size());
+            for (int i = 0; i < all.size(); i++) {
+                String id = all.get(i).getJMSMessageID(), other = all.get(i).getJMSCorrelationID();
+                check(id.equals("ID:" + id.substring(3).toLowerCase()), id);
+                String digits = id.substring(3).toUpperCase();
+                String selector = switch (i) {
+                    case 0 -> "JMSMessageID = '" + id + "'";
+                    case 1 -> "JMSMessageID = 'ID:" + digits + "'";
+                    case 2 -> "JMSMessageID IN ('x', 'ID:" + digits + "')";
+                    default -> "JMSCorrelationID = '" + other + "'";
+                };
+                MessageConsumer consumer = session.createConsumer(queue, selector);
+                Message found = consumer.receive(WAIT);
+                check(found != null, selector);
+                same(id, found.getJMSMessageID());
+                consumer.close();
+            }
+        }
+    }
+
+    /// What is sent and settled without waiting is done, however little a unit of work takes.
+    static void pipelined() throws Exception {
+        List<Exception> wrong = Collections.synchronizedList(new ArrayList<>());
+        JmsConnectionFactory factory = new JmsConnectionFactory(url + "?jms.forceAsyncSend=true"
+            + "&jms.forceAsyncAcks=true&jms.prefetchPolicy.all=100");
+        int most = 200;
+        try (Connection connection = factory.createConnection()) {
+            connection.setExceptionListener(wrong::add);
+            connection.start();
+            Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            Queue queue = session.createQueue("APP.Q");
+            MessageProducer producer = session.createProducer(queue);
+            for (int i = 0; i < most; i++) producer.send(session.createTextMessage("m" + i));
+            MessageConsumer consumer = session.createConsumer(queue);
+            for (int i = 0; i < most; i++) same("m" + i, text(consumer.receive(WAIT)));
+            same(null, consumer.receive(NOTHING));
+        }
+        same(List.of(), wrong);
+    }
+
     /// Requests are answered on temporary queues, by producers that go anywhere.
     static void requests() throws Exception {
         try (Connection connection = connect(null); Connection other = connect(null)) {

@@ -23,7 +23,7 @@ use store::Store;
 pub(crate) use accounting::{Account, Accounting, Did, Disconnected, end};
 pub(crate) use administration::Change;
 pub use administration::{Commanded, Commander, Origin};
-pub(crate) use statistics::Counted;
+pub(crate) use statistics::Counting;
 
 use super::{Core, Work};
 use crate::descriptor::{Identifier, NO_IDENTIFIER, value};

@@ -6,8 +6,9 @@
 //!    is not counted apart stands in the second.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use seam::sync::Mutex;
 use store::Store;
 
 use super::super::Core;
@@ -15,7 +16,7 @@ use super::{id, pcf};
 use crate::descriptor::value;
 use crate::message::display_date_and_time;
 use crate::objects::Kind;
-use crate::queue::Statistics;
+use crate::status::QueueStatistics;
 
 const QUEUE: &str = "SYSTEM.ADMIN.STATISTICS.QUEUE";
 const STATISTICS: i32 = 21;
@@ -25,15 +26,15 @@ const GROUP: i32 = 8011;
 const QUEUES_MAX: usize = 100;
 
 /// What was counted when the last interval ended, by queue.
-pub(crate) type Counted = BTreeMap<String, Statistics>;
+type Counted = BTreeMap<String, QueueStatistics>;
 
 /// The difference of two counts; all of it, if counting has begun anew.
-fn since(now: &Statistics, then: &Statistics) -> Statistics {
+fn since(now: &QueueStatistics, then: &QueueStatistics) -> QueueStatistics {
     if now.reset_ms != then.reset_ms {
         return now.clone();
     }
     let of = |now: u64, then: u64| now.saturating_sub(then);
-    Statistics {
+    QueueStatistics {
         puts: of(now.puts, then.puts),
         put_bytes: of(now.put_bytes, then.put_bytes),
         gets: of(now.gets, then.gets),
@@ -45,7 +46,7 @@ fn since(now: &Statistics, then: &Statistics) -> Statistics {
     }
 }
 
-fn group(message: &mut pcf::Message, name: &str, did: &Statistics, depth: u64) {
+fn group(message: &mut pcf::Message, name: &str, did: &QueueStatistics, depth: u64) {
     let number = |number: u64| i32::try_from(number).unwrap_or(i32::MAX);
     let two = |of: u64| [0, number(of)];
     message.group(GROUP, 12);
@@ -63,17 +64,31 @@ fn group(message: &mut pcf::Message, name: &str, did: &Statistics, depth: u64) {
     message.integer(759, 0);
 }
 
+/// What statistics messages have said so far.
+pub(crate) struct Counting {
+    counted: Mutex<Counted>,
+    /// When the present interval began.
+    began_ms: AtomicU64,
+}
+
+impl Counting {
+    /// The first interval begins.
+    pub(crate) fn new(now_ms: u64) -> Counting {
+        Counting { counted: Mutex::default(), began_ms: AtomicU64::new(now_ms) }
+    }
+}
+
 impl<S: Store> Core<S> {
     /// Puts the statistics of an interval, if it is over and they are asked for.
     pub(crate) fn statistics_if_due(&self) {
         let name = self.options.name.clone();
         let Some(manager) = self.object(Kind::QueueManager, &name) else { return };
         let interval_ms = manager.number_of("STATINT").unsigned_abs() * 1_000;
-        let (now, began) = (self.now_ms(), self.statistics_ms.load(Ordering::Relaxed));
+        let (now, began) = (self.now_ms(), self.counting.began_ms.load(Ordering::Relaxed));
         if interval_ms == 0 || now.saturating_sub(began) < interval_ms {
             return;
         }
-        self.statistics_ms.store(now, Ordering::Relaxed);
+        self.counting.began_ms.store(now, Ordering::Relaxed);
         let generally = manager.text_of("STATQ").to_owned();
         if generally != "NONE" {
             self.put_statistics(began, now, generally == "ON");
@@ -81,10 +96,10 @@ impl<S: Store> Core<S> {
     }
 
     fn put_statistics(&self, from_ms: u64, to_ms: u64, generally: bool) {
-        let queues: Vec<_> = self.registry.lock().queues().cloned().collect();
+        let queues: Vec<_> = self.definitions.registry().queues().cloned().collect();
         let mut did = Vec::new();
         {
-            let mut counted = self.counted.lock();
+            let mut counted = self.counting.counted.lock();
             let mut next = Counted::new();
             for queue in queues {
                 let name = queue.name.text();
