@@ -23,8 +23,8 @@ pub(crate) struct Given {
 /// Takes the segment of a level off the front of the area, for an ISRT.
 pub(crate) fn take(lens: &Lens<'_>, seg: usize, area: &mut &[u8]) -> Result<Given, Status> {
     let segment = lens.seg(seg);
-    if !segment.seen.is_empty() {
-        let seen = split(area, to_usize(segment.seen_len))?;
+    if !segment.access.seen.is_empty() {
+        let seen = split(area, to_usize(segment.access.seen_len))?;
         return Ok(Given { image: built(segment, seen), joined: None });
     }
     let image = split(area, length(segment, area)?)?.to_vec();
@@ -47,10 +47,10 @@ pub(crate) fn split<'a>(area: &mut &'a [u8], len: usize) -> Result<&'a [u8], Sta
 
 /// The length of the segment at the front of the area.
 pub(crate) fn length(segment: &ViewSegment, area: &[u8]) -> Result<usize, Status> {
-    if !segment.variable {
-        return Ok(usize::from(segment.max));
+    if !segment.form.variable {
+        return Ok(usize::from(segment.form.max));
     }
-    ll(area, segment.min, segment.max)
+    ll(area, segment.form.min, segment.form.max)
 }
 
 /// DLI-12.43: LL reaches to the end of the key.
@@ -64,8 +64,9 @@ pub(crate) fn check(segment: &ViewSegment, image: &[u8]) -> Result<(), Status> {
 /// decision: fills are laid down in the order of the fields; LL is at least the shortest length.
 fn built(segment: &ViewSegment, area: &[u8]) -> Vec<u8> {
     let mut image = blank_image(segment);
-    let mut end = usize::from(if segment.variable { segment.min } else { segment.max });
-    for seen in segment.seen.iter().filter(|seen| !seen.field.of_destination) {
+    let mut end =
+        usize::from(if segment.form.variable { segment.form.min } else { segment.form.max });
+    for seen in segment.access.seen.iter().filter(|seen| !seen.field.of_destination) {
         let (at, len) = (usize::from(seen.field.offset), usize::from(seen.field.len));
         image[at..at + len].copy_from_slice(part(area, usize::from(seen.offset), len));
         end = end.max(at + len);
@@ -77,7 +78,7 @@ fn built(segment: &ViewSegment, area: &[u8]) -> Vec<u8> {
 
 /// A segment of full length with the fill of each field.
 fn blank_image(segment: &ViewSegment) -> Vec<u8> {
-    let mut image = vec![0; usize::from(segment.max)];
+    let mut image = vec![0; usize::from(segment.form.max)];
     for field in segment.fields.iter().filter(|field| !field.of_destination) {
         let (at, len) = (usize::from(field.offset), usize::from(field.len));
         image[at..at + len].copy_from_slice(&fill(len, field.kind_of_data));
@@ -86,7 +87,7 @@ fn blank_image(segment: &ViewSegment) -> Vec<u8> {
 }
 
 fn set_length(segment: &ViewSegment, image: &mut [u8]) {
-    if segment.variable && image.len() >= 2 {
+    if segment.form.variable && image.len() >= 2 {
         let len = u16::try_from(image.len()).unwrap_or(u16::MAX);
         image[..2].copy_from_slice(&len.to_be_bytes());
     }
@@ -101,7 +102,7 @@ pub(crate) fn replaced(
     area: &[u8],
 ) -> Result<Vec<u8>, Status> {
     let mut image = old.to_vec();
-    for seen in segment.seen.iter().filter(|seen| !seen.field.of_destination) {
+    for seen in segment.access.seen.iter().filter(|seen| !seen.field.of_destination) {
         let (at, len) = (usize::from(seen.field.offset), usize::from(seen.field.len));
         let value = part(area, usize::from(seen.offset), len);
         if value == part(before, usize::from(seen.offset), len) {
@@ -123,10 +124,10 @@ pub(crate) fn replaced(
 /// Whether a segment through SENFLDs shows its key, and where.
 pub(crate) fn seen_key(segment: &ViewSegment) -> Option<(usize, usize)> {
     let key = segment.key?;
-    if segment.seen.is_empty() {
+    if segment.access.seen.is_empty() {
         return Some((usize::from(key.offset), usize::from(key.len)));
     }
-    let seen = segment.seen.iter().find(|seen| seen.field.name == key.name)?;
+    let seen = segment.access.seen.iter().find(|seen| seen.field.name == key.name)?;
     Some((usize::from(seen.offset), usize::from(key.len)))
 }
 

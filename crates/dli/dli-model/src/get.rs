@@ -65,15 +65,15 @@ impl Model {
     /// DLI-12.25, DLI-12.37 and DLI-12.39: G for the segments returned, P for a path call.
     fn may_get(&self, pcb: usize, ssas: &[Ssa]) -> bool {
         let view = &self.pcbs[pcb].view;
-        let readable = |seg: usize| view.segments[seg].options.allows('G');
+        let readable = |seg: usize| view.segments[seg].access.options.allows('G');
         let Some((lowest, upper)) = ssas.split_last() else {
             // decision: without SSA the call goes past what may not be read, unless nothing may.
             return (0..view.segments.len()).any(readable);
         };
         let mut paths = upper.iter().filter(|ssa| ssa.has(b'D'));
-        let seen = |seg: usize| readable(seg) || view.segments[seg].key_only;
+        let seen = |seg: usize| readable(seg) || view.segments[seg].access.key_only;
         seen(lowest.seg)
-            && paths.all(|ssa| view.segments[ssa.seg].options.has('P') && seen(ssa.seg))
+            && paths.all(|ssa| view.segments[ssa.seg].access.options.has('P') && seen(ssa.seg))
     }
 
     /// DLI-12.80: HSAM and SHSAM know no hold.
@@ -100,7 +100,7 @@ impl Model {
         let lens = self.lens(pcb);
         let start = self.start(pcb, kind, floor, false);
         // DLI-12.39: K is not returned.
-        let readable = |seg: usize| lens.seg(seg).options.allows('G');
+        let readable = |seg: usize| lens.seg(seg).access.options.allows('G');
         let found = start.and_then(|start| following(&lens, &start, floor.len(), readable));
         match found {
             Some(path) => {
@@ -213,7 +213,7 @@ impl Model {
         for (at, node) in outcome.path.iter().enumerate() {
             let lowest = found && at + 1 == outcome.path.len();
             let path_call = ssas.iter().any(|ssa| ssa.seg == node.seg && ssa.has(b'D'));
-            if (lowest || path_call) && !lens.seg(node.seg).key_only {
+            if (lowest || path_call) && !lens.seg(node.seg).access.key_only {
                 returned.push((at, lens.area(node)));
             }
         }

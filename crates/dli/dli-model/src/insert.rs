@@ -88,12 +88,12 @@ impl Model {
     fn may_insert(&self, pcb: usize, new: &[usize]) -> bool {
         let view = &self.pcbs[pcb].view;
         let path_needs_p =
-            self.online || new.iter().any(|seg| !view.segments[*seg].seen.is_empty());
+            self.online || new.iter().any(|seg| !view.segments[*seg].access.seen.is_empty());
         new.iter().all(|seg| {
             let segment = &view.segments[*seg];
             let key_seen = segment.key.is_none() || area::seen_key(segment).is_some();
-            let has_p = new.len() == 1 || !path_needs_p || segment.options.has('P');
-            segment.options.allows('I')
+            let has_p = new.len() == 1 || !path_needs_p || segment.access.options.has('P');
+            segment.access.options.allows('I')
                 && key_seen
                 && has_p
                 && !logical::is_fixed(&self.lens(pcb), *seg)
@@ -246,7 +246,7 @@ fn place_for(
     let chain = lens.twins(seg, above);
     let here = here.filter(|node| !lens.is_gone(node));
     let rule = twin_rule(lens.dbds, Type::of(&segment.home));
-    if let Some(twin) = chain.iter().find(|node| segment.single && !lens.is_gone(node)) {
+    if let Some(twin) = chain.iter().find(|node| segment.form.single && !lens.is_gone(node)) {
         return Err(Refused::Twin(*twin));
     }
     let Some(key) = segment.key else {

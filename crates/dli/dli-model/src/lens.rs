@@ -192,11 +192,11 @@ impl<'m> Lens<'m> {
     pub(crate) fn area(&self, node: &Node) -> Vec<u8> {
         let segment = self.seg(node.seg);
         let (image, joined) = (self.image(node), self.joined(node));
-        if segment.seen.is_empty() {
+        if segment.access.seen.is_empty() {
             return joined_area(segment, image, joined);
         }
-        let mut area = vec![b' '; to_usize(segment.seen_len)];
-        for seen in &segment.seen {
+        let mut area = vec![b' '; to_usize(segment.access.seen_len)];
+        for seen in &segment.access.seen {
             let from = if seen.field.of_destination { &joined } else { &image };
             let len = usize::from(seen.field.len);
             let value = filled(from, usize::from(seen.field.offset), len, seen.field.kind_of_data);

@@ -290,7 +290,7 @@ impl<'s> Reader<'_, 's> {
         let position = number(self.take(4)?);
         let len = number(self.take(4)?);
         let end = u64::from(position) + u64::from(len);
-        if position == 0 || len == 0 || end - 1 > u64::from(self.segment.max) {
+        if position == 0 || len == 0 || end - 1 > u64::from(self.segment.form.max) {
             return Err(b"AK");
         }
         let offset = to_usize(position) - 1;
@@ -302,9 +302,9 @@ impl<'s> Reader<'_, 's> {
         let segment = self.segment;
         if let Some(field) = segment.fields.iter().find(|field| field.name.bytes() == name) {
             // DLI-12.47: a SENFLD, or the sequence field on gets.
-            let seen = segment.seen.iter().any(|seen| seen.field.name == field.name);
+            let seen = segment.access.seen.iter().any(|seen| seen.field.name == field.name);
             let key = field.is_key && self.purpose == Purpose::Get;
-            if !segment.seen.is_empty() && !seen && !key {
+            if !segment.access.seen.is_empty() && !seen && !key {
                 return Err(b"AK");
             }
             let (offset, len) = (usize::from(field.offset), usize::from(field.len));

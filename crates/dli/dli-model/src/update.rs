@@ -30,7 +30,7 @@ impl Model {
     /// decision: a PCB none of whose segments may be replaced or deleted gives AM, hold or not.
     fn held(&mut self, pcb: usize, letter: char) -> Result<Hold, End> {
         let view = &self.pcbs[pcb].view;
-        if !view.segments.iter().any(|segment| segment.options.allows(letter)) {
+        if !view.segments.iter().any(|segment| segment.access.options.allows(letter)) {
             return Err(End::status(b"AM"));
         }
         let hold = self.pcbs[pcb].hold.clone();
@@ -115,14 +115,14 @@ impl Model {
                 area::split(&mut area, before.len())?;
                 continue;
             }
-            let fields = !segment.seen.is_empty();
+            let fields = !segment.access.seen.is_empty();
             let (own, joined) = match fields {
                 true => (before.len(), 0),
                 false => area::lengths_in_area(&self.lens(pcb), node.seg, area)?,
             };
             let now = area::split(&mut area, own + joined)?;
             asked = true;
-            may_replace |= segment.options.allows('R');
+            may_replace |= segment.access.options.allows('R');
             if now != before {
                 self.replace_one(pcb, &segment, &Part { node, before, now, own })?;
                 new_hold.levels[at].1 = self.lens(pcb).area(&node);
@@ -141,12 +141,12 @@ impl Model {
         segment: &ViewSegment,
         part: &Part<'_>,
     ) -> Result<(), Status> {
-        if !segment.options.allows('R') {
+        if !segment.access.options.allows('R') {
             return Err(b"AM");
         }
         let old = self.lens(pcb).image(&part.node);
         let (own, rest) = part.now.split_at(part.own);
-        let (image, joined) = match segment.seen.is_empty() {
+        let (image, joined) = match segment.access.seen.is_empty() {
             false => (area::replaced(segment, &old, part.before, part.now)?, None),
             true if own.is_empty() => (old.clone(), Some(rest.to_vec())),
             true => (own.to_vec(), (!rest.is_empty()).then(|| rest.to_vec())),
@@ -184,7 +184,7 @@ impl Model {
         let node = hold.path[*level];
         let segment = &self.pcbs[pcb].view.segments[node.seg];
         let fixed = logical::is_fixed(&self.lens(pcb), node.seg);
-        if !segment.options.allows('D') || fixed {
+        if !segment.access.options.allows('D') || fixed {
             return End::status(b"AM");
         }
         let in_front = hold.levels.iter().take_while(|(one, _)| one < level);

@@ -45,7 +45,7 @@ impl CompiledView {
     pub(crate) fn lengths_in_area(&self, node: u16, area: &[u8]) -> Result<(usize, usize), Status> {
         let segment = self.segment(node);
         let joined = self.node(node).destination.zip(segment.destination.as_ref());
-        let Some((place, destination)) = joined.filter(|_| segment.seen.is_empty()) else {
+        let Some((place, destination)) = joined.filter(|_| segment.access.seen.is_empty()) else {
             return Ok((given_len(segment, area)?, 0));
         };
         let own = match segment.part {
@@ -69,7 +69,7 @@ impl CompiledView {
         at: usize,
     ) -> usize {
         let segment = self.segment(node);
-        if !segment.seen.is_empty() {
+        if !segment.access.seen.is_empty() {
             let blank = self.database(self.node(node)).blank;
             return put_seen(segment, data, joined, blank, area, at);
         }
@@ -102,10 +102,10 @@ fn put_seen(
     area: &mut [u8],
     at: usize,
 ) -> usize {
-    let len = (segment.seen_len as usize).min(area.len().saturating_sub(at));
+    let len = (segment.access.seen_len as usize).min(area.len().saturating_sub(at));
     let own = &mut area[at..at + len];
     own.fill(blank);
-    for seen in &segment.seen {
+    for seen in &segment.access.seen {
         let source = if seen.field.of_destination { joined } else { data };
         let Some(place) = own.get_mut(span(seen)) else { continue };
         let from = usize::from(seen.field.offset);
@@ -127,18 +127,18 @@ fn span(seen: &SeenField) -> std::ops::Range<usize> {
 /// # Errors
 /// V1 for an LL out of bounds, AB where the area is too short.
 pub(crate) fn given_len(segment: &ViewSegment, area: &[u8]) -> Result<usize, Status> {
-    if !segment.seen.is_empty() {
-        let len = segment.seen_len as usize;
+    if !segment.access.seen.is_empty() {
+        let len = segment.access.seen_len as usize;
         return if area.len() < len { Err(Status::AB) } else { Ok(len) };
     }
-    if !segment.variable {
-        let len = usize::from(segment.max);
+    if !segment.form.variable {
+        let len = usize::from(segment.form.max);
         return if area.len() < len { Err(Status::AB) } else { Ok(len) };
     }
     let Some((ll, _)) = area.split_first_chunk() else { return Err(Status::AB) };
     let ll = usize::from(u16::from_be_bytes(*ll));
     let key_end = segment.key.map_or(0, |key| usize::from(key.offset) + usize::from(key.len));
-    let bounds = usize::from(segment.min)..=usize::from(segment.max);
+    let bounds = usize::from(segment.form.min)..=usize::from(segment.form.max);
     if !bounds.contains(&ll) || ll < key_end || ll < 2 {
         return Err(Status::V1);
     }
@@ -164,15 +164,15 @@ pub(crate) fn joined_len(kind: &SegmentType, area: &[u8]) -> Result<usize, Statu
 /// Makes the segment to insert from what the program gives (DLI-12.45 and DLI-12.46).
 pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &mut Vec<u8>) {
     to.clear();
-    if segment.seen.is_empty() {
+    if segment.access.seen.is_empty() {
         to.extend_from_slice(given);
         return;
     }
-    let own = || segment.seen.iter().filter(|seen| !seen.field.of_destination);
+    let own = || segment.access.seen.iter().filter(|seen| !seen.field.of_destination);
     let needed = own().map(|seen| usize::from(seen.field.offset) + usize::from(seen.field.len));
-    let len = match segment.variable {
-        true => needed.max().unwrap_or(0).max(usize::from(segment.min)),
-        false => usize::from(segment.max),
+    let len = match segment.form.variable {
+        true => needed.max().unwrap_or(0).max(usize::from(segment.form.min)),
+        false => usize::from(segment.form.max),
     };
     to.resize(len, 0);
     for field in segment.fields.iter().filter(|field| !field.of_destination) {
@@ -188,7 +188,7 @@ pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &
             place.copy_from_slice(field);
         }
     }
-    if segment.variable {
+    if segment.form.variable {
         put_ll(to);
     }
 }
@@ -202,10 +202,10 @@ pub(crate) fn differs(
     given: &[u8],
     blank: u8,
 ) -> bool {
-    if segment.seen.is_empty() {
+    if segment.access.seen.is_empty() {
         return old != given;
     }
-    let mut shown = vec![0; segment.seen_len as usize];
+    let mut shown = vec![0; segment.access.seen_len as usize];
     put_seen(segment, old, joined, blank, &mut shown, 0);
     shown != given
 }
@@ -222,13 +222,13 @@ pub(crate) fn replaced(
     to: &mut Vec<u8>,
 ) -> Result<(), Status> {
     to.clear();
-    if segment.seen.is_empty() {
+    if segment.access.seen.is_empty() {
         to.extend_from_slice(given);
         return Ok(());
     }
     to.extend_from_slice(old);
     let mut shown = Vec::new();
-    for seen in segment.seen.iter().filter(|seen| !seen.field.of_destination) {
+    for seen in segment.access.seen.iter().filter(|seen| !seen.field.of_destination) {
         let Some(field) = given.get(span(seen)) else { continue };
         let from = usize::from(seen.field.offset);
         let end = from + field.len();
@@ -251,7 +251,7 @@ pub(crate) fn replaced(
         }
         to[from..end].copy_from_slice(field);
     }
-    if segment.variable {
+    if segment.form.variable {
         put_ll(to);
     }
     Ok(())

@@ -3,6 +3,7 @@
 use base::{Code, Coded};
 use definitions::{DbdName, PsbName, SegmentName};
 use hierarchy::HierarchyError;
+use store::StoreError;
 
 /// Why a PSB cannot be scheduled.
 #[derive(Debug, thiserror::Error)]
@@ -52,17 +53,25 @@ pub struct Failure {
     pub error: HierarchyError,
 }
 
+/// The abend of a program that met a full log. The same input may well be processed later.
+pub const LOG_FULL: &str = "U0616";
+
+/// The abend of a program whose store could not do what it was asked.
+#[must_use]
+pub fn abend_of(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Deadlock => "U0777",
+        StoreError::LogFull(_) => LOG_FULL,
+        _ => "U0844",
+    }
+}
+
 impl Failure {
     /// Whether data was unavailable. Then the call has changed nothing, and its PCB stands where
     /// it stood: the program may go on without that data if it asked for that (DLI-12.75).
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(self.error, HierarchyError::Offline { .. })
-    }
-
-    /// Chosen to end a deadlock.
-    pub(crate) fn deadlock() -> Failure {
-        Failure { abend: "U0777", error: HierarchyError::Store(store::StoreError::Deadlock) }
     }
 
     /// Data that the call needs is offline (DLI-12.75).
@@ -72,7 +81,11 @@ impl Failure {
 
     /// The store failed.
     pub(crate) fn store(error: HierarchyError) -> Failure {
-        Failure { abend: "U0844", error }
+        let abend = match &error {
+            HierarchyError::Store(error) => abend_of(error),
+            _ => "U0844",
+        };
+        Failure { abend, error }
     }
 }
 

@@ -441,14 +441,14 @@ impl<S: Store> DbPcb<S> {
         let view = context.view;
         let segment = view.segment(held.node);
         let Some(key) = segment.key else { return Ok(false) };
-        let from = match segment.seen.iter().find(|seen| seen.field.is_key) {
+        let from = match segment.access.seen.iter().find(|seen| seen.field.is_key) {
             Some(seen) => usize::from(seen.offset),
-            None if segment.seen.is_empty() => usize::from(key.offset),
+            None if segment.access.seen.is_empty() => usize::from(key.offset),
             None => return Ok(false),
         };
         let Some(current) = self.current(context, held)? else { return Ok(false) };
         let field = from..from + usize::from(key.len);
-        if segment.seen.is_empty() && segment.destination.is_none() {
+        if segment.access.seen.is_empty() && segment.destination.is_none() {
             return Ok(given.get(field.clone()) != current.shown().get(field));
         }
         let mut room = vec![0; view.area_max];

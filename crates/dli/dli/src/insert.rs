@@ -74,13 +74,13 @@ impl<S: Store> DbPcb<S> {
     /// Whether options, sensitivity or the sequence forbid an insert (DLI-12.28, DLI-12.31,
     /// DLI-12.69).
     fn forbids_insert(&self, view: &CompiledView, new: &[Ssa<'_>], online: bool) -> Option<Status> {
-        let fields = |ssa: &Ssa<'_>| !view.segment(ssa.segment).seen.is_empty();
+        let fields = |ssa: &Ssa<'_>| !view.segment(ssa.segment).access.seen.is_empty();
         let needs_path = new.len() > 1 && (online || new.iter().any(fields));
         for ssa in new {
             let node = view.node(ssa.segment);
             let segment = view.segment(ssa.segment);
-            let seen = segment.seen.is_empty() || segment.key.is_none();
-            let key_seen = seen || segment.seen.iter().any(|one| one.field.is_key);
+            let seen = segment.access.seen.is_empty() || segment.key.is_none();
+            let key_seen = seen || segment.access.seen.iter().any(|one| one.field.is_key);
             if !node.options.allows('I') || !key_seen {
                 return Some(Status::AM);
             }
@@ -197,14 +197,14 @@ impl<S: Store> DbPcb<S> {
         let database = view.database(node);
         let mut data = std::mem::take(&mut self.search.expanded);
         area::from_program(segment, given, database.blank, &mut data);
-        let place = crate::plan::place_of(ssa, segment.rules.place);
+        let place = crate::plan::place_of(ssa, segment.form.rules.place);
         // Only where a place is chosen among twins does it matter where the path stands.
         let chooses = database.schema.of(node.of).has_position();
         let here = if chooses { self.twin_here(node) } else { None };
         let mut part = std::mem::take(&mut self.search.start);
         part.clear();
         let above = std::mem::take(&mut self.search.stack.key);
-        let (of, single, here) = (node.of, segment.single, here.as_deref());
+        let (of, single, here) = (node.of, segment.form.single, here.as_deref());
         let new = NewSegment { database, of, above: &above, data: &data, place, here, single };
         let made = self.make_part(context, &new, &mut part);
         self.search.stack.key = above;

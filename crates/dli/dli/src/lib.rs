@@ -68,7 +68,7 @@ mod subject;
 mod table;
 mod view;
 
-pub use failure::{Failure, SessionError};
+pub use failure::{Failure, LOG_FULL, SessionError, abend_of};
 pub use mask::Mask;
 pub use offline::{Availability, Stand};
 pub use session::{Place, Reply, Session, SessionOptions};

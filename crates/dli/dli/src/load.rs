@@ -197,7 +197,7 @@ impl<S: Store> DbPcb<S> {
                     }
                     _ => twin::only(&mut position),
                 }
-                if view.segment(self.node_at(&levels, level)).single && level > 1 {
+                if view.segment(self.node_at(&levels, level)).form.single && level > 1 {
                     return Ok(Status::LB);
                 }
             }

@@ -44,7 +44,7 @@ pub(crate) fn given(
     let segment = view.segment(at);
     let own = area::given_len(segment, area)?;
     let joined = view.node(at).destination.zip(segment.destination.as_ref());
-    match joined.filter(|_| segment.seen.is_empty()) {
+    match joined.filter(|_| segment.access.seen.is_empty()) {
         Some((place, destination)) if destination.rules.insert != Rule::Physical => {
             let kind = view.databases[place.database].schema.of(place.of);
             Ok(own + area::joined_len(kind, &area[own..])?)
@@ -214,9 +214,9 @@ impl<S: Store> DbPcb<S> {
             1 => Vec::new(),
             level => self.parent_path(view, node, level).to_vec(),
         };
-        let place = crate::plan::place_of(ssa, segment.rules.place);
+        let place = crate::plan::place_of(ssa, segment.form.rules.place);
         let here = self.twin_here(node);
-        let (here, single) = (here.as_deref(), segment.single);
+        let (here, single) = (here.as_deref(), segment.form.single);
         let new = NewSegment { database, of: node.of, above: &above, data, place, here, single };
         let (path, part) = match self.make_path(context, &new)? {
             Ok(made) => made,
@@ -267,7 +267,7 @@ impl<S: Store> DbPcb<S> {
         let (at, mut stored) = (relation.parent_key_at, Vec::new());
         let physical = data.get(at..at + physical_len).unwrap_or(&[]);
         relation.exchange(data, physical_len, &key, &mut stored);
-        let single = view.segment(ssa.segment).single;
+        let single = view.segment(ssa.segment).form.single;
         if let Some(twin) = logical_twin(context, relation, single, &parent, &stored, physical)? {
             self.note_twin(node, &twin);
             return Ok(Err(Refusal::here(Status::II)));

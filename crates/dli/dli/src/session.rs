@@ -10,7 +10,7 @@ use std::sync::Arc;
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
 use definitions::{DbdName, Function, SegmentName};
 use hierarchy::{Database, HierarchyError, Levels};
-use store::{CommitSink, Read, Savepoint, Store, StoreError, Unit, UnitOptions};
+use store::{CommitSink, Read, Savepoint, Store, Unit, UnitOptions};
 
 use crate::context::CallContext;
 use crate::failure::{Failure, SessionError};
@@ -515,7 +515,6 @@ impl<S: Store> DbPcb<S> {
 impl Failure {
     pub(crate) fn of(error: HierarchyError) -> Failure {
         match error {
-            HierarchyError::Store(StoreError::Deadlock) => Failure::deadlock(),
             error @ HierarchyError::Offline { .. } => Failure::unavailable(error),
             error => Failure::store(error),
         }

@@ -136,7 +136,7 @@ impl CompiledView {
             nodes.push(node);
             nodes[at].path.push(at as u16);
         }
-        if view.segments.iter().any(|segment| segment.options.allows('D')) {
+        if view.segments.iter().any(|segment| segment.access.options.allows('D')) {
             builder.place_related()?;
         }
         let databases = builder.databases;
@@ -358,7 +358,7 @@ impl Builder<'_> {
             key_at: segment.key_at as usize,
             key_len,
             shown_from: front.filter(|_| is_as_stored),
-            options: segment.options,
+            options: segment.access.options,
             is_ordered,
         })
     }
@@ -449,11 +449,11 @@ fn chain_below(
 fn longest_path(view: &View, nodes: &[Node]) -> usize {
     let len = |at: u16| -> usize {
         let segment = &view.segments[usize::from(at)];
-        if segment.seen_len > 0 {
-            return segment.seen_len as usize;
+        if segment.access.seen_len > 0 {
+            return segment.access.seen_len as usize;
         }
         let joined = segment.destination.as_ref().map_or(0, |joined| usize::from(joined.max));
-        usize::from(segment.max) + joined
+        usize::from(segment.form.max) + joined
     };
     let paths = nodes.iter().map(|node| node.path.iter().copied().map(len).sum());
     paths.max().unwrap_or(0)

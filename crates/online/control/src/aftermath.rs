@@ -12,6 +12,7 @@ use seam::failpoint::{Failpoint, armed};
 use store::Store;
 
 use crate::conversation::Conversation;
+use crate::envelope::Envelope;
 use crate::inner::{Coming, InHand, Inner};
 
 /// What is owed once a unit of work is durable.
@@ -25,6 +26,8 @@ pub(crate) struct Aftermath {
     pub(crate) inputs: Vec<InHand>,
     /// Outputs for clients who wait.
     pub(crate) replies: Vec<(Ticket, Output)>,
+    /// Outputs for clients who wait and answer before the unit of work is committed.
+    pub(crate) confirms: Vec<(Ticket, Envelope)>,
     /// Inputs that have ended with it.
     pub(crate) ends: Vec<Ticket>,
     /// What becomes of conversations.
@@ -34,7 +37,7 @@ pub(crate) struct Aftermath {
 impl<S: Store> Inner<S> {
     /// The unit of work is durable.
     pub(crate) fn finish(self: &Arc<Inner<S>>, aftermath: Aftermath) {
-        let Aftermath { mut coming, inherits, inputs, mut replies, ends, conversations } =
+        let Aftermath { mut coming, inherits, inputs, mut replies, ends, conversations, .. } =
             aftermath;
         if armed(Failpoint::ReplyForgotten) {
             replies.clear();
@@ -50,9 +53,7 @@ impl<S: Store> Inner<S> {
             }
         }
         for input in &inputs {
-            let arrival = input.held.arrival();
-            state.retries.remove(&arrival);
-            state.inherits.remove(&arrival);
+            state.forget(input.held.arrival());
             let transaction = input.envelope.transaction;
             if let Some(one) = state.dispatch.transactions.get_mut(&transaction) {
                 one.failures = 0;

@@ -24,7 +24,8 @@ use store::Store;
 use crate::dispatch::{RegionId, Takes};
 use crate::failed_input::Ending;
 use crate::inner::Inner;
-use crate::program::{AlternatePcb, Inputs, ProgramMessages};
+use crate::outputs::AlternatePcb;
+use crate::program::{Inputs, ProgramMessages};
 use crate::run::{Run, give_all_back};
 use crate::text;
 
@@ -126,5 +127,8 @@ impl<S: Store> Drop for BatchProgram<S> {
         if !self.start.input.is_blank() {
             self.inner.touch(&mut state, self.start.input);
         }
+        drop(state);
+        // Only now regions may take what it has left: they have looked too early before.
+        self.inner.work.notify_all();
     }
 }

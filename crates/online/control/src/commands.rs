@@ -18,6 +18,7 @@
 //! 2. Who may issue a command is asked before, where it comes from a client (`manager`).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 
 use otma::Name;
 use queues::Kind;
@@ -26,6 +27,7 @@ use seam::failpoint::{Failpoint, armed};
 use store::{Store, Unit, UnitOptions};
 
 use crate::commits::Then;
+use crate::envelope::Envelope;
 use crate::error::ControlError;
 use crate::inner::Inner;
 use crate::options::{Checkpoint, DatabaseUse};
@@ -114,7 +116,7 @@ impl<S: Store> Inner<S> {
             "DBR" => self.close(("DBRECOVERY", DatabaseUse::Nothing), rest, now),
             "DBD" => self.close(("DBDUMP", DatabaseUse::Reads), rest, now),
             "CHE" => self.checkpoint(rest, now),
-            "EXI" => self.exit_now(terminal, now),
+            "EXI" => self.exit_now(terminal, rest, now),
             _ => Answered::bad(format!("DFS165 {} COMMAND {verb} INVALID", now.time())),
         }
     }
@@ -361,11 +363,15 @@ impl<S: Store> Inner<S> {
         Answered::bad(format!("DFS577 {} TERMINAL NOT IN CONVERSATION", now.time()))
     }
 
-    /// Takes a terminal's conversation out of memory, if it is not in its program's hands.
-    fn take_conversation(&self, terminal: Name) -> bool {
+    /// Begins to end a terminal's conversation, if it is his who asks and not in its program's
+    /// hands: nobody goes on with it meanwhile.
+    fn begin_exit(&self, terminal: Name, user: Option<Name>) -> bool {
+        let user = user.filter(|_| self.has_users.load(SeqCst));
         let mut state = self.state.lock();
-        let idle = state.conversations.get(&terminal).is_some_and(|one| !one.busy);
-        idle && state.conversations.remove(&terminal).is_some()
+        let Some(one) = state.conversations.get_mut(&terminal) else { return false };
+        let may = !one.busy && user.is_none_or(|user| one.is_of(user));
+        one.busy |= may;
+        may
     }
 
     fn exit_unit(&self, terminal: Name) -> Result<S::Unit, ControlError> {
@@ -374,38 +380,58 @@ impl<S: Store> Inner<S> {
         Ok(unit)
     }
 
-    fn exit_now(&self, terminal: Name, now: Moment) -> Answered {
-        if !self.take_conversation(terminal) {
-            return self.no_conversation(now);
-        }
-        let ended = self.exit_unit(terminal).and_then(|unit| Ok(unit.commit().map(drop)?));
-        match ended {
-            Ok(()) => self.exited(now),
-            Err(error) => Answered::bad(error.to_string()),
+    /// The conversation has ended, durably; or it goes on, because that has failed.
+    fn end_exit(&self, terminal: Name, now: Moment, done: Result<(), ControlError>) -> Answered {
+        let mut state = self.state.lock();
+        match done {
+            Ok(()) => {
+                state.conversations.remove(&terminal);
+                self.exited(now)
+            }
+            Err(error) => {
+                if let Some(one) = state.conversations.get_mut(&terminal) {
+                    one.busy = false;
+                }
+                Answered::bad(error.to_string())
+            }
         }
     }
 
-    /// Ends a terminal's conversation; `then` is told when that is durable.
+    /// Ends a terminal's conversation for an operator, who may name another one's: /EXIT
+    /// CONVERSATION, with a number or not, and LTERM NAME.
+    fn exit_now(&self, terminal: Name, rest: &[String], now: Moment) -> Answered {
+        let named = rest.iter().skip_while(|word| *word != "LTERM").nth(1);
+        let Some(terminal) = named.map_or(Some(terminal), |name| Name::new(name)) else {
+            return self.wrong_keyword("EXIT", "LTERM", now);
+        };
+        if !self.begin_exit(terminal, None) {
+            return self.no_conversation(now);
+        }
+        let ended = self.exit_unit(terminal).and_then(|unit| Ok(unit.commit().map(drop)?));
+        self.end_exit(terminal, now, ended)
+    }
+
+    /// Ends a terminal's conversation for who has it; `then` is told when that is durable.
     pub(crate) fn exit(
         self: &Arc<Inner<S>>,
-        terminal: Name,
+        asks: &Envelope,
         then: impl FnOnce(Answered) + Send + 'static,
     ) {
         let now = Moment::now(&*self.clock);
-        if !self.take_conversation(terminal) {
+        let terminal = asks.terminal;
+        if !self.begin_exit(terminal, Some(asks.identity.user)) {
             then(self.no_conversation(now));
             return;
         }
-        let good = self.exited(now);
         match self.exit_unit(terminal) {
             Ok(unit) => {
-                let done: Then = Box::new(move |outcome| match outcome {
-                    Ok(()) => then(good),
-                    Err(error) => then(Answered::bad(error.to_string())),
+                let inner = Arc::clone(self);
+                let done: Then = Box::new(move |outcome| {
+                    then(inner.end_exit(terminal, now, outcome.map_err(ControlError::from)));
                 });
                 self.commits.queue(unit, done);
             }
-            Err(error) => then(Answered::bad(error.to_string())),
+            Err(error) => then(self.end_exit(terminal, now, Err(error))),
         }
     }
 

@@ -336,8 +336,11 @@ impl<S: Store> Inner<S> {
             for (_, _, bytes) in self.queues.browse(queue, usize::MAX)? {
                 let Some(envelope) = Envelope::decode(&bytes) else { continue };
                 let mut state = self.state.lock();
-                let new = Conversation { transaction, spa: Vec::new(), busy: true };
-                state.conversations.entry(envelope.terminal).or_insert(new).busy = true;
+                let user = envelope.identity.user;
+                let new = Conversation::new(transaction, user);
+                let one = state.conversations.entry(envelope.terminal).or_insert(new);
+                one.owner.get_or_insert(user);
+                one.busy = true;
             }
         }
         Ok(())

@@ -7,22 +7,34 @@
 //! | 8 | transaction, in the code page that the program has; blank in what a program inserts ends the conversation |
 //! | LL - 14 | the program's data |
 //!
+//! | bytes of its record | key: the terminal |
+//! |---|---|
+//! | 1 | version, 2; in version 1 the user is missing, and it is anybody's who goes on with it |
+//! | 8 | the transaction that gets the next input |
+//! | 8 | the user who began it |
+//! | rest | scratch pad area |
+//!
 //! Invariants:
 //! 1. A terminal has at most one conversation, and that has at most one input in the system.
 //! 2. A conversation is durable from its first commit on, in the unit of work of its program.
+//! 3. Once there are users, nobody but its user goes on with a conversation, or ends it: what
+//!    terminal a client is says the client alone. A user may come back by another client.
 
 use codec::CodePage;
 use otma::{Encoding, Name};
 
 /// Bytes in front of the data.
 pub(crate) const SPA_HEAD: usize = 14;
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+const VERSION_WITHOUT_OWNER: u8 = 1;
 
 /// A conversation that goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conversation {
     /// Who gets the next input.
     pub(crate) transaction: Name,
+    /// The user who began it; nobody, if an earlier release has kept it.
+    pub(crate) owner: Option<Name>,
     /// The scratch pad area; empty before the first commit.
     pub(crate) spa: Vec<u8>,
     /// An input is in the system.
@@ -30,15 +42,37 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
+    /// One that begins with an input.
+    pub(crate) fn new(transaction: Name, owner: Name) -> Conversation {
+        Conversation { transaction, owner: Some(owner), spa: Vec::new(), busy: true }
+    }
+
+    /// Whether a user may go on with it, or end it.
+    pub(crate) fn is_of(&self, user: Name) -> bool {
+        self.owner.is_none_or(|owner| owner == user)
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
-        [&[VERSION][..], &self.transaction.0, &self.spa].concat()
+        let Conversation { transaction, spa, .. } = self;
+        match self.owner {
+            None => [&[VERSION_WITHOUT_OWNER][..], &transaction.0, spa].concat(),
+            Some(user) => [&[VERSION][..], &transaction.0, &user.0, spa].concat(),
+        }
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Conversation> {
         let (version, rest) = bytes.split_first()?;
-        let (name, spa) = rest.split_first_chunk::<8>()?;
-        let transaction = Name(*name);
-        (*version == VERSION).then(|| Conversation { transaction, spa: spa.to_vec(), busy: false })
+        let (transaction, rest) = rest.split_first_chunk::<8>()?;
+        let (owner, spa) = match *version {
+            VERSION_WITHOUT_OWNER => (None, rest),
+            VERSION => {
+                let (user, rest) = rest.split_first_chunk::<8>()?;
+                (Some(Name(*user)), rest)
+            }
+            _ => return None,
+        };
+        let transaction = Name(*transaction);
+        Some(Conversation { transaction, owner, spa: spa.to_vec(), busy: false })
     }
 }
 
@@ -97,8 +131,12 @@ mod tests {
         assert_eq!(transaction_of(&spa, page), Name(*b"TALK    "));
         let next = spa_for(Name(*b"MORE    "), 30, &spa, page);
         assert_eq!((next.len(), &next[6..14]), (30, &b"MORE    "[..]));
-        let one = Conversation { transaction: Name(*b"MORE    "), spa: next, busy: false };
-        assert_eq!(Conversation::decode(&one.encode()), Some(one));
+        let owner = Name(*b"ANNA    ");
+        let one = Conversation::new(Name(*b"MORE    "), owner);
+        for owner in [Some(owner), None] {
+            let one = Conversation { owner, spa: next.clone(), busy: false, ..one.clone() };
+            assert_eq!(Conversation::decode(&one.encode()), Some(one));
+        }
         assert_eq!(Conversation::decode(b"short"), None);
     }
 

@@ -97,7 +97,7 @@ impl<S: Store> Inner<S> {
         while let Some(held) = self.queues.take(QueueName::expedited(program)) {
             let ticket = Ticket(held.arrival());
             let name = self.open(&held).map_or(program, |envelope| envelope.transaction);
-            self.queues.gone(held);
+            self.gone(held);
             let refusal = Refusal::new(Reason::TransactionStopped, text::no_region(name));
             self.end(ticket, Outcome::BackedOut(refusal));
         }

@@ -3,6 +3,7 @@
 //! | the program ended | its input |
 //! |---|---|
 //! | as a deadlock's victim, or for want of a lock | waits again, unseen by its client |
+//! | because the log is full | waits again after a pause, however often |
 //! | because a database is stopped | waits again; its transaction waits for /START DB |
 //! | by an abend | goes to the dead letters, or waits again, as configured; its client is told |
 //! | with its region, with the system's end | waits again |
@@ -11,10 +12,12 @@
 //! 1. An input that cannot be written to the dead letters waits again: it is never dropped.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use otma::{Name, Outcome, Reason, Refusal};
 use queues::{Held, Kind};
 use resources::{Kind as ResourceKind, Stop};
+use schedule::LOG_FULL;
 use store::{Store, Unit, UnitOptions};
 
 use crate::inner::{InHand, Inner, State};
@@ -27,6 +30,9 @@ const RETRIED: &[&str] = &["U0777", "U2478", "U2479"];
 
 /// Abends of a program that lacks a database, and of one that could not be made ready.
 const LACKING: &[&str] = &["U3303", "U0456"];
+
+/// How long nothing is tried again that has met a full log.
+const LOG_PAUSE: Duration = Duration::from_millis(250);
 
 /// The abend of an input whose region has ended too often.
 const LOST: &str = "U0113";
@@ -73,6 +79,11 @@ impl<S: Store> Inner<S> {
                     && self.waits_for_database(&inputs, program) =>
             {
                 self.suspend(transaction, program);
+                self.retry(inputs);
+            }
+            // The system lacks something, not this input or its program: it is not counted.
+            Ending::Abend { code, .. } if code == LOG_FULL => {
+                self.clock.sleep(LOG_PAUSE);
                 self.retry(inputs);
             }
             Ending::Abend { code, .. } if RETRIED.contains(&code.as_str()) => {
@@ -199,10 +210,11 @@ impl<S: Store> Inner<S> {
                     one.failures = 0;
                 }
             }
-            Ending::Abend { code, text } if !RETRIED.contains(&code.as_str()) => {
+            Ending::Abend { code, .. } if code == LOG_FULL || RETRIED.contains(&code.as_str()) => {}
+            Ending::Abend { code, text } => {
                 self.count_failure(transaction, program, code, text);
             }
-            Ending::Abend { .. } | Ending::Lost => {}
+            Ending::Lost => {}
         }
     }
 

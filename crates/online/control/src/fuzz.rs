@@ -19,11 +19,11 @@ pub fn exercise(bytes: &[u8]) {
     }
     if let Some(one) = Conversation::decode(bytes) {
         let again = Conversation::decode(&one.encode());
-        assert_eq!(again.map(|again| again.spa), Some(one.spa), "a scratch pad stays what it is");
+        assert_eq!(again, Some(one), "a conversation stays what it is");
     }
 }
 
-/// Messages and a record that are good.
+/// Messages and records that are good.
 #[must_use]
 pub fn examples() -> Vec<Vec<u8>> {
     let mut segments = otma::Segments::new();
@@ -38,6 +38,8 @@ pub fn examples() -> Vec<Vec<u8>> {
         in_conversation: true,
         ..plain.clone()
     };
-    let record = Conversation { transaction: name, spa: vec![0; 30], busy: false };
-    vec![plain.encode(), rich.encode(), record.encode()]
+    let new = Conversation::new(name, plain.identity.user);
+    let record = Conversation { spa: vec![0; 30], ..new };
+    let old = Conversation { owner: None, ..record.clone() };
+    vec![plain.encode(), rich.encode(), record.encode(), old.encode()]
 }

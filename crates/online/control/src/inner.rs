@@ -11,8 +11,8 @@
 //!    letters, or done.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use otma::{Answer, Event, Name, Outcome, Output, OutputId, Partner, Ticket};
@@ -31,6 +31,7 @@ use crate::error::ControlError;
 use crate::options::{Options, System};
 use crate::profiles::Profiles;
 use crate::statistics::Statistics;
+use crate::tpipes::Tpipes;
 
 /// Who waits for what becomes of an input.
 pub(crate) struct Client {
@@ -52,7 +53,7 @@ pub(crate) struct State {
     pub(crate) clients: BTreeMap<Ticket, Client>,
     /// Inputs that programs have switched to, and that answer for another one.
     pub(crate) inherits: BTreeMap<u64, Ticket>,
-    pub(crate) watches: BTreeMap<Name, Weak<dyn Partner>>,
+    pub(crate) tpipes: Tpipes,
     pub(crate) taken: BTreeMap<(Name, OutputId), Held>,
     /// Outputs that wait and answer inputs of this start.
     pub(crate) replies: BTreeMap<(Name, Ticket), VecDeque<u64>>,
@@ -65,6 +66,14 @@ pub(crate) struct State {
     pub(crate) data_stores_stopped: bool,
     pub(crate) shutting_down: bool,
     pub(crate) next_output: u64,
+}
+
+impl State {
+    /// Nothing is kept of an input that has gone.
+    pub(crate) fn forget(&mut self, arrival: u64) {
+        self.retries.remove(&arrival);
+        self.inherits.remove(&arrival);
+    }
 }
 
 pub(crate) struct Inner<S: Store> {
@@ -138,12 +147,7 @@ impl<S: Store> Inner<S> {
                         let of = state.replies.entry((name, ticket)).or_default();
                         of.push_back(one.arrival());
                     }
-                    let watch = state.watches.get(&name).map(Weak::upgrade);
-                    match watch {
-                        Some(Some(partner)) => notified.push((partner, name)),
-                        Some(None) => drop(state.watches.remove(&name)),
-                        None => {}
-                    }
+                    notified.extend(state.tpipes.partners(name).map(|partner| (partner, name)));
                 }
                 Kind::DeadLetter => state.statistics.dead_letters += 1,
                 Kind::Conversation | Kind::Terminal => {}
@@ -234,6 +238,12 @@ impl<S: Store> Inner<S> {
         state.inherits.get(&held.arrival()).copied().unwrap_or(Ticket(held.arrival()))
     }
 
+    /// An input has gone for good.
+    pub(crate) fn gone(&self, held: Held) {
+        self.state.lock().forget(held.arrival());
+        self.queues.gone(held);
+    }
+
     /// Inputs go back into their queues, unseen by their clients.
     pub(crate) fn give_back(&self, inputs: Vec<Held>) {
         let mut state = self.state.lock();
@@ -255,7 +265,7 @@ impl<S: Store> Inner<S> {
         tell_terminal: bool,
     ) -> Result<(), (Held, ControlError)> {
         if self.queues.is_volatile(&held) {
-            self.queues.gone(held);
+            self.gone(held);
             return Ok(());
         }
         reason.clone_into(&mut envelope.reason);
@@ -277,7 +287,7 @@ impl<S: Store> Inner<S> {
         });
         match written {
             Ok(()) => {
-                self.queues.gone(held);
+                self.gone(held);
                 self.arrived(coming);
                 Ok(())
             }
@@ -332,6 +342,11 @@ impl<S: Store> Inner<S> {
         let touched = self.repository.apply(changes)?;
         self.refresh(&touched);
         Ok(touched.len())
+    }
+
+    /// Whether a name is a transaction.
+    pub(crate) fn is_transaction(&self, name: Name) -> bool {
+        self.state.lock().dispatch.transactions.contains_key(&name)
     }
 
     /// Whether a name is a terminal or tpipe that outputs can be sent to.

@@ -3,6 +3,8 @@
 //! Invariants:
 //! 1. Nobody waits here while an input waits that this program may have.
 //! 2. What has expired, or whose client has gone, is never given.
+//! 3. Nobody waits here with inputs in hand: those of mode MULT, whose unit of work is open, with
+//!    its locks, its log and the replies that it owes.
 
 use std::time::Duration;
 
@@ -52,7 +54,7 @@ impl<S: Store> ProgramMessages<S> {
         };
         if volatile && gone && envelope.send_then_commit {
             inner.idle_conversation(envelope.terminal, held.queue().name);
-            inner.queues.gone(held);
+            inner.gone(held);
             let refusal = Refusal::new(Reason::OutputRefused, "the client has gone");
             inner.end(ticket, Outcome::BackedOut(refusal));
             return Ok(None);
@@ -75,9 +77,9 @@ impl<S: Store> ProgramMessages<S> {
         }
         let (transaction, region) = (self.transaction.clone()?, self.region?);
         let limit = u32::from(transaction.process_limit).max(1);
-        let (given, pseudo_wait) = {
+        let (given, pseudo_wait, is_open) = {
             let run = self.run.lock();
-            (run.given, run.pseudo_wait)
+            (run.given, run.pseudo_wait, !run.inputs.is_empty())
         };
         let inner = &self.inner;
         let mut state = inner.state.lock();
@@ -107,7 +109,8 @@ impl<S: Store> ProgramMessages<S> {
                 inner.touch(&mut state, transaction.name);
                 return Some(held);
             }
-            if !transaction.wait_for_input && (!pseudo_wait || others().is_some()) {
+            // Its unit of work is open: nobody waits in it for what may never come.
+            if is_open || !transaction.wait_for_input && (!pseudo_wait || others().is_some()) {
                 return None;
             }
             set_waits(&mut state, region, true);

@@ -14,13 +14,14 @@
 //! | what doors call | `manager` |
 //! | who is scheduled next | `dispatch`, [`Region`]; batch message programs: [`BatchProgram`] |
 //! | which inputs are expedited | `expedite` |
-//! | what programs call | [`ProgramMessages`], `intake`, `run` |
+//! | what programs call | [`ProgramMessages`], `present_input`, `outputs`, `intake`, `run` |
 //! | sync points; what follows them | `sync`, `aftermath`, `commits` |
 //! | failures, deadlocks, expiry | `failed_input` |
 //! | conversations | `conversation` |
 //! | inputs and outputs in units of work of others | `outside` |
 //! | operators' commands | `commands`, `operate`, `display` |
 //! | users; who may use what | `users`; `profiles` |
+//! | who waits at a tpipe; what a client fetches there | `tpipes`; `fetch` |
 //! | bytes of queues, for fuzzing | [`exercise`] |
 //!
 //! Invariants:
@@ -43,13 +44,16 @@ mod envelope;
 mod error;
 mod expedite;
 mod failed_input;
+mod fetch;
 mod fuzz;
 mod inner;
 mod intake;
 mod manager;
 mod operate;
 mod options;
+mod outputs;
 mod outside;
+mod present_input;
 mod profiles;
 mod program;
 mod region;
@@ -57,6 +61,7 @@ mod run;
 mod statistics;
 mod sync;
 mod text;
+mod tpipes;
 mod users;
 
 pub use batch::{BatchProgram, BatchStart};
@@ -70,8 +75,9 @@ pub use options::{
     Anonymous, Checkpoint, DatabaseState, DatabaseUse, NoSystem, OnFailure, Options, PoolState,
     System,
 };
+pub use outputs::AlternatePcb;
 pub use outside::{Entering, Leaving};
 pub use profiles::Profile;
-pub use program::{AlternatePcb, ProgramMessages};
+pub use program::ProgramMessages;
 pub use region::{Region, Scheduled};
 pub use statistics::{Statistics, TRANSIT_US};

@@ -4,6 +4,7 @@
 //! 1. A partner is told that its input is accepted before anything else of it.
 //! 2. An input of mode 0 appears in its queue when it is durable, and not before.
 //! 3. A client issues a command only if it may; to end one's own conversation needs no right.
+//! 4. A terminal, whose name is the client's choice, is no transaction and nobody else's.
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::control::Control;
 use crate::conversation::Conversation;
 use crate::envelope::Envelope;
 use crate::error::{ControlError, refusal};
-use crate::inner::{Client, Coming, Inner};
+use crate::inner::{Client, Coming, Inner, State};
 use crate::options::Anonymous;
 use crate::profiles::{COMMANDS, TRANSACTIONS};
 use crate::text;
@@ -87,13 +88,21 @@ impl<S: Store> Manager for Control<S> {
         self.inner.abandon(ticket);
     }
 
+    fn is_in_conversation(&self, terminal: Name) -> bool {
+        self.inner.state.lock().conversations.contains_key(&terminal)
+    }
+
     fn queued(&self, tpipe: Name) -> u64 {
         self.inner.queues.figures(QueueName::output(tpipe)).waiting
     }
 
     fn take(&self, tpipe: Name) -> Result<Option<Output>, Refusal> {
         let held = self.inner.queues.take(QueueName::output(tpipe));
-        held.map_or(Ok(None), |held| self.inner.hand_out(tpipe, held).map(Some))
+        held.map(|held| self.inner.hand_out(tpipe, held)).transpose()
+    }
+
+    fn fetch(&self, tpipe: Name, who: Identity) -> Result<Option<Output>, Refusal> {
+        self.inner.fetch(tpipe, who)
     }
 
     fn take_reply(&self, tpipe: Name, ticket: Ticket) -> Result<Option<Output>, Refusal> {
@@ -109,7 +118,7 @@ impl<S: Store> Manager for Control<S> {
             }
         }
         drop(state);
-        held.map_or(Ok(None), |held| self.inner.hand_out(tpipe, held).map(Some))
+        held.map(|held| self.inner.hand_out(tpipe, held)).transpose()
     }
 
     fn settle(
@@ -124,7 +133,7 @@ impl<S: Store> Manager for Control<S> {
             Refusal::new(Reason::NothingWaiting, text)
         })?;
         if settlement == Settlement::Kept {
-            self.inner.queues.put_back(held);
+            self.inner.wait_again(held);
             done(Ok(()));
         } else {
             self.inner.settle(held, settlement, done);
@@ -132,11 +141,16 @@ impl<S: Store> Manager for Control<S> {
         Ok(())
     }
 
-    fn watch(&self, tpipe: Name, partner: &Arc<dyn Partner>) {
-        self.inner.state.lock().watches.insert(tpipe, Arc::downgrade(partner));
-        if self.queued(tpipe) > 0 {
-            partner.arrived(tpipe);
-        }
+    fn watch(&self, tpipe: Name, user: Name, partner: &Arc<dyn Partner>) {
+        self.inner.watch(tpipe, user, partner);
+    }
+
+    fn unwatch(&self, tpipe: Name, partner: &Arc<dyn Partner>) {
+        self.inner.unwatch(tpipe, partner);
+    }
+
+    fn may_wait(&self) -> bool {
+        self.inner.store.is_short_of_room()
     }
 }
 
@@ -154,7 +168,17 @@ fn text_of(envelope: &Envelope) -> String {
     if begins { text } else { format!("{} {text}", envelope.transaction) }
 }
 
+/// Whether who has sent an input may go on with a conversation, or end it.
 impl<S: Store> Inner<S> {
+    /// Whether an input may go on with a conversation, or end it.
+    fn check_owner(&self, one: &Conversation, input: &Envelope) -> Result<(), Refusal> {
+        if !self.has_users.load(SeqCst) || one.is_of(input.identity.user) {
+            return Ok(());
+        }
+        let text = format!("THE CONVERSATION OF TERMINAL {} IS ANOTHER USER'S", input.terminal);
+        Err(Refusal::new(Reason::Conversation, text))
+    }
+
     fn submit(
         self: &Arc<Inner<S>>,
         input: Input,
@@ -203,8 +227,10 @@ impl<S: Store> Inner<S> {
         if state.shutting_down {
             return Err(Refusal::new(Reason::ShuttingDown, "THE SYSTEM IS SHUTTING DOWN"));
         }
+        self.admit_terminal(&state, envelope)?;
         let going_on = state.conversations.get(&envelope.terminal);
         if let Some(conversation) = going_on {
+            self.check_owner(conversation, envelope)?;
             if conversation.busy {
                 let text = "THE CONVERSATION WAITS FOR ITS PROGRAM";
                 return Err(Refusal::new(Reason::Conversation, text));
@@ -234,9 +260,10 @@ impl<S: Store> Inner<S> {
         }
         let expedited = self.route(&state, &of, envelope)?;
         if of.conversation {
-            let new = Conversation { transaction: name, spa: Vec::new(), busy: true };
+            let user = envelope.identity.user;
+            let new = Conversation::new(name, user);
             let of_terminal = state.conversations.entry(envelope.terminal).or_insert(new);
-            of_terminal.busy = true;
+            (of_terminal.owner, of_terminal.busy) = (Some(user), true);
         }
         if !self.options.any_terminal {
             state.terminals.insert(envelope.terminal);
@@ -244,6 +271,26 @@ impl<S: Store> Inner<S> {
         }
         state.statistics.submitted += 1;
         Ok((of, expedited))
+    }
+
+    /// Whether a client may be the terminal that it says to be. Destinations have one space of
+    /// names: what a program sends to a terminal is not to become an input of a transaction, nor to
+    /// be mixed with what waits for another user.
+    fn admit_terminal(&self, state: &State, envelope: &Envelope) -> Result<(), Refusal> {
+        let Envelope { terminal, tpipe, identity, .. } = *envelope;
+        if terminal == tpipe {
+            // Names of clients are no destinations.
+            return Ok(());
+        }
+        if state.dispatch.transactions.contains_key(&terminal) {
+            let text = format!("TERMINAL {terminal} HAS THE NAME OF A TRANSACTION");
+            return Err(Refusal::new(Reason::NotAuthorized, text));
+        }
+        if self.is_anothers(terminal, state.tpipes.owner(terminal), identity) {
+            let text = text::tpipe_not_authorized(terminal);
+            return Err(Refusal::new(Reason::NotAuthorized, text));
+        }
+        Ok(())
     }
 
     fn put_volatile(
@@ -310,8 +357,12 @@ impl<S: Store> Inner<S> {
     ) -> Result<Ticket, Refusal> {
         let text = text_of(envelope);
         let verb = verb_of(&text);
-        // A conversation is its terminal's own.
-        if !is_exit(&text) && !self.may_command(envelope.identity, verb) {
+        if is_exit(&text) {
+            // A conversation is its user's own.
+            let state = self.state.lock();
+            let one = state.conversations.get(&envelope.terminal);
+            one.map_or(Ok(()), |one| self.check_owner(one, envelope))?;
+        } else if !self.may_command(envelope.identity, verb) {
             let text = text::command_not_authorized(&verb.text());
             return Err(Refusal::new(Reason::NotAuthorized, text));
         }
@@ -337,7 +388,7 @@ impl<S: Store> Inner<S> {
             inner.end(ticket, Outcome::Answered);
         };
         if is_exit(&text) {
-            self.exit(envelope.terminal, then);
+            self.exit(envelope, then);
         } else {
             then(self.command(&text, envelope.terminal));
         }
@@ -362,19 +413,19 @@ impl<S: Store> Inner<S> {
             if let Ok(envelope) = self.open(&held) {
                 self.idle_conversation(envelope.terminal, queue.name);
             }
-            self.queues.gone(held);
+            self.gone(held);
             let mut state = self.state.lock();
             state.clients.remove(&ticket);
             self.touch(&mut state, queue.name);
         }
     }
 
-    /// Gives an output that was taken to whoever asked.
-    fn hand_out(&self, tpipe: Name, held: Held) -> Result<Output, Refusal> {
+    /// Gives an output that was taken to whoever asked, if `may` says so; otherwise it goes back.
+    pub(crate) fn hand_out(&self, tpipe: Name, held: Held) -> Result<Output, Refusal> {
         let envelope = match self.open(&held) {
             Ok(envelope) => envelope,
             Err(error) => {
-                self.queues.put_back(held);
+                self.wait_again(held);
                 return Err(refusal(&error));
             }
         };
@@ -432,7 +483,7 @@ impl<S: Store> Inner<S> {
             Ok(unit) if is_kept => {
                 // Nothing is in it.
                 let _ = unit.backout();
-                self.queues.put_back(held);
+                self.wait_again(held);
                 done(Ok(()));
             }
             Ok(unit) => {
@@ -448,7 +499,7 @@ impl<S: Store> Inner<S> {
                         }
                         Err(error) => {
                             letter.into_iter().for_each(|one| inner.queues.forget(one.pending));
-                            inner.queues.put_back(held);
+                            inner.wait_again(held);
                             done(Err(Refusal::new(Reason::Store, error.to_string())));
                         }
                     }),
@@ -456,7 +507,7 @@ impl<S: Store> Inner<S> {
             }
             Err(error) => {
                 letter.into_iter().for_each(|one| self.queues.forget(one.pending));
-                self.queues.put_back(held);
+                self.wait_again(held);
                 done(Err(refusal(&error)));
             }
         }

@@ -84,7 +84,7 @@ impl<S: Store> Drop for Leaving<S> {
             return;
         }
         if let Some(held) = self.held.take() {
-            self.inner.queues.put_back(held);
+            self.inner.wait_again(held);
         }
     }
 }
@@ -129,7 +129,7 @@ impl<S: Store> Control<S> {
             Refusal::new(Reason::NothingWaiting, text)
         })?;
         if let Err(error) = inner.queues.remove(unit, &held) {
-            inner.queues.put_back(held);
+            inner.wait_again(held);
             return Err(refusal(&ControlError::from(error)));
         }
         Ok(Leaving { inner: Arc::clone(inner), held: Some(held) })

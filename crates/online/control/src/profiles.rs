@@ -15,6 +15,7 @@
 //! | `TRAN` | transactions | when an input comes in, and when a program chooses its destination |
 //! | `CMD` | verbs of commands of type 1, by three letters | when a client sends one |
 //! | `GROUP` | groups; their members are who is named | when a profile names a group |
+//! | `TPIPE` | tpipes | when a client fetches what waits there, or uses another's as its terminal |
 //! | any other | what programs say | when a program asks by AUTH |
 //!
 //! Invariants:
@@ -40,6 +41,8 @@ const ALL: Name = Name(*b"*       ");
 pub(crate) const TRANSACTIONS: Name = Name(*b"TRAN    ");
 /// The class of commands of type 1.
 pub(crate) const COMMANDS: Name = Name(*b"CMD     ");
+/// The class of tpipes.
+pub(crate) const TPIPES: Name = Name(*b"TPIPE   ");
 /// The class of groups.
 const GROUPS: Name = Name(*b"GROUP   ");
 /// The letters by which the verb of a command is known.

@@ -14,7 +14,8 @@ use store::Store;
 use crate::dispatch::{RegionId, Takes};
 use crate::failed_input::Ending;
 use crate::inner::{Inner, State};
-use crate::program::{AlternatePcb, Inputs, ProgramMessages};
+use crate::outputs::AlternatePcb;
+use crate::program::{Inputs, ProgramMessages};
 use crate::run::{Run, give_all_back, take_all};
 
 /// A region that takes message programs.

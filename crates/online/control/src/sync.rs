@@ -8,6 +8,7 @@
 //!
 //! Invariants:
 //! 1. A client who refuses an output, or does not answer in time, has the unit of work backed out.
+//!    So has one who does not answer while the unit of work keeps the log full.
 //! 2. An input of mode 1 without a reply whose program switched to another one is answered by that.
 
 use std::time::Duration;
@@ -16,19 +17,23 @@ use otma::{Answer, Event, Name, Ticket};
 use queues::{Kind, QueueName};
 use region::Abend;
 use seam::failpoint::{Failpoint, armed};
-use store::Store;
+use store::{Store, Unit as _};
 
 use crate::aftermath::Aftermath;
 use crate::conversation::{Conversation, spa_for, transaction_of};
 use crate::envelope::Envelope;
-use crate::inner::{Coming, InHand};
-use crate::program::{Made, ProgramMessages};
+use crate::inner::{Coming, InHand, State};
+use crate::outputs::Made;
+use crate::program::ProgramMessages;
 use crate::text;
 
 /// The abend of a sync point that a client has refused.
 pub(crate) const REFUSED: &str = "U0119";
 /// The abend of one that the queues or the store have refused.
 pub(crate) const NO_ROOM: &str = "U0844";
+
+/// How long a sync point waits for a client's answer before it looks whether it may wait on.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// An input that a program has put into the queue of another transaction.
 #[derive(Clone, Copy)]
@@ -59,10 +64,30 @@ fn abend(code: &str, text: String) -> Abend {
 
 fn failed(error: &queues::QueueError) -> Abend {
     let code = match error {
-        queues::QueueError::Store(store::StoreError::Deadlock) => "U0777",
+        queues::QueueError::Store(error) => schedule::abend_of(error),
         _ => NO_ROOM,
     };
     abend(code, format!("{} {error}", base::Coded::code(error)))
+}
+
+/// What a client has said to the output that was sent last; `None` as long as nothing is known.
+/// Its word counts, though it may have gone since.
+fn word_of(state: &mut State, ticket: Ticket) -> Option<Result<(), Abend>> {
+    let client = state.clients.get(&ticket);
+    match client.and_then(|client| client.answer) {
+        Some(Answer::Ack) => {
+            state.statistics.delivered += 1;
+            Some(Ok(()))
+        }
+        Some(Answer::Nak { reason, .. }) => {
+            let text = format!("the client has refused the output, reason {reason}");
+            Some(Err(abend(REFUSED, text)))
+        }
+        None if client.is_none_or(|client| client.gone) => {
+            Some(Err(abend(REFUSED, "the client has gone before it answered".to_owned())))
+        }
+        None => None,
+    }
 }
 
 impl<S: Store> ProgramMessages<S> {
@@ -73,19 +98,19 @@ impl<S: Store> ProgramMessages<S> {
         aftermath: &mut Aftermath,
     ) -> Result<(), Abend> {
         aftermath.inputs = std::mem::take(&mut self.run.lock().inputs);
-        let made = std::mem::take(&mut self.made);
-        let (replies, others): (Vec<Made>, Vec<Made>) =
-            made.into_iter().partition(|made| made.is_reply && !self.is_transaction_name(made.to));
+        let made = self.outputs.take_made();
+        let (replies, others) = made.into_iter().partition(|made| made.is_reply);
         let inputs = std::mem::take(&mut aftermath.inputs);
+        aftermath.confirms.clear();
         let parent = inputs.last().map(|input| input.envelope.clone());
         let parent = parent.unwrap_or_else(|| self.nobody());
         let result = self.owe_of(unit, aftermath, &inputs, &parent, (replies, others));
         aftermath.inputs = inputs;
-        result
-    }
-
-    fn is_transaction_name(&self, name: Name) -> bool {
-        self.queue_of(name).kind == Kind::Input
+        result?;
+        // Last of all: what comes behind an answer could fail and be tried again, and would be sent
+        // to the client twice.
+        let confirms = std::mem::take(&mut aftermath.confirms);
+        confirms.iter().try_for_each(|(ticket, output)| self.confirm(unit, *ticket, output))
     }
 
     fn owe_of(
@@ -100,7 +125,7 @@ impl<S: Store> ProgramMessages<S> {
         for made in &others {
             let of = inputs.get(made.input).map_or(parent, |input| &input.envelope);
             let arrival = self.put(unit, of, made, aftermath).map_err(|e| failed(&e))?;
-            if self.is_transaction_name(made.to) {
+            if self.queue_of(made).kind == Kind::Input {
                 switched.push(Switched {
                     arrival,
                     input: made.input,
@@ -162,7 +187,9 @@ impl<S: Store> ProgramMessages<S> {
             output.in_conversation = goes_on;
         }
         match (direct, confirm) {
-            (true, true) => own.iter().try_for_each(|output| self.confirm(*ticket, output))?,
+            (true, true) => {
+                aftermath.confirms.extend(own.into_iter().map(|output| (*ticket, output)));
+            }
             (true, false) => {
                 for output in &own {
                     aftermath.replies.push((*ticket, self.inner.direct_output(output, false)));
@@ -187,35 +214,39 @@ impl<S: Store> ProgramMessages<S> {
     }
 
     /// Sends an output and waits for its answer.
-    fn confirm(&self, ticket: Ticket, output: &Envelope) -> Result<(), Abend> {
+    fn confirm(&self, unit: &mut S::Unit, ticket: Ticket, output: &Envelope) -> Result<(), Abend> {
         let output = self.inner.direct_output(output, true);
         if let Some(client) = self.inner.state.lock().clients.get_mut(&ticket) {
             client.answer = None;
         }
         self.inner.tell(ticket, Event::Output(output));
         let clock = &self.inner.clock;
-        let until = clock.monotonic() + self.inner.options.answer_wait;
-        let mut state = self.inner.state.lock();
+        let begun = clock.monotonic();
+        let until = begun + self.inner.options.answer_wait;
+        let mut look = begun + LOOK;
         loop {
-            let Some(client) = state.clients.get(&ticket).filter(|client| !client.gone) else {
-                return Err(abend(REFUSED, "the client has gone before it answered".to_owned()));
-            };
-            match client.answer {
-                Some(Answer::Ack) => {
-                    state.statistics.delivered += 1;
-                    return Ok(());
-                }
-                Some(Answer::Nak { reason, .. }) => {
-                    let text = format!("the client has refused the output, reason {reason}");
-                    return Err(abend(REFUSED, text));
-                }
-                None => {}
+            let now = clock.monotonic();
+            let mut state = self.inner.state.lock();
+            if let Some(word) = word_of(&mut state, ticket) {
+                return word;
             }
-            let left = until.saturating_sub(clock.monotonic());
-            if left == Duration::ZERO {
+            if now >= until {
                 return Err(abend(REFUSED, "the client has not answered in time".to_owned()));
             }
-            self.inner.answers.wait_for(&mut state, left);
+            if now < look {
+                self.inner.answers.wait_for(&mut state, until.min(look).saturating_sub(now));
+                continue;
+            }
+            drop(state);
+            let kept = unit.keep_open();
+            look = clock.monotonic() + LOOK;
+            if let Err(error) = kept {
+                // That may have taken its time; what has no unit of work any more has no answer.
+                let word = word_of(&mut self.inner.state.lock(), ticket);
+                let word = word.filter(|_| !error.dooms_unit());
+                let text = format!("the client has not answered, and {error}");
+                return word.unwrap_or_else(|| Err(abend(REFUSED, text)));
+            }
         }
     }
 
@@ -235,9 +266,9 @@ impl<S: Store> ProgramMessages<S> {
         let one = state.conversations.get(&terminal).cloned();
         drop(state);
         // Before a restart its first input may have come, but no commit.
-        let new = || Conversation { transaction: of.name, spa: Vec::new(), busy: true };
+        let new = || Conversation::new(of.name, parent.identity.user);
         let mut one = one.unwrap_or_else(new);
-        if let Some(spa) = self.spa.take() {
+        if let Some(spa) = self.outputs.take_spa() {
             let next = transaction_of(&spa, parent.encoding);
             if next.is_blank() {
                 let dropped = self.inner.queues.drop_record(unit, Kind::Conversation, terminal);

@@ -3,6 +3,7 @@
 //! Invariants:
 //! 1. All of it is local time, as the machine has it.
 
+use base::calendar::Date;
 use otma::{Name, Segments};
 use region::IoFeedback;
 use seam::clock::Clock;
@@ -26,18 +27,10 @@ impl Moment {
     pub(crate) fn new(utc_us: u64, offset: i32) -> Moment {
         let micros = utc_us.saturating_add_signed(i64::from(offset) * 1_000_000);
         let seconds = micros / 1_000_000;
-        let (mut year, mut day) = (1970, seconds / 86_400);
-        loop {
-            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-            let days = 365 + u64::from(leap);
-            if day < days {
-                break;
-            }
-            day -= days;
-            year += 1;
-        }
+        let date = Date::of_second(seconds);
+        let (year, day) = (date.year.cast_unsigned(), date.day_of_year().cast_unsigned());
         let (second, micro) = (seconds % 86_400, micros % 1_000_000);
-        Moment { year, day: day + 1, second, micro, offset }
+        Moment { year, day, second, micro, offset }
     }
 
     fn clock(self) -> (u64, u64, u64) {
@@ -112,6 +105,11 @@ pub(crate) fn stopped(name: Name) -> String {
 /// A user who may not use a transaction.
 pub(crate) fn not_authorized(name: Name) -> String {
     format!("DFS1292E SECURITY VIOLATION, TRAN={name}")
+}
+
+/// A user who may not have what waits on a tpipe, or be a terminal of its name.
+pub(crate) fn tpipe_not_authorized(name: Name) -> String {
+    format!("DFS1292E SECURITY VIOLATION, TPIPE={name}")
 }
 
 /// A user who may not issue a command.

@@ -265,5 +265,5 @@ pub(crate) fn say<S: Store>(
 /// Has arrivals told of outputs on a tpipe, as long as somebody has them.
 pub(crate) fn watch<S: Store>(common: &Common<S>, arrivals: &Arc<Arrivals>, tpipe: Name) {
     let partner: Arc<dyn Partner> = Arc::clone(arrivals) as Arc<dyn Partner>;
-    common.control.watch(tpipe, &partner);
+    common.control.watch(tpipe, Name::BLANK, &partner);
 }

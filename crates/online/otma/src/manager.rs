@@ -107,7 +107,8 @@ pub trait Manager: Send + Sync {
     fn answer(&self, ticket: Ticket, answer: Answer);
 
     /// The client has gone, or waits no more: an input of mode 1 that no program has begun is
-    /// dropped, and one that waits for an answer is backed out. Inputs of mode 0 go on.
+    /// dropped, and one that waits for an answer is backed out; an answer that was given stands.
+    /// Inputs of mode 0 go on.
     fn abandon(&self, ticket: Ticket);
 
     /// How many outputs wait on a tpipe.
@@ -118,6 +119,13 @@ pub trait Manager: Send + Sync {
     /// # Errors
     /// If the store fails.
     fn take(&self, tpipe: Name) -> Result<Option<Output>, Refusal>;
+
+    /// The same for a client who asks for whatever waits on a tpipe: he is given nothing that is
+    /// another user's.
+    ///
+    /// # Errors
+    /// If he may not have it, or the store fails.
+    fn fetch(&self, tpipe: Name, who: Identity) -> Result<Option<Output>, Refusal>;
 
     /// Takes the first output of a tpipe that belongs to an input: what others left there is no
     /// reply to it, and is fetched by a resume. A manager that does not tell them apart gives the
@@ -142,7 +150,21 @@ pub trait Manager: Send + Sync {
         done: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
     ) -> Result<(), Refusal>;
 
-    /// Has a partner told of outputs that arrive on a tpipe, until it is dropped or another
-    /// watches.
-    fn watch(&self, tpipe: Name, partner: &Arc<dyn Partner>);
+    /// Has a partner, who stands for a user, told of outputs that arrive on a tpipe, until it is
+    /// dropped or watches no more. There may be several.
+    fn watch(&self, tpipe: Name, user: Name, partner: &Arc<dyn Partner>);
+
+    /// A partner watches a tpipe no more.
+    fn unwatch(&self, tpipe: Name, partner: &Arc<dyn Partner>);
+
+    /// Whether a terminal is in a conversation, so that no other client is given its name.
+    fn is_in_conversation(&self, _terminal: Name) -> bool {
+        false
+    }
+
+    /// Whether [`submit`](Manager::submit) and [`settle`](Manager::settle) may have to wait for
+    /// long just now: they are called then where that holds up nobody else.
+    fn may_wait(&self) -> bool {
+        false
+    }
 }

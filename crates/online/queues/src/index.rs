@@ -3,8 +3,9 @@
 //! Invariants:
 //! 1. The places of a queue ascend.
 //! 2. A queue's counters agree with its places; the totals agree with the queues.
+//! 3. What may expire is found by when it does, as long as it waits.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use seam::failpoint::{Failpoint, armed};
 
@@ -81,9 +82,13 @@ impl Held {
 
 impl Waiting {
     pub(crate) fn is_expired(&self, now_ms: u64) -> bool {
-        let until_ms = u64::from(self.expires_s) * 1_000;
-        self.expires_s != 0 && until_ms <= now_ms && !armed(Failpoint::ExpiryIgnored)
+        self.expires_s != 0 && is_over(self.expires_s, now_ms)
     }
+}
+
+/// Whether a time to expire has come.
+fn is_over(expires_s: u32, now_ms: u64) -> bool {
+    u64::from(expires_s) * 1_000 <= now_ms && !armed(Failpoint::ExpiryIgnored)
 }
 
 /// What is known of a queue without looking at its messages.
@@ -124,7 +129,6 @@ pub struct Totals {
 struct Queue {
     waiting: VecDeque<Waiting>,
     figures: Figures,
-    expiring: u64,
 }
 
 impl Queue {
@@ -137,7 +141,6 @@ impl Queue {
         }
         self.figures.waiting += 1;
         self.figures.bytes += u64::from(one.bytes);
-        self.expiring += u64::from(one.expires_s != 0);
         self.figures.waiting_max = self.figures.waiting_max.max(self.figures.waiting);
     }
 
@@ -145,7 +148,6 @@ impl Queue {
         let one = if at == 0 { self.waiting.pop_front() } else { self.waiting.remove(at) }?;
         self.figures.waiting -= 1;
         self.figures.bytes -= u64::from(one.bytes);
-        self.expiring -= u64::from(one.expires_s != 0);
         self.figures.taken += 1;
         if self.waiting.is_empty() {
             // What a flood has left is given back.
@@ -163,6 +165,8 @@ impl Queue {
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     queues: BTreeMap<QueueName, Queue>,
+    /// Those that wait and expire some time: when, in which queue, at which place.
+    expiring: BTreeSet<(u32, QueueName, u64)>,
     pub(crate) totals: Totals,
 }
 
@@ -170,8 +174,25 @@ impl Index {
     /// A message that is found at the start.
     pub(crate) fn found(&mut self, queue: QueueName, one: Waiting) {
         self.queues.entry(queue).or_default().insert(one);
+        self.expect(queue, &one);
         self.totals.messages += 1;
         self.totals.bytes += u64::from(one.bytes);
+    }
+
+    /// A message waits: it may expire.
+    fn expect(&mut self, queue: QueueName, one: &Waiting) {
+        if one.expires_s != 0 {
+            self.expiring.insert((one.expires_s, queue, one.place));
+        }
+    }
+
+    /// Takes the message of a queue that stands there.
+    fn take_at(&mut self, queue: QueueName, at: usize) -> Option<Held> {
+        let waiting = self.queues.get_mut(&queue)?.remove(at)?;
+        if waiting.expires_s != 0 {
+            self.expiring.remove(&(waiting.expires_s, queue, waiting.place));
+        }
+        Some(Held { queue, waiting })
     }
 
     pub(crate) fn coming(&mut self, queue: QueueName, one: &Waiting) {
@@ -191,6 +212,7 @@ impl Index {
             queue.figures.coming -= 1;
             queue.figures.appeared += 1;
             queue.insert(pending.waiting);
+            self.expect(pending.queue, &pending.waiting);
         }
     }
 
@@ -203,36 +225,23 @@ impl Index {
     }
 
     pub(crate) fn take(&mut self, queue: QueueName) -> Option<Held> {
-        let of = self.queues.get_mut(&queue)?;
-        let at =
-            if armed(Failpoint::QueueBackwards) { of.waiting.len().saturating_sub(1) } else { 0 };
-        let waiting = of.remove(at)?;
-        Some(Held { queue, waiting })
+        let backwards = || self.queues.get(&queue).map_or(0, |of| of.waiting.len());
+        let at = if armed(Failpoint::QueueBackwards) { backwards().saturating_sub(1) } else { 0 };
+        self.take_at(queue, at)
     }
 
     /// Takes the message at that place.
     pub(crate) fn take_place(&mut self, queue: QueueName, place: u64) -> Option<Held> {
-        let of = self.queues.get_mut(&queue)?;
+        let of = self.queues.get(&queue)?;
         let at = of.waiting.binary_search_by_key(&place, |one| one.place).ok()?;
-        let waiting = of.remove(at)?;
-        Some(Held { queue, waiting })
+        self.take_at(queue, at)
     }
 
     /// Takes those that are worth nothing any more, at most `most`.
     pub(crate) fn take_expired(&mut self, now_ms: u64, most: usize) -> Vec<Held> {
-        let mut taken = Vec::new();
-        for (name, queue) in self.queues.iter_mut().filter(|(_, queue)| queue.expiring > 0) {
-            let mut at = 0;
-            while at < queue.waiting.len() && taken.len() < most {
-                if queue.waiting[at].is_expired(now_ms) {
-                    let one = queue.remove(at);
-                    taken.extend(one.map(|waiting| Held { queue: *name, waiting }));
-                } else {
-                    at += 1;
-                }
-            }
-        }
-        taken
+        let is_over = |(expires_s, ..): &&(u32, QueueName, u64)| is_over(*expires_s, now_ms);
+        let over: Vec<_> = self.expiring.iter().take_while(is_over).take(most).copied().collect();
+        over.into_iter().filter_map(|(_, queue, place)| self.take_place(queue, place)).collect()
     }
 
     pub(crate) fn gone(&mut self, held: &Held) {
@@ -249,6 +258,7 @@ impl Index {
         if let Some(queue) = self.queues.get_mut(&held.queue) {
             queue.figures.taken -= 1;
             queue.insert(held.waiting);
+            self.expect(held.queue, &held.waiting);
         }
     }
 

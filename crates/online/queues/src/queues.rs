@@ -28,8 +28,9 @@ pub const SET: &str = "HOLDFAST.MESSAGES";
 
 /// The order of messages that have no other.
 const NORMAL: u8 = 128;
-/// Numbers that are drawn at a time.
-const DRAWN: u32 = 4_096;
+/// Numbers that are drawn at a time. Whoever draws waits for the log, and everybody who puts
+/// something waits for him: it is to be seldom. A start leaves at most so many out.
+const DRAWN: u32 = 1 << 20;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

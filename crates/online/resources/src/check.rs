@@ -178,27 +178,7 @@ fn matching(known: &Known, kind: Kind, mask: &str) -> Result<Vec<(Kind, Name)>, 
 
 /// Whether a name fits a mask: `*` stands for any characters, `%` for one.
 pub(crate) fn fits(mask: &str, name: &str) -> bool {
-    let (mask, name) = (mask.as_bytes(), name.as_bytes());
-    let (mut at, mut of_name, mut star) = (0, 0, None);
-    while of_name < name.len() {
-        match mask.get(at) {
-            Some(b'*') => {
-                star = Some((at, of_name));
-                at += 1;
-            }
-            Some(byte) if *byte == b'%' || *byte == name[of_name] => {
-                at += 1;
-                of_name += 1;
-            }
-            _ => {
-                let Some((back, taken)) = star else { return false };
-                star = Some((back, taken + 1));
-                at = back + 1;
-                of_name = taken + 1;
-            }
-        }
-    }
-    mask[at..].iter().all(|byte| *byte == b'*')
+    base::wildcard::text_fits(mask.as_bytes(), name.as_bytes(), Some(b'%'))
 }
 
 #[cfg(test)]

@@ -98,9 +98,14 @@ impl Interface {
         }
     }
 
+    /// The same, and what of the process's memory programs before have shown to be there.
+    pub(crate) fn with_reach(self, program_memory: ProgramMemory) -> Interface {
+        Interface { program_memory, ..self }
+    }
+
     /// What is used again by the next program of the process.
-    pub(crate) fn into_parts(self) -> (Masks, Ledger) {
-        (self.masks, self.ledger)
+    pub(crate) fn into_parts(self) -> (Masks, Ledger, ProgramMemory) {
+        (self.masks, self.ledger, self.program_memory)
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

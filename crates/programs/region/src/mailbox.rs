@@ -42,9 +42,10 @@ const MESSAGE: usize = 64;
 const BYTES: usize = 4 * AREA_BYTES_MAX;
 
 /// How often the turn is looked at before others are let run: an answer may be almost there. This
-/// takes several times as long as to wake the other side; otherwise a single sleep would make each
-/// side find the other one asleep from then on, and both learn never to look.
-const LOOKS: u32 = 16 * 1024;
+/// takes longer than to wake the other side; otherwise a single sleep would make each side find the
+/// other one asleep from then on, and both learn never to look. More would be lost processor time
+/// where more programs run than there are processors: the other side may not be running at all.
+const LOOKS: u32 = 2 * 1024;
 /// How often others are let run before going to sleep: where both sides have one processor, the
 /// other side goes on at once. It takes about as long as sleeping and being woken costs.
 const YIELDS: u32 = 24;

@@ -37,6 +37,7 @@ use crate::ledger::Ledger;
 use crate::link::{Handed, Link};
 use crate::mailbox::Mailbox;
 use crate::masks::{Masks, Order};
+use crate::memory::ProgramMemory;
 
 /// Where CALL of COBOL programs looks.
 pub(crate) const LIBRARY_PATH: &str = "COB_LIBRARY_PATH";
@@ -75,6 +76,7 @@ struct Worker {
     mailbox: Arc<Mutex<Mailbox>>,
     masks: Option<Masks>,
     ledger: Option<Ledger>,
+    program_memory: Option<ProgramMemory>,
     /// The libraries of COBOL programs, which stay.
     loaded: BTreeMap<PathBuf, Entry>,
     watches_exits: bool,
@@ -173,6 +175,7 @@ impl Worker {
             mailbox: Arc::new(Mutex::new(Mailbox::join(mailbox)?)),
             masks: None,
             ledger: Some(Ledger::join(ledger)?),
+            program_memory: None,
             loaded: BTreeMap::new(),
             watches_exits: false,
             has_cobol: false,
@@ -193,7 +196,9 @@ impl Worker {
         };
         let (Ok(masks), Some(ledger)) = (masks, self.ledger.take()) else { abi::leave(1) };
         let way = Way { mailbox: Arc::clone(&self.mailbox), layouts };
-        let mut interface = Interface::new(Box::new(way), masks, order, ledger, None);
+        let program_memory = self.program_memory.take().unwrap_or_else(ProgramMemory::new);
+        let mut interface =
+            Interface::new(Box::new(way), masks, order, ledger, None).with_reach(program_memory);
         let ready = guest::pcbs_to_pass(&interface).and_then(|_| self.load(assignment));
         let Ready { entry, cobol, module, is_once } = match ready {
             Ok(ready) => ready,
@@ -209,9 +214,11 @@ impl Worker {
         if is_once {
             abi::leave(0);
         }
+        let (masks, ledger, program_memory) = caller.interface.into_parts();
+        // What is unloaded is there no more.
+        let program_memory = module.is_none().then_some(program_memory);
         drop(module);
-        let (masks, ledger) = caller.interface.into_parts();
-        Worker { masks: Some(masks), ledger: Some(ledger), ..self }
+        Worker { masks: Some(masks), ledger: Some(ledger), program_memory, ..self }
     }
 
     /// Loads a program and what it needs.

@@ -131,16 +131,16 @@ fn plain(view: &View, segment: &ViewSegment) -> SegmentMap {
         Some(index) => index.search_len() as usize,
         None => segment.key.map_or(0, |key| usize::from(key.len)),
     };
-    let seen = !segment.seen.is_empty();
+    let seen = !segment.access.seen.is_empty();
     let joined = segment.destination.as_ref().map_or(0, |one| usize::from(one.max));
     SegmentMap {
         name: *segment.name.bytes(),
         parent: segment.parent.map(usize::from),
         bytes_max: match seen {
-            true => segment.seen_len as usize,
-            false => usize::from(segment.max) + joined,
+            true => segment.access.seen_len as usize,
+            false => usize::from(segment.form.max) + joined,
         },
-        variable: segment.variable && !seen && joined == 0,
+        variable: segment.form.variable && !seen && joined == 0,
         mapped: None,
         key: raw(key),
         fields: fields.chain(indexes).collect(),
@@ -163,13 +163,13 @@ impl Maker<'_> {
         if segment.destination.is_some() || segment.part != SegmentPart::Data {
             return refused("is a concatenated segment, which is not converted");
         }
-        if !segment.seen.is_empty() {
+        if !segment.access.seen.is_empty() {
             return refused("has sensitive fields, which are not converted");
         }
         let home: &Home = &segment.stored;
         let mapped = self.mapped(home.segment.text())?;
-        let max = usize::from(segment.max);
-        mapped.fits(max, segment.variable).map_err(|error| error.to_string())?;
+        let max = usize::from(segment.form.max);
+        mapped.fits(max, segment.form.variable).map_err(|error| error.to_string())?;
         let classes = |offset: u16, len: u16| -> FieldClasses {
             mapped.classes(usize::from(offset), usize::from(len)).map(<[Class]>::to_vec)
         };
@@ -195,7 +195,7 @@ impl Maker<'_> {
             name: *name.bytes(),
             parent: segment.parent.map(usize::from),
             bytes_max: max,
-            variable: segment.variable,
+            variable: segment.form.variable,
             mapped: Some(Arc::new(mapped.clone())),
             key,
             fields,

@@ -188,7 +188,7 @@ pub(crate) fn abend(code: &str, text: impl Into<String>) -> Abend {
 pub(crate) fn because(code: &str, error: &dyn Coded) -> Abend {
     let remedy = error.remedy();
     let separator = if remedy.is_empty() { "" } else { ". " };
-    abend(code, format!("{error} ({}){separator}{remedy}", error.code()))
+    abend(code, error.with_code() + separator + &remedy)
 }
 
 /// The abend of a call that the store could not answer.
@@ -199,8 +199,7 @@ pub(crate) fn ended(failure: dli::Failure) -> Abend {
 
 /// The abend of something that was stored through the unit of work and could not be.
 pub(crate) fn refused(error: &StoreError) -> Abend {
-    let code = if matches!(error, StoreError::Deadlock) { "U0777" } else { "U0844" };
-    because(code, error)
+    because(dli::abend_of(error), error)
 }
 
 impl ScheduleError {

@@ -133,7 +133,7 @@ impl FilePcb {
         let dd = &self.dd;
         match self.gsam.fault() {
             _ if !self.given => tell(&format!("DD {dd} is missing: give --dd {dd}=PATH")),
-            Some(fault) => tell(&format!("DD {dd}: {fault} ({})", fault.code())),
+            Some(fault) => tell(&format!("DD {dd}: {}", fault.with_code())),
             None => {}
         }
     }

@@ -241,7 +241,7 @@ fn intent_of(view: &View) -> Intent {
             (false, false) => Intent::Read,
         }
     };
-    let segments = view.segments.iter().map(|segment| of(segment.options));
+    let segments = view.segments.iter().map(|segment| of(segment.access.options));
     segments.fold(of(view.options), Intent::max)
 }
 

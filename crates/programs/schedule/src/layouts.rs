@@ -116,14 +116,14 @@ fn of_segment(view: &View, segment: &ViewSegment) -> SegmentLayout {
 
 /// Whether a segment's length stands in front of it, and how long it is in an I/O area at most.
 fn size_of(segment: &ViewSegment) -> (bool, u32) {
-    if !segment.seen.is_empty() {
-        return (false, segment.seen_len);
+    if !segment.access.seen.is_empty() {
+        return (false, segment.access.seen_len);
     }
-    let own = if segment.part == SegmentPart::Data { u32::from(segment.max) } else { 0 };
+    let own = if segment.part == SegmentPart::Data { u32::from(segment.form.max) } else { 0 };
     let joined = segment.destination.as_ref().filter(|one| one.part == SegmentPart::Data);
     let joined = joined.map_or(0, |one| u32::from(one.max));
     // A concatenated segment has more behind the part that its length counts.
-    (segment.variable && joined == 0, own + joined)
+    (segment.form.variable && joined == 0, own + joined)
 }
 
 /// What an XDFLD compares with: the search fields.

@@ -77,6 +77,7 @@ mod unit;
 mod userlog;
 
 pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
+pub use dli::{LOG_FULL, abend_of};
 pub use error::ScheduleError;
 pub use intents::{Closed, Intents, claims_of};
 pub use options::{Mode, Options, RegionKind, User};

@@ -12,6 +12,7 @@
 //! Invariants:
 //! 1. All of it is local time, as the machine has it.
 
+use base::calendar::Date;
 use seam::clock::Clock;
 
 /// A moment, taken apart.
@@ -38,7 +39,8 @@ impl Moment {
     pub(crate) fn new(utc_us: u64, offset: i32) -> Moment {
         let micros = utc_us.saturating_add_signed(i64::from(offset) * 1_000_000);
         let seconds = micros / 1_000_000;
-        let (year, day) = day_of_year(seconds / 86_400);
+        let date = Date::of_second(seconds);
+        let (year, day) = (date.year.cast_unsigned(), date.day_of_year().cast_unsigned());
         Moment { year, day, second: seconds % 86_400, micro: micros % 1_000_000, offset }
     }
 
@@ -93,20 +95,6 @@ fn packed<const N: usize>(value: u64, sign: u8) -> [u8; N] {
         *last |= sign;
     }
     out
-}
-
-/// The year, and the day of the year from 1, of a day counted from 1970-01-01.
-fn day_of_year(mut days: u64) -> (u64, u64) {
-    let mut year = 1970;
-    loop {
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let length = if is_leap { 366 } else { 365 };
-        if days < length {
-            return (year, days + 1);
-        }
-        days -= length;
-        year += 1;
-    }
 }
 
 #[cfg(test)]

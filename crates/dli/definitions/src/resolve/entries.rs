@@ -111,14 +111,14 @@ impl IndexUse {
     pub(super) fn narrow(&self, segment: &mut ViewSegment) {
         let IndexUse::Roots(_) = self else { return };
         let from = segment.key.map_or(0, |key| key.offset);
-        if segment.seen.is_empty() {
+        if segment.access.seen.is_empty() {
             let seen = |field: &super::view::ViewField| SeenField {
                 field: *field,
                 offset: field.offset.saturating_sub(from),
                 replace: false,
             };
-            segment.seen = segment.fields.iter().map(seen).collect();
-            segment.seen_len = u32::from(segment.max);
+            segment.access.seen = segment.fields.iter().map(seen).collect();
+            segment.access.seen_len = u32::from(segment.form.max);
         }
     }
 }

@@ -20,8 +20,8 @@ mod view;
 pub use index::{Index, IndexPart, PartSource};
 pub use set::{Definitions, Nothing, Outcome, Overlay};
 pub use view::{
-    Destination, GsamView, Home, ResolvedKind, ResolvedPcb, ResolvedPsb, SeenField, View,
-    ViewField, ViewKey, ViewSegment,
+    Destination, GsamView, Home, ResolvedKind, ResolvedPcb, ResolvedPsb, SeenField, SegmentAccess,
+    SegmentForm, View, ViewField, ViewKey, ViewSegment,
 };
 
 use std::sync::Arc;

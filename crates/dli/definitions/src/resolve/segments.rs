@@ -3,12 +3,12 @@
 use super::index::{Index, complete, describe};
 use super::set::Definitions;
 use super::structure::{Node, Type};
-use super::view::{Destination, Home, SeenField, ViewField, ViewKey, ViewSegment};
+use super::view::{
+    Destination, Home, SeenField, SegmentAccess, SegmentForm, ViewField, ViewKey, ViewSegment,
+};
 use crate::codes;
 use crate::finding::{Findings, Spot, nth};
-use crate::model::{
-    DbdName, FieldKind, FieldName, ProcessingOptions, Segment, SegmentPart, Sensitive,
-};
+use crate::model::{DbdName, FieldKind, FieldName, Segment, SegmentPart, Sensitive};
 
 /// The segment of a node, without what depends on its SENSEG.
 pub(super) fn of_node(node: &Node, all: &dyn Definitions) -> ViewSegment {
@@ -42,23 +42,21 @@ pub(super) fn of_node(node: &Node, all: &dyn Definitions) -> ViewSegment {
         stored: home(&stored),
         part: node.part,
         destination,
-        max,
-        min,
-        variable,
         key: own.key().and_then(view_key),
         key_at: 0,
         fields,
-        rules: own.rules,
-        single: own.pointers.has("NOTWIN"),
-        compression: stored.segment().compression.clone(),
-        sequential: own.sequential,
-        subset_pointers: own.subset_pointers,
-        options: ProcessingOptions::default(),
-        key_only: false,
-        subsets: Vec::new(),
         indices: Vec::new(),
-        seen: Vec::new(),
-        seen_len: 0,
+        form: SegmentForm {
+            max,
+            min,
+            variable,
+            compression: stored.segment().compression.clone(),
+            single: own.pointers.has("NOTWIN"),
+            sequential: own.sequential,
+            subset_pointers: own.subset_pointers,
+            rules: own.rules,
+        },
+        access: SegmentAccess::default(),
     }
 }
 
@@ -145,15 +143,15 @@ pub(super) fn add_sensitivity(
         }
     }
     for subset in &sensitive.subsets {
-        if subset.number > segment.subset_pointers {
+        if subset.number > segment.form.subset_pointers {
             let message = format!(
                 "{} has {} subset pointers, and none with the number {}",
-                segment.name, segment.subset_pointers, subset.number
+                segment.name, segment.form.subset_pointers, subset.number
             );
             found.error(codes::SUBSET, (spot, "SSPTR"), message);
         }
     }
-    segment.subsets.clone_from(&sensitive.subsets);
+    segment.access.subsets.clone_from(&sensitive.subsets);
     for (n, field) in sensitive.fields.iter().enumerate() {
         let spot = Spot::SensitiveField(nth(pcb), nth(at), nth(n));
         let Some(known) = segment.fields.iter().find(|one| one.name == field.name) else {
@@ -163,15 +161,18 @@ pub(super) fn add_sensitivity(
         };
         let offset = field.start.saturating_sub(1);
         let seen = SeenField { field: *known, offset, replace: field.replace };
-        segment.seen_len = segment.seen_len.max(u32::from(offset) + u32::from(known.len));
-        segment.seen.push(seen);
+        segment.access.seen_len =
+            segment.access.seen_len.max(u32::from(offset) + u32::from(known.len));
+        segment.access.seen.push(seen);
     }
     // DLI-12.45: in the order of START.
-    segment.seen.sort_by_key(|seen| seen.offset);
-    let inserts = segment.options.allows('I') || segment.options.is_load();
+    segment.access.seen.sort_by_key(|seen| seen.offset);
+    let inserts = segment.access.options.allows('I') || segment.access.options.is_load();
     let key = segment.key.map(|key| key.name);
-    let unseen = |name: FieldName| segment.seen.iter().all(|seen| seen.field.name != name);
-    if let Some(name) = key.filter(|name| !segment.seen.is_empty() && inserts && unseen(*name)) {
+    let unseen = |name: FieldName| segment.access.seen.iter().all(|seen| seen.field.name != name);
+    if let Some(name) =
+        key.filter(|name| !segment.access.seen.is_empty() && inserts && unseen(*name))
+    {
         // DLI-12.46.
         let message = format!(
             "the program may insert {}, but does not see its key {name}: no insert can succeed",

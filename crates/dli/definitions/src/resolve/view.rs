@@ -5,6 +5,7 @@
 //!    is the root, and every other one has a parent in the view.
 //! 2. `key_at` of a segment is where its key begins in the concatenated key of its path, so the
 //!    key feedback of a level is `key_at + key.len`.
+//! 3. A segment without sensitive fields is seen whole: `seen_len` is 0 then.
 
 use std::sync::Arc;
 
@@ -96,36 +97,50 @@ pub struct ViewSegment {
     pub part: SegmentPart,
     /// The destination parent that is joined to it.
     pub destination: Option<Destination>,
-    /// The longest length, without the destination parent.
-    pub max: u16,
-    /// The shortest length.
-    pub min: u16,
-    /// Whether it begins with LL.
-    pub variable: bool,
     /// Its sequence field.
     pub key: Option<ViewKey>,
     /// Where its key begins in the concatenated key.
     pub key_at: u32,
     /// The fields that SSAs may name.
     pub fields: Vec<ViewField>,
-    /// Insert, delete and replace rules, and where twins go.
-    pub rules: Rules,
-    /// `NOTWIN`: at most one under each parent.
-    pub single: bool,
+    /// The indexes whose XDFLDs SSAs may name.
+    pub indices: Vec<Index>,
+    /// What its DBD says of it.
+    pub form: SegmentForm,
+    /// What the PSB lets the program do with it and see of it.
+    pub access: SegmentAccess,
+}
+
+/// What the DBD says of a segment, whoever looks at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SegmentForm {
+    /// The longest length, without the destination parent.
+    pub max: u16,
+    /// The shortest length.
+    pub min: u16,
+    /// Whether it begins with LL.
+    pub variable: bool,
     /// How it is compressed.
     pub compression: Option<Compression>,
+    /// `NOTWIN`: at most one under each parent.
+    pub single: bool,
     /// A sequential dependent of a DEDB.
     pub sequential: bool,
     /// How many subset pointers it has.
     pub subset_pointers: u8,
+    /// Insert, delete and replace rules, and where twins go.
+    pub rules: Rules,
+}
+
+/// What the PSB lets a program do with a segment and see of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SegmentAccess {
     /// What the program may do with it, reduced.
     pub options: ProcessingOptions,
     /// `PROCOPT=K` (DLI-12.39).
     pub key_only: bool,
     /// The subset pointers that the program uses.
     pub subsets: Vec<SubsetUse>,
-    /// The indexes whose XDFLDs SSAs may name.
-    pub indices: Vec<Index>,
     /// The sensitive fields in the order of their places; empty if the whole segment is seen.
     pub seen: Vec<SeenField>,
     /// The length of the segment that the program sees, if it has sensitive fields.
@@ -420,11 +435,11 @@ fn fill(
             segment.key_at = up.key_at + key_len(up, view.sequence.as_ref());
         }
         let spot = Spot::Sensitive(nth(at), nth(*n));
-        segment.options = match sensitive.options {
+        segment.access.options = match sensitive.options {
             Some(own) => reduce(own, view, index, (spot, "PROCOPT"), found),
             None => view.options,
         };
-        segment.key_only = segment.options.has('K');
+        segment.access.key_only = segment.access.options.has('K');
         add_sensitivity(&mut segment, node, sensitive, at, *n, all, found);
         if let Some(index) = index {
             index.narrow(&mut segment);

@@ -60,11 +60,11 @@ fn the_library_fits_together() {
     assert_eq!(view.key_len, 18);
     let root = &view.segments[0];
     assert_eq!(root.indices[0].dbd, DbdName::new("NAMEIX").unwrap());
-    assert_eq!((root.seen.len(), root.seen_len), (2, 26));
-    assert!(!root.seen[1].replace);
-    assert_eq!(view.segments[1].options.in_effect(), "GRP");
-    assert_eq!(view.segments[2].options.in_effect(), "AP");
-    assert!(view.segments[2].variable);
+    assert_eq!((root.access.seen.len(), root.access.seen_len), (2, 26));
+    assert!(!root.access.seen[1].replace);
+    assert_eq!(view.segments[1].access.options.in_effect(), "GRP");
+    assert_eq!(view.segments[2].access.options.in_effect(), "AP");
+    assert!(view.segments[2].form.variable);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_virtual_child_gets_the_length_of_its_source() {
     );
     let lent = &view.segments[1];
     // 40 bytes with the key of the book, 10; from there with the key of the member, 6.
-    assert_eq!(lent.max, 36);
+    assert_eq!(lent.form.max, 36);
     assert_eq!(lent.stored.dbd, DbdName::new("MEMBDB").unwrap());
     assert_eq!(lent.home.dbd, DbdName::new("BOOKDB").unwrap());
 }
@@ -234,7 +234,7 @@ fn options_are_reduced_and_still_shown() {
          SENSEG NAME=EVENT,PARENT=YEAR
 ",
     );
-    assert!(keys.segments[0].key_only && !keys.segments[1].key_only);
+    assert!(keys.segments[0].access.key_only && !keys.segments[1].access.key_only);
 }
 
 /// DLI-12.70.
@@ -247,7 +247,7 @@ fn an_index_used_as_a_database_is_its_entries() {
     );
     let entries = index.entries.unwrap();
     assert_eq!((entries.name.text(), entries.target.text()), ("XNAME", "MEMBER"));
-    assert_eq!(entries.segment_len, index.segments[0].max);
+    assert_eq!(entries.segment_len, index.segments[0].form.max);
     let home = index.segments[0].home;
     assert_eq!((home.dbd.text(), home.segment.text(), home.code), ("MEMBDB", "MEMBER", 1));
     assert_eq!(index.segments[0].name.text(), "NAMEKEY");
@@ -264,9 +264,12 @@ fn a_primary_index_used_as_a_database_is_the_keys_of_the_roots() {
     );
     let root = &index.segments[0];
     assert_eq!((root.home.dbd.text(), root.home.segment.text()), ("MEMBDB", "MEMBER"));
-    assert_eq!((root.seen.len(), root.seen_len), (1, 6));
-    assert!(index.entries.is_none() && !root.seen[0].replace);
-    assert_eq!((index.options.in_effect(), root.options.in_effect()), ("G".into(), "G".into()));
+    assert_eq!((root.access.seen.len(), root.access.seen_len), (1, 6));
+    assert!(index.entries.is_none() && !root.access.seen[0].replace);
+    assert_eq!(
+        (index.options.in_effect(), root.access.options.in_effect()),
+        ("G".into(), "G".into())
+    );
 }
 
 #[test]

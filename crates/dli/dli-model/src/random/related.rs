@@ -230,8 +230,8 @@ impl Maker {
                 (if second { 2 } else { 0 }, [&a[..], b"t", &[tail_of(tail)]].concat(), Vec::new())
             }
             1 => (1, self.parent_data(l, tail, data), self.above('P', p)),
-            2 => self.child((if second { 2 } else { 0 }, numbers), (a, p, l)),
-            3 if self.form.has_path => self.child((if second { 3 } else { 1 }, numbers), (a, p, l)),
+            2 => self.child((if second { 2 } else { 0 }, numbers), a, p, l),
+            3 if self.form.has_path => self.child((if second { 3 } else { 1 }, numbers), a, p, l),
             4 => (1, [&known.keys[2][..], b"ro"].concat(), self.above_and('P', p, &[("L", l)])),
             5 => {
                 let mut above = vec![ssa("A", "KA", a)];
@@ -271,7 +271,9 @@ impl Maker {
     fn child(
         &self,
         (pcb, numbers): (usize, &Numbers),
-        (a, p, l): ([u8; 2], [u8; 2], [u8; 2]),
+        a: [u8; 2],
+        p: [u8; 2],
+        l: [u8; 2],
     ) -> (usize, Vec<u8>, Vec<Vec<u8>>) {
         let right = if self.form.below_p { [p, l].concat() } else { l.to_vec() };
         let from_left = pcb % 2 == 0;

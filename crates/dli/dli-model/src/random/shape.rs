@@ -216,14 +216,14 @@ fn database(organization: &str, kinds: &[Kind], indexed: bool) -> String {
     }
     line(&mut source, "DBDGEN");
     if organization == "HIDAM" {
-        index(&mut source, ("RANDPX", "RANDKEY", 2), "(KEY,SEQ,U),START=1,BYTES=2", "K0");
+        index(&mut source, "RANDPX", "RANDKEY", 2, "(KEY,SEQ,U),START=1,BYTES=2", "K0");
     }
     if indexed && partitioned {
         partitioned_index(&mut source, ("RANDIX", "INDKEY"), (3, 3), "XF");
         partitioned_index(&mut source, ("RANDIY", "ENTRY"), (5, 4), "XT");
     } else if indexed {
-        index(&mut source, ("RANDIX", "INDKEY", 1), "(KEY,SEQ,M),START=1,BYTES=1", "XF");
-        index(&mut source, ("RANDIY", "ENTRY", 5), "(K9,SEQ,M),START=1,BYTES=2", "XT");
+        index(&mut source, "RANDIX", "INDKEY", 1, "(KEY,SEQ,M),START=1,BYTES=1", "XF");
+        index(&mut source, "RANDIY", "ENTRY", 5, "(K9,SEQ,M),START=1,BYTES=2", "XT");
     }
     source
 }
@@ -249,7 +249,7 @@ fn segment(source: &mut String, kind: &Kind, kinds: &[Kind]) {
     line(source, &format!("FIELD NAME=T{n},START={},BYTES=2", start + 3));
 }
 
-fn index(source: &mut String, (dbd, segment, len): (&str, &str, usize), key: &str, field: &str) {
+fn index(source: &mut String, dbd: &str, segment: &str, len: usize, key: &str, field: &str) {
     line(source, &format!("DBD   NAME={dbd},ACCESS=(INDEX,VSAM)"));
     line(source, &format!("DATASET DD1={dbd}"));
     line(source, &format!("SEGM  NAME={segment},PARENT=0,BYTES={len}"));

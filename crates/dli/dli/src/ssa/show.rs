@@ -118,8 +118,7 @@ impl Output for Shown<'_> {
         match self.table.alphabet.text(value) {
             Some(text) => self.text.push_str(&text),
             None => {
-                let hex: String = value.iter().map(|byte| format!("{byte:02X}")).collect();
-                self.text.push_str(&format!("X'{hex}'"));
+                self.text.push_str(&format!("X'{}'", base::hex::upper(value)));
             }
         }
     }

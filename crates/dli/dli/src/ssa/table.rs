@@ -111,7 +111,7 @@ impl Table {
         self.segments.push(Segment {
             name: segment.name,
             level: segment.level,
-            subset_pointers: segment.subset_pointers,
+            subset_pointers: segment.form.subset_pointers,
             key_at: segment.key_at,
             key_len: sequence.map_or(own_key, Index::search_len),
             key: segment.key.map(|key| (key.offset, key.len)),
@@ -251,7 +251,8 @@ fn fields(segment: &ViewSegment, sequence: Option<&Index>, is_collated: bool) ->
         !field.of_destination && segment.key.is_some_and(|key| key.name == field.name)
     };
     let is_seen = |field: &ViewField| {
-        segment.seen.is_empty() || segment.seen.iter().any(|seen| seen.field.name == field.name)
+        segment.access.seen.is_empty()
+            || segment.access.seen.iter().any(|seen| seen.field.name == field.name)
     };
     let own = segment.fields.iter().filter(|field| is_seen(field) || is_key(field));
     let own = own.map(|field| Field {
@@ -283,11 +284,14 @@ fn spans(segment: &ViewSegment) -> Vec<Span> {
         let start = u32::from(start);
         Span { of_destination, start, end: start + u32::from(len) }
     };
-    if segment.seen.is_empty() {
+    if segment.access.seen.is_empty() {
         let destination = segment.destination.as_ref().map(|one| span(true, 0, one.max));
-        return [Some(span(false, 0, segment.max)), destination].into_iter().flatten().collect();
+        return [Some(span(false, 0, segment.form.max)), destination]
+            .into_iter()
+            .flatten()
+            .collect();
     }
     let key = segment.key.map(|key| span(false, key.offset, key.len));
-    let seen = segment.seen.iter().map(|seen| seen.field);
+    let seen = segment.access.seen.iter().map(|seen| seen.field);
     seen.map(|field| span(field.of_destination, field.offset, field.len)).chain(key).collect()
 }

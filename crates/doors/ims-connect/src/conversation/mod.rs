@@ -8,7 +8,7 @@
 //! | queued | the output of mode 0 on the tpipe | arrival, timer |
 //! | accepting | that a send-only input is durable | acceptance, timer |
 //! | confirming | the client's answer to an output of mode 1 | ACK, NAK, D, timer |
-//! | deciding | how the program's work ended | end |
+//! | deciding | how the program's work ended | end, the next output of mode 1 |
 //! | acknowledging | the client's answer to a queued output | ACK, NAK, timer |
 //! | resuming | an output on a tpipe | arrival, timer |
 //! | notifying | the timer, of which the client is told | timer |
@@ -17,9 +17,9 @@
 //! Invariants:
 //! 1. An output that was taken is settled once: by the client's answer, or kept when the client
 //!    goes, waits no more or is too slow.
-//! 2. An input of mode 1 whose client goes before the end is abandoned, unless it has said ACK or
-//!    NAK: that word stands. One of mode 0 is abandoned before its output has come: it goes on,
-//!    and what becomes of the output is as the client has asked for that.
+//! 2. An input of mode 1 whose client goes before the end is abandoned; where it has said ACK or
+//!    NAK already, that word stands. One of mode 0 is abandoned before its output has come: it goes
+//!    on, and what becomes of the output is as the client has asked for that.
 //! 3. After `Close` comes nothing that is sent to the client.
 //! 4. The client is told that an acknowledgement was taken only when that is durable.
 

@@ -97,8 +97,8 @@ impl Conversation {
     }
 
     #[cfg(test)]
-    pub(super) fn is_decided(&self) -> bool {
-        matches!(self.state, State::Deciding { .. } | State::Leaving { .. } | State::Closed)
+    pub(super) fn leaves(&self) -> bool {
+        matches!(self.state, State::Leaving { .. } | State::Closed)
     }
 
     #[cfg(test)]
@@ -271,7 +271,10 @@ impl Conversation {
                 }
             },
             (
-                State::Working { ticket: own, .. } | State::Queued { ticket: own },
+                State::Working { ticket: own, .. }
+                | State::Queued { ticket: own }
+                // Behind the answer to one output comes the next.
+                | State::Deciding { ticket: own },
                 Output(output),
             ) if own == ticket => {
                 self.output(ticket, output);
@@ -303,11 +306,18 @@ impl Conversation {
         self.send(output, wants_answer);
         if wants_answer {
             self.state = State::Confirming { ticket };
-            self.actions.push(Action::SetTimer(self.limits.answer));
+            self.actions.push(Action::SetTimer(self.answer_time()));
         } else {
             self.actions.push(Action::StopTimer);
             self.state = State::Working { ticket, replied: true };
         }
+    }
+
+    /// How long the answer to an output of mode 1 is waited for: as long as the client itself would
+    /// wait, because the program's unit of work does; but long enough to answer.
+    fn answer_time(&self) -> Duration {
+        let Limits { answer, no_wait, .. } = self.limits;
+        self.asked.wait(answer, no_wait).unwrap_or(answer).max(no_wait).min(answer)
     }
 
     /// The end of an input of mode 1 that waits for no answer.
@@ -355,7 +365,13 @@ impl Conversation {
             Ok(None) if of == Of::Resume(Resume::NoAuto) => {
                 self.state = State::Notifying { due: false };
             }
-            Ok(None) => {}
+            Ok(None) => match of {
+                // Told of what comes is who may have it: that has been asked with what there is.
+                Of::Resume(how) if how.takes_arrivals() => {
+                    self.actions.push(Action::Watch(tpipe));
+                }
+                _ => {}
+            },
             Err(refusal) => self.end(status(&refusal)),
         }
     }
@@ -427,7 +443,6 @@ impl Conversation {
         self.state = State::Resuming { tpipe, how };
         self.wait(self.limits.resume);
         if how != Resume::Callouts {
-            self.actions.push(Action::Watch(tpipe));
             self.actions.push(Action::Take(tpipe, None));
         }
     }
@@ -494,6 +509,8 @@ impl Conversation {
         match self.state {
             State::Working { ticket, .. }
             | State::Confirming { ticket }
+            // What it has answered stands; but there may be more that it is asked.
+            | State::Deciding { ticket }
             | State::Queued { ticket } => {
                 self.actions.push(Action::Abandon(ticket));
             }

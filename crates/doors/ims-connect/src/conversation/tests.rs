@@ -224,9 +224,9 @@ fn explore(conversation: &Conversation, outside: &Outside, depth: u32, full: boo
     left.give(&mut gone, Event::Gone, full);
     assert!(gone.is_closed() && left.closed, "who has gone has gone");
     assert!(left.taken.is_empty(), "an output is left over: {conversation:?}");
-    // An input whose client has answered is decided without it.
-    let decided = conversation.is_decided();
-    assert!(left.running.is_empty() || decided, "an input is left over: {conversation:?}");
+    // Whoever is in the middle of leaving a conversation has said all that there is to say.
+    let leaves = conversation.leaves();
+    assert!(left.running.is_empty() || leaves, "an input is left over: {conversation:?}");
     if depth == 0 || outside.closed {
         return;
     }
@@ -267,4 +267,57 @@ fn an_acknowledgement_is_confirmed_when_it_is_durable() {
     assert_eq!(give(&mut conversation, Move::Timer, true), 1, "it is not durable");
     assert_eq!(give(&mut conversation, Move::Settled, true), 2);
     assert!(conversation.is_idle());
+}
+
+// The second was dropped: its program waited for an answer that nobody could give.
+#[test]
+fn each_output_of_a_unit_of_work_is_answered_in_its_turn() {
+    let mut conversation = Conversation::new(Limits::default());
+    let mut outside = Outside::default();
+    let mut give = |conversation: &mut Conversation, step| {
+        let event = outside.event(conversation, step).expect("it can happen");
+        outside.give(conversation, event, false);
+        outside.replies
+    };
+    give(&mut conversation, Move::Ask(Function::SendReceive, false, true, true, 0x01));
+    for number in 1..=3 {
+        assert_eq!(give(&mut conversation, Move::Output(true)), number);
+        assert!(conversation.wants_request(), "the client may answer");
+        give(&mut conversation, Move::Ask(Function::Ack, true, false, true, 0x01));
+        assert!(!conversation.wants_request());
+    }
+    assert_eq!(give(&mut conversation, Move::Committed), 4);
+    assert!(conversation.is_idle());
+}
+
+#[test]
+fn an_answer_is_waited_for_as_long_as_the_client_would_wait_itself() {
+    let limits = Limits::default();
+    let time = |timer| {
+        let mut conversation = Conversation::new(limits);
+        let mut outside = Outside::default();
+        let ask = Move::Ask(Function::SendReceive, false, true, true, timer);
+        for step in [ask, Move::Output(true)] {
+            let event = outside.event(&conversation, step).expect("it can happen");
+            if step == ask {
+                outside.give(&mut conversation, event, false);
+                continue;
+            }
+            return conversation.on(event).into_iter().find_map(|action| match action {
+                Action::SetTimer(time) => Some(time),
+                _ => None,
+            });
+        }
+        None
+    };
+    for (timer, expected) in [
+        (0x00, limits.answer),
+        (0x01, limits.no_wait),
+        (0x2d, Duration::from_secs(6)),
+        (0x9e, limits.answer),
+        (0xe9, limits.no_wait),
+        (0xff, limits.answer),
+    ] {
+        assert_eq!(time(timer), Some(expected), "{timer:#x}");
+    }
 }

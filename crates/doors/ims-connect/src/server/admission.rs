@@ -143,7 +143,10 @@ impl Connection {
         let wanted = match (irm.client.is_blank(), self.client.is_blank()) {
             (false, _) => irm.client,
             (true, false) => self.client,
-            (true, true) => clients.make(),
+            (true, true) => {
+                let manager = &self.shared.manager;
+                clients.make(|name| manager.is_in_conversation(name))
+            }
         };
         let cancel = irm.f3 & f3::CANCEL_DUPLICATE != 0;
         match clients.claim(self.id, (self.client, wanted), user, cancel) {

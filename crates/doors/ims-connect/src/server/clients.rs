@@ -91,8 +91,8 @@ impl Clients {
         Claim::Ours
     }
 
-    /// A client id that nobody has.
-    pub(super) fn make(&self) -> Name {
+    /// A client id that nobody has, and that `is_used` does not know.
+    pub(super) fn make(&self, is_used: impl Fn(Name) -> bool) -> Name {
         let mut state = self.state.lock();
         loop {
             state.made = (state.made + 1) % IDS;
@@ -102,7 +102,7 @@ impl Clients {
                 *digit = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(rest % 36) as usize];
                 rest /= 36;
             }
-            if !state.names.contains_key(&Name(name)) {
+            if !state.names.contains_key(&Name(name)) && !is_used(Name(name)) {
                 return Name(name);
             }
         }

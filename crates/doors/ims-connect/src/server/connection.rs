@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use otma::{Encoding, Name, Partner};
+use otma::{Encoding, Identity, Manager, Name, Partner, Reason as Why, Refusal};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Shared;
@@ -45,6 +46,8 @@ pub(super) struct Connection {
     conversation: Conversation,
     buffer: Buffer,
     timer: Option<Instant>,
+    /// The tpipe whose arrivals it is told of.
+    watched: Option<Name>,
     /// Until when the message that was begun has to be complete, or something has to come.
     patience: Option<Instant>,
 }
@@ -71,6 +74,7 @@ impl Connection {
             conversation: Conversation::new(shared.options.limits),
             buffer: Buffer::default(),
             timer: None,
+            watched: None,
             patience: None,
             shared,
         }
@@ -229,19 +233,20 @@ impl Connection {
                         events.push_back(Event::Gone);
                     }
                 } else {
-                    events.extend(self.act(action));
+                    events.extend(self.act(action).await);
                 }
             }
         }
     }
 
     /// Does what needs no client; what follows from it at once.
-    fn act(&mut self, action: Action) -> Option<Event> {
+    async fn act(&mut self, action: Action) -> Option<Event> {
         let manager = &self.shared.manager;
         match action {
             Action::Submit(input) => {
-                let partner: Arc<dyn Partner> = self.mailbox.clone();
-                Some(match manager.submit(*input, partner) {
+                let partner = self.partner();
+                let submit = move |manager: &dyn Manager| manager.submit(*input, partner);
+                Some(match self.call(submit).await {
                     Ok(ticket) => Event::Submitted(ticket),
                     Err(refusal) => Event::Refused(refusal),
                 })
@@ -255,18 +260,28 @@ impl Connection {
                 None
             }
             Action::Watch(tpipe) => {
-                let partner: Arc<dyn Partner> = self.mailbox.clone();
-                manager.watch(tpipe, &partner);
+                if self.watched != Some(tpipe) {
+                    let partner = self.partner();
+                    if let Some(old) = self.watched.replace(tpipe) {
+                        manager.unwatch(old, &partner);
+                    }
+                    manager.watch(tpipe, self.user, &partner);
+                }
                 None
             }
             Action::Take(tpipe, of) => Some(Event::Took(match of {
                 Some(ticket) => manager.take_reply(tpipe, ticket),
-                None => manager.take(tpipe),
+                None => {
+                    let who = Identity { user: self.user, group: Name::BLANK };
+                    manager.fetch(tpipe, who)
+                }
             })),
             Action::Settle(tpipe, id, settlement) => {
                 let mailbox = Arc::clone(&self.mailbox);
                 let done = Box::new(move |result| mailbox.put(Event::Settled(result)));
-                let settled = manager.settle(tpipe, id, settlement, done);
+                let settle =
+                    move |manager: &dyn Manager| manager.settle(tpipe, id, settlement, done);
+                let settled = self.call(settle).await;
                 settled.err().map(|refusal| Event::Settled(Err(refusal)))
             }
             Action::SetTimer(time) => {
@@ -282,6 +297,30 @@ impl Connection {
             }
             Action::Close | Action::Reply(..) => None,
         }
+    }
+
+    fn partner(&self) -> Arc<dyn Partner> {
+        self.mailbox.clone()
+    }
+
+    /// Makes a call that may have to wait for long. If it may just now, it is made by a thread that
+    /// serves nobody else: those who wait for clients' answers would have none as long as it lasts.
+    async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&dyn Manager) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let shared = &self.shared;
+        if !shared.manager.may_wait() {
+            return call(shared.manager.as_ref());
+        }
+        let turn = Arc::clone(&shared.waits).acquire_owned().await;
+        let manager = Arc::clone(&shared.manager);
+        let called = spawn_blocking(move || {
+            let _turn = turn;
+            call(manager.as_ref())
+        });
+        let failed = |_| Err(Refusal::new(Why::Store, "the call was not made"));
+        called.await.unwrap_or_else(failed)
     }
 
     /// Sends a response; whether the client took it.
@@ -331,6 +370,9 @@ fn is_own(response: &Response) -> bool {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        if let Some(tpipe) = self.watched {
+            self.shared.manager.unwatch(tpipe, &self.partner());
+        }
         self.shared.clients.leave(self.id, self.client);
         self.shared.counters.less(&self.shared.counters.open);
     }

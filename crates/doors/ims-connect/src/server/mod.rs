@@ -17,7 +17,9 @@
 //!    each direction at the most.
 //! 2. A message that was begun is complete in time, or its connection ends; a client that does
 //!    not read does not hold up more than its own connection.
-//! 3. A connection that ends for whatever reason gives its conversation the chance to give back
+//! 3. A call that waits for room in the log holds up its own connection alone; what clients answer
+//!    is heard meanwhile.
+//! 4. A connection that ends for whatever reason gives its conversation the chance to give back
 //!    what it holds.
 
 mod admission;
@@ -107,6 +109,9 @@ impl Coded for Error {
     }
 }
 
+/// Calls of the transaction manager that wait at a time, each in a thread of its own.
+const WAITS_MAX: usize = 16;
+
 /// What all connections share.
 struct Shared {
     options: Options,
@@ -116,6 +121,8 @@ struct Shared {
     pages: Pages,
     /// Checks of passwords that run at a time.
     checks: Arc<Semaphore>,
+    /// Calls that wait at a time.
+    waits: Arc<Semaphore>,
 }
 
 /// A server that runs until it is closed or dropped.
@@ -143,7 +150,7 @@ impl Server {
         let acceptor = acceptor.map_err(Error::Tls)?.map(TlsAcceptor::from);
         let runtime = Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
-            .max_blocking_threads(options.checks_max.max(1) + 1)
+            .max_blocking_threads(options.checks_max.max(1) + WAITS_MAX + 1)
             .thread_name("ims-connect")
             .enable_io()
             .enable_time()
@@ -152,6 +159,7 @@ impl Server {
         let shared = Arc::new(Shared {
             pages: Pages::new(options.page),
             checks: Arc::new(Semaphore::new(options.checks_max.max(1))),
+            waits: Arc::new(Semaphore::new(WAITS_MAX)),
             clients: Clients::new(),
             counters: Arc::default(),
             options,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use control::{Anonymous, Control, NoSystem, Options as Behaviour, Profile};
 use holdfast_ims_connect::Server;
-use holdfast_ims_connect::wire::Request;
+use holdfast_ims_connect::wire::{Function, Request, f5};
 use seam::Seam;
 use store_suite::model::ModelStore;
 
-use crate::client::{Client, name, options, request, text};
+use crate::client::{Client, bare, name, options, request, status, text};
 
 type Manages = Control<ModelStore>;
 
@@ -74,6 +74,31 @@ fn a_user_issues_those_commands_alone_that_a_profile_permits() {
     assert!(carl.ask("/EXIT").starts_with("DFS577"));
     assert!(manager.unprotect(name("GROUP"), name("OPS")).expect("durable"));
     assert_eq!(bert.ask("/DIS Q"), refused("DIS"));
+}
+
+#[test]
+fn a_resume_gives_nothing_that_is_another_users() {
+    let (server, manager) = start(Anonymous::WithoutUsers);
+    ["ANNA", "BERT"].iter().for_each(|user| {
+        manager.put_user(name(user), b"SECRET").expect("durable");
+    });
+    permit(&manager, "TPIPE", "ACCOUNTS", &["ANNA"]);
+    let resume = |user: &str, timer: u8| {
+        let mut resume = bare(&format!("C{user}{timer}"), Function::ResumeTpipe);
+        (resume.irm.user, resume.irm.password) = (name(user), name("SECRET"));
+        (resume.irm.reroute, resume.irm.f5) = (name("ACCOUNTS"), f5::SINGLE_WAIT);
+        resume.irm.timer = timer;
+        resume
+    };
+    let mut anna = Client::connect(server.address());
+    assert_eq!(status(&anna.ask(&resume("ANNA", 0x02))), (0x28, 0x02), "nothing waits");
+    let mut bert = Client::connect(server.address());
+    assert_eq!(status(&bert.ask(&resume("BERT", 0x02))), (0x10, 0x1a));
+    assert!(bert.ended());
+    // Without a profile it is hers as well, who has waited there and is still connected.
+    assert!(manager.unprotect(name("TPIPE"), name("ACCOUNTS")).expect("durable"));
+    let mut bert = Client::connect(server.address());
+    assert_eq!(status(&bert.ask(&resume("BERT", 0x03))), (0x10, 0x1a));
 }
 
 #[test]

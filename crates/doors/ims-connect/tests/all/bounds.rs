@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_ims_connect::wire::{Function, f3};
+use holdfast_ims_connect::wire::{Function, f2, f3};
 use holdfast_ims_connect::{Options, Server};
 
 use crate::client::{Client, bare, name, options, pages, queued, request, start, status, text};
@@ -80,6 +80,35 @@ fn a_client_that_does_not_read_hurts_nobody() {
     let mut good = Client::connect(server.address());
     assert_eq!(text(&good.ask(&request("GOOD", b"ECHO"))), "ECHO");
     until(|| server.counters().read().slow == 1);
+}
+
+// As many inputs as there are threads waited for room in the log, and nobody read the answer by
+// which the log would have had some.
+#[test]
+fn calls_that_wait_hold_up_their_own_connections_alone() {
+    let mut manager = Memory::default();
+    manager.waits = true;
+    let manager = Arc::new(manager);
+    let server = Server::start(options(), manager.clone()).expect("it starts");
+    let mut confirms = Client::connect(server.address());
+    let mut ask = request("C1", b"ECHO 1");
+    ask.irm.f3 = f3::CONFIRM;
+    assert_eq!(text(&confirms.ask(&ask)), "ECHO 1");
+    let mut stuck: Vec<Client> = (0..4)
+        .map(|number| {
+            let mut client = Client::connect(server.address());
+            client.send(&request(&format!("S{number}"), b"STUCK"));
+            client
+        })
+        .collect();
+    until(|| manager.stuck() == stuck.len());
+    let mut ack = bare("C1", Function::Ack);
+    ack.irm.f2 = f2::MODE_1;
+    assert_eq!(status(&confirms.ask(&ack)), (0x0c, 0x61));
+    manager.release();
+    for client in &mut stuck {
+        assert_eq!(text(&client.receive()), "STUCK");
+    }
 }
 
 #[test]

@@ -53,6 +53,27 @@ fn mode_1_with_confirmation_commits_what_was_acknowledged() {
 }
 
 #[test]
+fn each_output_of_mode_1_is_confirmed_by_itself() {
+    let (server, manager) = start();
+    let mut client = Client::connect(server.address());
+    let mut ask = request("C1", b"TWICE 1");
+    ask.irm.f3 = f3::CONFIRM;
+    let mut ack = bare("C1", Function::Ack);
+    ack.irm.f2 = f2::MODE_1;
+    for request in [&ask, &ack] {
+        let reply = client.ask(request);
+        assert_eq!((text(&reply), flags(&reply)), ("TWICE 1".into(), 0x30));
+    }
+    assert_eq!(status(&client.ask(&ack)), (0x0c, 0x61));
+    assert_eq!(manager.received(), ["Ack", "Ack"]);
+    // Who goes between them is waited for no more, though it has answered the first.
+    client.ask(&ask);
+    client.ask(&ack);
+    drop(client);
+    until(|| manager.received() == ["Ack", "Ack", "Ack", "abandoned"]);
+}
+
+#[test]
 fn a_client_that_goes_before_it_confirms_is_abandoned() {
     let (server, manager) = start();
     let mut client = Client::connect(server.address());

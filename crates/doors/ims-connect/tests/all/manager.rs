@@ -8,6 +8,7 @@
 //! | LATE | sends nothing until [`Memory::finish_late`] |
 //! | FAIL | is backed out |
 //! | TALK | sends it back, and the conversation goes on |
+//! | STUCK | waits in the call, until [`Memory::release`] |
 //! | /DISPLAY | is a command |
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,7 +19,7 @@ use otma::{
     Answer, CommitMode, Event, Identity, Input, Manager, Name, Outcome, Output, OutputId, Partner,
     Reason, Refusal, Segments, Settlement, SyncLevel, Ticket,
 };
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 struct Queued {
     output: Output,
@@ -31,17 +32,24 @@ struct State {
     next: u64,
     tpipes: BTreeMap<Name, VecDeque<Queued>>,
     watchers: BTreeMap<Name, Arc<dyn Partner>>,
-    confirming: BTreeMap<Ticket, Arc<dyn Partner>>,
+    /// Inputs whose outputs are confirmed, and how many outputs are still to come.
+    confirming: BTreeMap<Ticket, (Input, usize, Arc<dyn Partner>)>,
     late: Vec<(Ticket, Input, Arc<dyn Partner>)>,
     received: Vec<String>,
+    /// Calls that wait.
+    stuck: usize,
+    released: bool,
 }
 
 /// The manager.
 #[derive(Default)]
 pub(crate) struct Memory {
     state: Mutex<State>,
+    changed: Condvar,
     /// Users with their passwords; without any, everybody is let in.
     pub(crate) users: BTreeMap<Name, Vec<u8>>,
+    /// Calls may wait.
+    pub(crate) waits: bool,
     /// Of all users.
     pub(crate) mark: AtomicU64,
 }
@@ -74,6 +82,17 @@ impl Memory {
     /// What the manager was told, in words.
     pub(crate) fn received(&self) -> Vec<String> {
         self.state.lock().received.clone()
+    }
+
+    /// How many calls wait.
+    pub(crate) fn stuck(&self) -> usize {
+        self.state.lock().stuck
+    }
+
+    /// Lets calls that wait go on.
+    pub(crate) fn release(&self) {
+        self.state.lock().released = true;
+        self.changed.notify_all();
     }
 
     /// Lets transactions that are late end.
@@ -110,7 +129,7 @@ impl Memory {
     }
 
     fn run(&self, ticket: Ticket, input: &Input, partner: &Arc<dyn Partner>, times: usize) {
-        for _ in 0..times {
+        for left in (0..times).rev() {
             let mut state = self.state.lock();
             let output = state.output(input);
             if input.mode == CommitMode::CommitThenSend {
@@ -124,7 +143,8 @@ impl Memory {
             } else {
                 let waits = output.wants_answer;
                 if waits {
-                    state.confirming.insert(ticket, Arc::clone(partner));
+                    let waiting = (input.clone(), left, Arc::clone(partner));
+                    state.confirming.insert(ticket, waiting);
                 }
                 drop(state);
                 partner.event(ticket, Event::Output(output));
@@ -181,14 +201,21 @@ impl Manager for Memory {
     fn submit(&self, input: Input, partner: Arc<dyn Partner>) -> Result<Ticket, Refusal> {
         let ticket = Ticket(self.state.lock().number());
         let name = input.transaction.text();
-        let known = ["ECHO", "TWICE", "NONE", "LATE", "FAIL", "TALK", "/DISPLAY", "/EXIT"];
+        let known = ["ECHO", "TWICE", "NONE", "LATE", "FAIL", "TALK", "STUCK", "/DISPLAY", "/EXIT"];
         if !known.contains(&name.as_str()) {
             let text = "DFS064 DESTINATION CANNOT BE FOUND OR CREATED";
             return Err(refusal(Reason::UnknownTransaction, text));
         }
+        if name == "STUCK" {
+            let mut state = self.state.lock();
+            state.stuck += 1;
+            while !state.released {
+                self.changed.wait(&mut state);
+            }
+        }
         partner.event(ticket, Event::Accepted);
         match name.as_str() {
-            "ECHO" | "TALK" => self.run(ticket, &input, &partner, 1),
+            "ECHO" | "TALK" | "STUCK" => self.run(ticket, &input, &partner, 1),
             "TWICE" => self.run(ticket, &input, &partner, 2),
             "LATE" => self.state.lock().late.push((ticket, input, partner)),
             "FAIL" => {
@@ -210,9 +237,10 @@ impl Manager for Memory {
     fn answer(&self, ticket: Ticket, answer: Answer) {
         let mut state = self.state.lock();
         state.received.push(format!("{answer:?}"));
-        let Some(partner) = state.confirming.remove(&ticket) else { return };
+        let Some((input, left, partner)) = state.confirming.remove(&ticket) else { return };
         drop(state);
         let outcome = match answer {
+            Answer::Ack if left > 0 => return self.run(ticket, &input, &partner, left),
             Answer::Ack => Outcome::Committed,
             Answer::Nak { .. } => Outcome::BackedOut(refusal(Reason::OutputRefused, "DFS555I")),
         };
@@ -234,6 +262,10 @@ impl Manager for Memory {
 
     fn take(&self, tpipe: Name) -> Result<Option<Output>, Refusal> {
         Ok(self.first(tpipe, None))
+    }
+
+    fn fetch(&self, tpipe: Name, _: Identity) -> Result<Option<Output>, Refusal> {
+        self.take(tpipe)
     }
 
     fn take_reply(&self, tpipe: Name, ticket: Ticket) -> Result<Option<Output>, Refusal> {
@@ -263,7 +295,21 @@ impl Manager for Memory {
         Ok(())
     }
 
-    fn watch(&self, tpipe: Name, partner: &Arc<dyn Partner>) {
+    fn watch(&self, tpipe: Name, _: Name, partner: &Arc<dyn Partner>) {
         self.state.lock().watchers.insert(tpipe, Arc::clone(partner));
+        if self.queued(tpipe) > 0 {
+            partner.arrived(tpipe);
+        }
+    }
+
+    fn unwatch(&self, tpipe: Name, partner: &Arc<dyn Partner>) {
+        let mut state = self.state.lock();
+        if state.watchers.get(&tpipe).is_some_and(|known| Arc::ptr_eq(known, partner)) {
+            state.watchers.remove(&tpipe);
+        }
+    }
+
+    fn may_wait(&self) -> bool {
+        self.waits
     }
 }

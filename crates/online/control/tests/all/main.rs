@@ -4,4 +4,5 @@ mod common;
 mod databases;
 mod exactly_once;
 mod regions;
+mod tpipes;
 mod transactions;

@@ -11,6 +11,8 @@ use otma::{
 use queues::QueueName;
 use resources::{Change, Definition, Kind};
 use schedule::messages::{Messages, TerminalPcb};
+use seam::sim::{self, SimConfig, SimDisk};
+use store::{Store, Unit, UnitOptions};
 
 fn waiting(house: &House, transaction: &str) -> u64 {
     house.control.queue(QueueName::input(name(transaction))).waiting
@@ -58,6 +60,27 @@ fn a_batch_message_program_gets_a_transactions_inputs_and_qc_behind_them() {
     assert_eq!(house.drain("CLIENT1").len(), 3);
     let shown = house.control.command("/DIS A", Name::BLANK).lines.join("\n");
     assert!(shown.contains("BATCHREG BMP  NONE"), "{shown}");
+}
+
+// Regions were woken before its own place was free: they looked, and slept until something else
+// came.
+#[test]
+fn what_a_batch_message_program_leaves_is_taken_by_a_region_that_waits() {
+    for seed in 0..100 {
+        let run = |_: seam::Seam| {
+            let house = House::new(Options::default(), &["LATE"]);
+            house.submit(input("LATE", &["LATE 1"]));
+            let batch = house.control.batch_program(name("PLATE"), "NIGHT", LATE).expect("begins");
+            let region = house.region();
+            let waits = seam::thread::spawn("region", move || {
+                let scheduled = region.next().expect("there is work");
+                assert_eq!(scheduled.transaction.name, name("LATE"));
+            });
+            drop(batch);
+            waits.expect("a thread").join();
+        };
+        sim::run(SimConfig::new(seed), SimDisk::new(), run).expect_completed();
+    }
 }
 
 #[test]
@@ -113,11 +136,11 @@ fn what_a_batch_message_program_sends_goes_to_its_destination() {
         let start = BatchStart { input: Name::BLANK, output: name(output) };
         let batch = house.control.batch_program(name("PLATE"), "SENDS", start).expect("it begins");
         let mut program = batch.messages(&[]);
-        let mut unit = store::Store::begin(&house.store, Default::default()).expect("a unit");
+        let mut unit = house.store.begin(UnitOptions::default()).expect("a unit");
         assert!(program.next_message(&mut unit).expect("no abend").is_none());
         let status = program.insert(TerminalPcb::Io, &segment("ECHO SENT"), None);
         program.prepare(&mut unit).expect("it can");
-        store::Unit::commit(unit).expect("durable");
+        unit.commit().expect("durable");
         program.committed();
         status
     };
@@ -300,6 +323,45 @@ fn a_program_that_waits_ends_when_it_has_changed_and_is_scheduled_again() {
     house.submit(input("ECHO", &["TWO"]));
     let scheduled = region.next().expect("there is work");
     assert_eq!(scheduled.transaction.class.0, 2);
+}
+
+// It waited for another input with the first one's locks, log and replies in its hands, as long as
+// nobody else needed its region.
+#[test]
+fn a_program_of_mode_mult_does_not_wait_while_its_unit_of_work_is_open() {
+    for attributes in ["ECHO CMTMODE MULT", "ECHO CMTMODE MULT WFI Y"] {
+        let house = House::new(Options::default(), &[attributes]);
+        let (_, first) = house.submit(direct("ECHO", &["ONE"]));
+        let (_, second) = house.submit(direct("ECHO", &["TWO"]));
+        let region = house.control.region(&[1], "MPP1", true);
+        let scheduled = region.next().expect("there is work");
+        let mut program = region.messages(&scheduled, &[]);
+        let mut unit = house.store.begin(UnitOptions::default()).expect("a unit of work");
+        for _ in 0..2 {
+            assert!(program.next_message(&mut unit).expect("no abend").is_some());
+            reply(&mut program, "DONE");
+        }
+        std::thread::scope(|scope| {
+            let next = scope.spawn(|| program.next_message(&mut unit).expect("no abend").is_none());
+            while !next.is_finished() {
+                if !house.control.waiting_programs().is_empty() {
+                    house.control.shut_down();
+                    panic!("it waits with inputs in hand");
+                }
+                seam::thread::yield_now();
+            }
+            assert!(next.join().expect("it ends"), "QC");
+        });
+        program.prepare(&mut unit).expect("it can");
+        unit.commit().expect("durable");
+        program.committed();
+        for ear in [first, second] {
+            assert_eq!(texts(&ear.outputs()[0]), ["DONE"]);
+            assert_eq!(ear.outcomes(), [Outcome::Committed]);
+        }
+        drop(program);
+        region.ended(scheduled, &Ending::Normal);
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn an_input_of_mode_0_is_answered_on_its_tpipe() {
     let house = House::new(Options::default(), &["ECHO"]);
     let (ticket, ear) = house.submit(input("ECHO", &["ECHO ONE", "TWO"]));
     let watch: Arc<dyn otma::Partner> = Arc::clone(&ear) as _;
-    house.control.watch(name("CLIENT1"), &watch);
+    house.control.watch(name("CLIENT1"), Name::BLANK, &watch);
     assert_eq!(ear.events(), [(ticket, Event::Accepted)]);
     let mut statuses = Vec::new();
     house.run(|program, text| {
@@ -117,6 +117,106 @@ fn a_sync_point_waits_for_the_answer_to_a_confirmed_output() {
         });
         assert_eq!(ear.outcomes(), [Outcome::Committed], "the program is not to blame");
     }
+}
+
+/// An input whose client confirms, in a unit of work that has changed something; the log is full
+/// before the client would answer.
+fn confirmed_with_a_full_log(answer: Option<Answer>) -> (Arc<Ear>, Ending) {
+    let house = House::new(Options { any_terminal: true, ..Options::default() }, &["ECHO"]);
+    let one = Input { sync_level: SyncLevel::Confirm, ..direct("ECHO", &["ONE"]) };
+    let (_, ear) = house.submit(one);
+    let (store, control) = (house.store.clone(), house.control.clone());
+    let listener = Arc::clone(&ear);
+    let client = seam::thread::spawn("client", move || {
+        let (ticket, _) = listener.wait_for_output();
+        store.fill_log(true);
+        if let Some(answer) = answer {
+            control.answer(ticket, answer);
+        }
+    });
+    let region = house.region();
+    let scheduled = region.next().expect("there is work");
+    let ending = house.run_scheduled(&region, scheduled, &alternates(), |program, text| {
+        reply(program, text);
+        let printed = program.insert(TerminalPcb::Alternate(4), &segment("LOGGED"), None);
+        assert_eq!(printed, *b"  ");
+        Ok(())
+    });
+    client.expect("a thread").join();
+    (ear, ending)
+}
+
+// A client that never answered kept the log full for two minutes, and everybody else waiting.
+#[test]
+fn a_sync_point_that_keeps_the_log_full_does_not_wait_for_its_client() {
+    let (ear, ending) = confirmed_with_a_full_log(None);
+    let Ending::Abend { code, text } = ending else { panic!("{ending:?}") };
+    assert_eq!(code, "U0119");
+    assert!(text.contains("the log is full"), "{text}");
+    let outcomes = ear.outcomes();
+    let [Outcome::BackedOut(refusal)] = &outcomes[..] else { panic!("{outcomes:?}") };
+    assert_eq!(refusal.reason, Reason::OutputRefused);
+    let (ear, ending) = confirmed_with_a_full_log(Some(Answer::Ack));
+    assert_eq!((ear.outcomes(), ending), (vec![Outcome::Committed], Ending::Normal));
+}
+
+// It became a dead letter, and the third one had program and transaction stopped.
+#[test]
+fn an_input_that_meets_a_full_log_is_processed_later_and_stops_nothing() {
+    let house =
+        House::new(Options { failures_max: 1, retries_max: 0, ..Options::default() }, &["ECHO"]);
+    let (_, ear) = house.submit(input("ECHO", &["ONE"]));
+    house.store.fill_log(true);
+    let run = || {
+        house.run(|program, text| {
+            reply(program, text);
+            Ok(())
+        })
+    };
+    for _ in 0..2 {
+        let ending = run();
+        assert!(matches!(&ending, Ending::Abend { code, .. } if code == "U0616"), "{ending:?}");
+    }
+    house.store.fill_log(false);
+    assert_eq!(run(), Ending::Normal);
+    assert_eq!(ear.outcomes(), [Outcome::Committed]);
+    assert!(house.control.dead_letters(name("ECHO"), 9).expect("a store").is_empty());
+    assert_eq!(house.control.take_notices(), Vec::<String>::new());
+}
+
+// The replies became inputs of it: without the right to it, though it was stopped, and without an
+// end where the program was its own.
+#[test]
+fn a_terminal_with_the_name_of_a_transaction_makes_no_inputs_of_its_replies() {
+    let house = House::new(Options::default(), &["ECHO"]);
+    let payroll = name("PAYROLL");
+    house.submit(Input { client: payroll, ..input("ECHO", &["ONE"]) });
+    let (_, ear) = house.submit(Input { terminal: payroll, ..direct("ECHO", &["TWO"]) });
+    // It is defined when both are there already.
+    house.define(&["PAYROLL"]);
+    house.run(|program, text| {
+        reply(program, text);
+        Ok(())
+    });
+    assert_eq!(house.control.queue(QueueName::input(payroll)), queues::Figures::default());
+    assert_eq!(house.drain("PAYROLL"), [["ONE"]]);
+    assert_eq!(texts(&ear.outputs()[0]), ["TWO"]);
+    // From now on no terminal is called so; a client may be.
+    let from = Input { terminal: payroll, ..direct("ECHO", &["1"]) };
+    let refused = house.control.submit(from, Arc::new(Ear::default()) as _);
+    assert_eq!(refused.map_err(|refusal| refusal.reason), Err(Reason::NotAuthorized));
+    house.submit(Input {
+        client: payroll,
+        terminal: payroll,
+        tpipe: payroll,
+        ..input("ECHO", &["3"])
+    });
+    house.run(|program, text| {
+        reply(program, text);
+        Ok(())
+    });
+    assert_eq!(house.control.queue(QueueName::input(payroll)), queues::Figures::default());
+    assert_eq!(house.drain("PAYROLL"), [["3"]]);
 }
 
 #[test]
@@ -389,6 +489,80 @@ fn a_conversation_can_be_ended_from_its_terminal() {
     assert!(texts(&ear.outputs()[0])[0].contains("EXIT COMMAND COMPLETED"));
     let house = house.crash(Options::default());
     assert_eq!(house.control.statistics().conversations, 0);
+}
+
+// Who said to be a terminal had its conversation, whoever had begun it.
+#[test]
+fn a_conversation_is_its_users_alone() {
+    let mut house = House::new(Options::default(), &["TALK CONV Y SPASZ 30", "ECHO"]);
+    house.control.put_user(name("ANNA"), b"SECRET").expect("durable");
+    let from = |user: &str, client: &str, transaction: &str| Input {
+        identity: otma::Identity { user: name(user), group: Name::BLANK },
+        client: name(client),
+        terminal: name("LTERM1"),
+        ..direct(transaction, &[transaction])
+    };
+    let refused = |house: &House, input: Input| {
+        let refused = house.control.submit(input, Arc::new(Ear::default()) as _);
+        refused.map(drop).map_err(|refusal| refusal.reason)
+    };
+    house.submit(from("ANNA", "C1", "TALK"));
+    for turn in 0..2 {
+        for (user, client) in [("BERT", "C1"), ("BERT", "C2"), ("", "C1")] {
+            for transaction in ["TALK", "ECHO", "/EXIT"] {
+                let other = from(user, client, transaction);
+                assert_eq!(refused(&house, other), Err(Reason::Conversation), "{turn} {user}");
+            }
+        }
+        if turn == 0 {
+            house.run(|program, _| {
+                reply(program, "GO ON");
+                Ok(())
+            });
+            house = house.crash(Options::default());
+        }
+    }
+    assert_eq!(refused(&house, from("ANNA", "C2", "/EXIT")), Ok(()), "by another client");
+    assert_eq!(house.control.statistics().conversations, 0);
+    assert_eq!(refused(&house, from("BERT", "C1", "TALK")), Ok(()), "it is over");
+}
+
+#[test]
+fn an_operator_ends_the_conversation_of_any_terminal() {
+    let house = House::new(Options::default(), &["TALK CONV Y SPASZ 30"]);
+    house.submit(direct("TALK", &["ONE"]));
+    house.run(|program, _| {
+        reply(program, "GO ON");
+        Ok(())
+    });
+    let exit = |text: &str| house.control.command(text, Name::BLANK).done;
+    assert!(!exit("/EXIT") && !exit("/EXIT CONVERSATION LTERM NOBODY"));
+    assert!(!exit("/EXIT CONVERSATION LTERM A.NAME.THAT.IS.NONE"));
+    assert!(exit("/EXIT CONVERSATION 0001 LTERM CLIENT1."));
+    assert_eq!(house.control.statistics().conversations, 0);
+}
+
+// It was forgotten before that was durable, and was back after the next start.
+#[test]
+fn a_conversation_whose_end_cannot_be_written_goes_on() {
+    let house = House::new(Options::default(), &["TALK CONV Y SPASZ 30"]);
+    house.submit(direct("TALK", &["ONE"]));
+    let turn = |house: &House| {
+        house.run(|program, _| {
+            reply(program, "GO ON");
+            Ok(())
+        })
+    };
+    turn(&house);
+    house.store.fill_log(true);
+    let (_, ear) = house.submit(direct("/EXIT", &["/EXIT"]));
+    assert!(texts(&ear.outputs()[0])[0].contains("the log is full"), "{:?}", ear.outputs());
+    assert!(!house.control.command("/EXIT", name("CLIENT1")).done);
+    house.store.fill_log(false);
+    assert_eq!(house.control.statistics().conversations, 1);
+    house.submit(direct("TALK", &["TWO"]));
+    assert_eq!(turn(&house), Ending::Normal);
+    assert!(house.control.command("/EXIT", name("CLIENT1")).done);
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn what_finds_no_room_waits_and_is_no_dead_letter() {
         assert_eq!(data, segment(&format!("ECHO {number} OK")));
     }
     // Nobody counts a backout for a message that waits.
-    assert_eq!(world.manager.queue_status(BRIDGE).unwrap().backed_out, 0);
+    assert_eq!(world.manager.queue_status(BRIDGE).unwrap().statistics.backed_out, 0);
     world.end();
 }
 

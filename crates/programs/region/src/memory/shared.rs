@@ -18,33 +18,28 @@ use rustix::thread::futex;
 
 /// The file in memory that this process was started with under a number.
 pub(crate) fn inherited(number: i32) -> Result<OwnedFd, Errno> {
-    if number <= 2 {
-        return Err(Errno::BADF);
-    }
-    // SAFETY: the process that started this one opened the file for it and said so; nothing else
-    // here knows the number.
-    let fd = unsafe { OwnedFd::from_raw_fd(number) };
     // Of all files only those in memory have seals.
-    match rustix::fs::fcntl_get_seals(&fd) {
-        Ok(_) => Ok(fd),
-        Err(errno) => {
-            // It may be somebody else's.
-            let _ = fd.into_raw_fd();
-            Err(errno)
-        }
-    }
+    inherited_if(number, |fd| rustix::fs::fcntl_get_seals(fd).map(drop))
 }
 
 /// The socket that this process was started with under a number.
 pub(crate) fn inherited_socket(number: i32) -> Result<OwnedFd, Errno> {
+    inherited_if(number, |fd| rustix::net::sockopt::socket_domain(fd).map(drop))
+}
+
+/// What this process was started with under a number, if `is_meant` knows it.
+fn inherited_if(
+    number: i32,
+    is_meant: impl Fn(&OwnedFd) -> Result<(), Errno>,
+) -> Result<OwnedFd, Errno> {
     if number <= 2 {
         return Err(Errno::BADF);
     }
-    // SAFETY: the process that started this one opened the socket for it and said so; nothing else
-    // here knows the number.
+    // SAFETY: the process that started this one opened the descriptor for it and said so; nothing
+    // else here knows the number.
     let fd = unsafe { OwnedFd::from_raw_fd(number) };
-    match rustix::net::sockopt::socket_domain(&fd) {
-        Ok(_) => Ok(fd),
+    match is_meant(&fd) {
+        Ok(()) => Ok(fd),
         Err(errno) => {
             // It may be somebody else's.
             let _ = fd.into_raw_fd();

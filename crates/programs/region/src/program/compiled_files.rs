@@ -109,7 +109,7 @@ impl Workshop<'_> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    base::hex::lower(digest(&SHA256, bytes).as_ref())
 }
 
 /// A name beside a folder's that nobody else takes: threads of one process may compile the same at

@@ -12,8 +12,8 @@
 use holdfast_dli::ssa;
 
 use definitions::resolve::{
-    Destination, Home, Index, IndexPart, PartSource, SeenField, View, ViewField, ViewKey,
-    ViewSegment,
+    Destination, Home, Index, IndexPart, PartSource, SeenField, SegmentAccess, SegmentForm, View,
+    ViewField, ViewKey, ViewSegment,
 };
 use definitions::{
     DbdName, FieldName, FieldType, Organization, ProcessingOptions, Rules, SegmentName, SegmentPart,
@@ -44,23 +44,12 @@ fn segment(name: &str, code: u8, parent: Option<(u16, u8, u32)>, max: u16) -> Vi
         stored: home(name, code),
         part: SegmentPart::Data,
         destination: None,
-        max,
-        min: max,
-        variable: false,
         key: None,
         key_at: parent.map_or(0, |(_, _, key_at)| key_at),
         fields: Vec::new(),
-        rules: Rules::default(),
-        single: false,
-        compression: None,
-        sequential: false,
-        subset_pointers: 0,
-        options: ProcessingOptions::default(),
-        key_only: false,
-        subsets: Vec::new(),
         indices: Vec::new(),
-        seen: Vec::new(),
-        seen_len: 0,
+        form: SegmentForm { max, min: max, ..SegmentForm::default() },
+        access: SegmentAccess::default(),
     }
 }
 
@@ -158,7 +147,7 @@ pub(crate) fn by_name() -> View {
 pub(crate) fn names_only() -> View {
     let mut view = shop();
     let name = view.segments[0].fields[1];
-    view.segments[0].seen.push(SeenField { field: name, offset: 0, replace: false });
+    view.segments[0].access.seen.push(SeenField { field: name, offset: 0, replace: false });
     view
 }
 
@@ -183,7 +172,7 @@ pub(crate) fn joined() -> View {
 pub(crate) fn fast() -> View {
     let mut view = shop();
     view.organization = Organization::Dedb;
-    view.segments[1].subset_pointers = 3;
+    view.segments[1].form.subset_pointers = 3;
     view
 }
 
