@@ -42,7 +42,7 @@ bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of 
 	cargo build --release -p holdfast -p holdfast-bench --features holdfast-bench/redb; \
 	"$(TARGET)/release/holdfast-bench" run $(ONLY)
 
-soak: ## Crash the simulator, spoil files, fuzz decoders: MINUTES=60 each; kill processes KILLS=2000 times
+soak: ## Crash the simulator, kill under load, lose leaders, spoil files, fuzz: MINUTES=60 each; kill KILLS=2000 times
 	@scripts/setup.sh build failover fuzz
 	@scripts/soak.sh $(or $(MINUTES),60) $(or $(KILLS),2000)
 

@@ -213,7 +213,8 @@ step "The same system online: terminals over TCP, a kill, a restart, the proof"
 HOLDFAST=$PWD/$bin/holdfast
 [[ $bin == /* ]] && HOLDFAST=$bin/holdfast
 export HOLDFAST
-"$bank/online.sh" "$work/sealed" "$work/data" "${TERMINALS:-200}" "${SECONDS_ONLINE:-20}"
+"$bank/online.sh" "$work/sealed" "$work/data" "${TERMINALS:-200}" "${SECONDS_ONLINE:-20}" \
+    "$work/twin" "$work/plain"
 
 say
 say "All of it took $(awk -v a="$begin" -v b="$(now)" 'BEGIN { printf "%d", b - a }') s."

@@ -42,10 +42,10 @@ workspace=(--workspace --locked)
 
 build_tests() { cargo test "${workspace[@]}" --no-run; }
 
-# Begins the tests, to run while lints and documents are looked at: two binaries at a time, since
+# Begins the tests, to run while lints and documents are looked at: three binaries at a time, since
 # most of them wait for disks and for processes.
 begin_tests() {
-    touch "$runs/slot1" "$runs/slot2"
+    touch "$runs/slot1" "$runs/slot2" "$runs/slot3"
     if cargo nextest --version >/dev/null 2>&1; then
         cargo nextest run "${workspace[@]}" --no-fail-fast >"$runs/tests.out" 2>&1 &
     else

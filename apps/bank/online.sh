@@ -3,10 +3,12 @@
 # others. It starts the system, drives it with terminals over TCP, kills it with SIGKILL under load,
 # restarts it, proves with the terminals' own records that no confirmed transaction is lost or
 # doubled, prints what was measured, and leaves the system running.
-# usage: apps/bank/online.sh SYSTEM DATA [TERMINALS [SECONDS]]
+# usage: apps/bank/online.sh SYSTEM DATA [TERMINALS [SECONDS [SEALED PLAIN]]]
 #        apps/bank/online.sh --stop SYSTEM
 #   SYSTEM  a system with the bank's definitions and its data, stopped
 #   DATA    the folder that the data was loaded from
+#   SEALED  another one, and
+#   PLAIN   one whose data is not encrypted: what encryption costs is measured between these two
 # HOLDFAST names the command to use if it is neither in PATH nor built here. PORT is 9999 if not set.
 set -euo pipefail
 
@@ -32,7 +34,7 @@ holdfast=${HOLDFAST:-$(find_command)}
 if [[ ${1:-} == --stop ]]; then
     exec "$holdfast" stop -s "${2:?SYSTEM}"
 fi
-system=${1:?SYSTEM} data=${2:?DATA} terminals=${3:-200} seconds=${4:-20}
+system=${1:?SYSTEM} data=${2:?DATA} terminals=${3:-200} seconds=${4:-20} sealed=${5:-} plain=${6:-}
 port=${PORT:-9999}
 work=$system.online
 rm -rf "$work"
@@ -74,16 +76,16 @@ bureau() {
 }
 
 start() {
-    : >"$work/start.log"
-    "$holdfast" start -s "$system" >"$work/start.log" 2>&1 &
+    local tries log=$work/start-$port.log
+    : >"$log"
+    "$holdfast" start -s "$system" >"$log" 2>&1 &
     pid=$!
-    local tries
     for ((tries = 0; tries < 600; tries++)); do
-        grep -q ims_connect "$work/start.log" && return
-        kill -0 $pid 2>/dev/null || fail "the system did not start: $(cat "$work/start.log")"
+        grep -q ims_connect "$log" && return
+        kill -0 $pid 2>/dev/null || fail "the system did not start: $(cat "$log")"
         sleep 0.1
     done
-    fail "the system did not start in a minute: see $work/start.log"
+    fail "the system did not start in a minute: see $log"
 }
 
 # usage: drive NAME FROM SECONDS
@@ -162,6 +164,42 @@ prove() {
         }' >&2
 }
 
+# Drives two systems in turns, which differ in encryption alone, and says what it adds to the processor
+# time of a transaction.
+encryption_cost() {
+    local systems=("$sealed" "$plain") pids=() us=() ports=($((port + 1)) $((port + 2))) one round
+    local system port pid before count=(0 0) spent=(0 0)
+    say "== what encryption adds: two more systems, driven in turns"
+    sed -i '/^\[data\]/,/^\[warn/ s|^#: format = .*|format = "plain"|' "$plain/holdfast.toml"
+    "$holdfast" protect --accept -s "$plain" >"$work/protect.log"
+    for one in 0 1; do
+        system=${systems[one]} port=${ports[one]}
+        bureau
+        configure
+        start
+        pids[one]=$pid
+        drive "cost-warm-$one" 900000000 8 || true
+    done
+    for round in 1 2 3; do
+        for one in 0 1; do
+            port=${ports[one]} pid=${pids[one]}
+            before=$(processor_s)
+            drive cost $((round * 100000000)) 5 || fail "wrong replies: $(cat "$work/cost.log")"
+            spent[one]=$(awk -v s="${spent[one]}" -v a="$(processor_s)" -v b="$before" \
+                'BEGIN { print s + a - b }')
+            count[one]=$((count[one] + $(numbers cost confirmed | wc -l)))
+        done
+    done
+    for one in 0 1; do
+        "$holdfast" stop -s "${systems[one]}" >>"$work/stop.log"
+        us[one]=$(awk -v s="${spent[one]}" -v n="${count[one]}" 'BEGIN { printf "%.1f", s * 1e6 / n }')
+    done
+    printf '  %-44s %10.1f us\n' "sealed, for each" "${us[0]}" "plain" "${us[1]}" >&2
+    printf '  %-44s %+10.1f %%\n' "what encryption adds" \
+        "$(awk -v s="${us[0]}" -v p="${us[1]}" 'BEGIN { print (s / p - 1) * 100 }')" >&2
+    say "  (ten percent either way is the noise of so short a run; make bench ONLY=fullfunction measures it)"
+}
+
 lists
 bureau
 configure
@@ -186,6 +224,7 @@ say "== the proof"
 prove || fail "transactions are lost or doubled"
 say "== what $seconds seconds showed"
 table second "$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')"
+[[ -n $plain ]] && encryption_cost
 start
 disown $pid
 say "== the system runs as process $pid; try"

@@ -132,12 +132,15 @@ fn run(arguments: &RunArguments) -> Result<()> {
     };
     let chosen: Vec<_> = names.iter().map(|name| benches::find(name)).collect::<Result<_>>()?;
     let quick = arguments.quick;
+    // Systems that are started here take paths as they stand in their configuration.
+    let data = std::path::absolute(&arguments.data)
+        .map_err(BenchError::system("find", &arguments.data))?;
     let settings = Settings {
         quick,
         alone: arguments.alone,
         rounds: arguments.rounds.unwrap_or(if quick { 3 } else { 9 }).max(1),
         slice: Duration::from_millis(if quick { 200 } else { 1000 }),
-        data: arguments.data.clone(),
+        data,
         results: arguments.results.clone(),
     };
     std::fs::create_dir_all(&settings.data)

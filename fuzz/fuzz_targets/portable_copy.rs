@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::portable_copy`].
 #![no_main]
 
-use targets::{write_seeds, portable_copy};
+use targets::{portable_copy, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("portable_copy", portable_copy::seeds),

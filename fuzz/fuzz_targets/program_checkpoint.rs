@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::program_checkpoint`].
 #![no_main]
 
-use targets::{write_seeds, program_checkpoint};
+use targets::{program_checkpoint, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("program_checkpoint", program_checkpoint::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::program_messages`].
 #![no_main]
 
-use targets::{write_seeds, program_messages};
+use targets::{program_messages, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("program_messages", program_messages::seeds),

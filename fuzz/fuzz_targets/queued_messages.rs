@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::queued_messages`].
 #![no_main]
 
-use targets::{write_seeds, queued_messages};
+use targets::{queued_messages, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("queued_messages", queued_messages::seeds),

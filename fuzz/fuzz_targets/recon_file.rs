@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::recon_file`].
 #![no_main]
 
-use targets::{write_seeds, recon_file};
+use targets::{recon_file, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("recon_file", recon_file::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::record_description`].
 #![no_main]
 
-use targets::{write_seeds, record_description};
+use targets::{record_description, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("record_description", record_description::seeds),

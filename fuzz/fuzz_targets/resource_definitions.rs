@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::resource_definitions`].
 #![no_main]
 
-use targets::{write_seeds, resource_definitions};
+use targets::{resource_definitions, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("resource_definitions", resource_definitions::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::rest_requests`].
 #![no_main]
 
-use targets::{write_seeds, rest_requests};
+use targets::{rest_requests, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("rest_requests", rest_requests::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::restart`].
 #![no_main]
 
-use targets::{write_seeds, restart};
+use targets::{restart, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("restart", restart::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::sequential_file`].
 #![no_main]
 
-use targets::{write_seeds, sequential_file};
+use targets::{sequential_file, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("sequential_file", sequential_file::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::ssa`].
 #![no_main]
 
-use targets::{write_seeds, ssa};
+use targets::{ssa, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("ssa", ssa::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::stored_segments`].
 #![no_main]
 
-use targets::{write_seeds, stored_segments};
+use targets::{stored_segments, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("stored_segments", stored_segments::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::tree_node`].
 #![no_main]
 
-use targets::{write_seeds, tree_node};
+use targets::{tree_node, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("tree_node", tree_node::seeds),

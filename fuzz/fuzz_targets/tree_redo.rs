@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::tree_redo`].
 #![no_main]
 
-use targets::{write_seeds, tree_redo};
+use targets::{tree_redo, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("tree_redo", tree_redo::seeds),

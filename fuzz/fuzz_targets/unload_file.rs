@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::unload_file`].
 #![no_main]
 
-use targets::{write_seeds, unload_file};
+use targets::{unload_file, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("unload_file", unload_file::seeds),

@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::write_ahead`].
 #![no_main]
 
-use targets::{write_seeds, write_ahead};
+use targets::{write_ahead, write_seeds};
 
 libfuzzer_sys::fuzz_target!(
     init: write_seeds("write_ahead", write_ahead::seeds),

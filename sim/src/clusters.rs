@@ -4,8 +4,8 @@
 //! 1. the records are those of one commit: none that was answered is missing, none that was never
 //!    asked for is there, and each is whole;
 //! 2. every path gives the same records as the base, no more and no fewer;
-//! 3. of a bulk load all records are there or none, and an index that it left unbuilt is refused,
-//!    not wrong: built, it has them all;
+//! 3. of a bulk load all records are there or none, and of a cluster that is emptied; an index that
+//!    a load left unbuilt is refused, not wrong: built, it has them all;
 //! 4. the catalog has no half of anything.
 
 use std::collections::BTreeMap;
@@ -46,6 +46,22 @@ pub enum Script {
     Upkeep,
     /// A bulk load, and the indexes that are built after it.
     Load,
+    /// A cluster with records is emptied, as OPEN OUTPUT does it, and loaded.
+    Reload,
+    /// A cluster with records is emptied, as DELETE FILE does it.
+    Empty,
+}
+
+impl Script {
+    /// Whether there are records before it begins.
+    fn has_records(self) -> bool {
+        self != Script::Load
+    }
+
+    /// Whether it leaves indexes to be built.
+    fn loads(self) -> bool {
+        matches!(self, Script::Load | Script::Reload)
+    }
 }
 
 /// How far a script is: commits that were answered, and those that were asked for.
@@ -78,10 +94,14 @@ fn history(script: Script) -> Vec<Records> {
     let of = |records: Vec<Vec<u8>>| -> Records {
         records.into_iter().map(|record| (record[..4].to_vec(), record)).collect()
     };
-    if script == Script::Load {
-        return vec![Records::new(), of((0..LOADED).map(|number| record(number, 0)).collect())];
-    }
+    let loaded = || of((0..LOADED).map(|number| record(number, 0)).collect());
     let mut all = vec![of((0..RECORDS).map(|number| record(number * 2, 0)).collect())];
+    match script {
+        Script::Load => return vec![Records::new(), loaded()],
+        Script::Reload => return [all, vec![Records::new(), loaded()]].concat(),
+        Script::Empty => return [all, vec![Records::new()]].concat(),
+        Script::Upkeep => {}
+    }
     for unit in 1..=UNITS {
         let mut next = all[all.len() - 1].clone();
         for change in changes(unit) {
@@ -193,7 +213,7 @@ fn set_up(make: &Make, script: Script, seam: &Seam) -> Result<(), Wrong> {
             let path = PathAttributes { entry: named(name)?, update: true };
             define(&format!("{name}.PATH"), Definition::Path(path))?;
         }
-        if script == Script::Upkeep {
+        if script.has_records() {
             let file = open(catalog, "K", OpenMode::InputOutput, false)?;
             let mut position = file.position().map_err(|failure| failed(&failure))?;
             let mut unit = begin(catalog)?;
@@ -223,24 +243,36 @@ fn open(
 
 fn play(make: &Make, script: Script, progress: &Mutex<Progress>, seam: &Seam) -> Result<(), Wrong> {
     within(make, seam, |catalog| match script {
-        Script::Load => load(catalog, progress),
+        Script::Load | Script::Reload => load(catalog, script, progress),
         Script::Upkeep => change(catalog, progress),
+        Script::Empty => empty(catalog, progress),
     })
 }
 
-fn load(catalog: &Clusters, progress: &Mutex<Progress>) -> Result<(), Wrong> {
+fn empty(catalog: &Clusters, progress: &Mutex<Progress>) -> Result<(), Wrong> {
+    progress.lock().asked = 1;
+    catalog.empty_cluster(&named("K")?, None).map_err(|error| wrong(&error))?;
+    progress.lock().answered = 1;
+    Ok(())
+}
+
+fn load(catalog: &Clusters, script: Script, progress: &Mutex<Progress>) -> Result<(), Wrong> {
+    let history = history(script);
+    let last = history.len() - 1;
+    progress.lock().asked = last - 1;
     let file = open(catalog, "K", OpenMode::Output, true)?;
+    progress.lock().answered = last - 1;
     let mut position = file.position().map_err(|failure| failed(&failure))?;
     let mut unit = begin(catalog)?;
-    for record in history(Script::Load)[1].values() {
+    for record in history[last].values() {
         let put = file.put(&mut unit, &mut position, record);
         put.map_err(|failure| failed(&failure))?;
     }
     drop(position);
     unit.backout().map_err(|error| wrong(&error))?;
-    progress.lock().asked = 1;
+    progress.lock().asked = last;
     file.close().map_err(|error| wrong(&error))?;
-    progress.lock().answered = 1;
+    progress.lock().answered = last;
     Ok(())
 }
 
@@ -291,7 +323,7 @@ fn judge(make: &Make, script: Script, progress: Progress, seam: &Seam) -> Result
             let path = format!("{index}.PATH");
             let by_path = match read(catalog, &path)? {
                 Some(records) => records,
-                None if script == Script::Load => {
+                None if script.loads() => {
                     let built = catalog.build_index(&named(index)?);
                     built.map_err(|error| wrong(&error))?;
                     read(catalog, &path)?.unwrap_or_default()

@@ -80,7 +80,7 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
         caller.borrow_mut().confirm()?;
     }
     judge(document, &tracks);
-    beyond_memory(context, document, &none)
+    beyond_memory(context, document)
 }
 
 /// A request, or what belongs together; it is in the caller's unit of work.
@@ -114,19 +114,19 @@ fn judge(document: &mut Document, tracks: &[Track]) {
     }
 }
 
-fn beyond_memory(
-    context: &Context,
-    document: &mut Document,
-    memory: &RefCell<Caller>,
-) -> Result<()> {
+fn beyond_memory(context: &Context, document: &mut Document) -> Result<()> {
     let pool_bytes: u64 = context.settings.pick(128 << 20, 16 << 20);
     let settings = context.settings.with_slice(Duration::from_secs(2), Duration::from_millis(200));
     let files = RawFiles::prepare(context.folder.join("files"), 1, POOLS * pool_bytes)?;
     document.describe_peer(super::device::PEER, "", super::device::SETTINGS);
     let records = POOLS * pool_bytes / RECORD_BYTES as u64;
-    let catalog = catalog(context, "large", pool_bytes)?;
+    let large = catalog(context, "large", pool_bytes)?;
     eprintln!("  a cluster of {records} records");
-    let large = RefCell::new(Caller::create(&catalog, "BENCH.LARGE", 0, records)?);
+    let large = RefCell::new(Caller::create(&large, "BENCH.LARGE", 0, records)?);
+    // One that its pool holds whole, and that nobody has changed since it was loaded.
+    let memory = catalog(context, "small", pool_bytes)?;
+    let records = records / POOLS / 2;
+    let memory = RefCell::new(Caller::create(&memory, "BENCH.SMALL", 0, records)?);
     let mut entries = vec![
         Entry::new(LARGE, |slice| large.borrow_mut().drive(slice, Caller::next)),
         Entry::new(MEMORY, |slice| memory.borrow_mut().drive(slice, Caller::next)),

@@ -119,6 +119,10 @@ impl Caller for Program<'_> {
 
     fn tell_length(&mut self, _length: u32) {}
 
+    fn number_most(&mut self) -> u64 {
+        u64::MAX
+    }
+
     fn tell_number(&mut self, _number: u64) -> bool {
         true
     }
@@ -139,6 +143,7 @@ pub fn fuzz(bytes: &[u8]) {
         let mut again = Vec::new();
         request.write(&mut again);
         assert_eq!(Request::read(&again), Some(request), "a message is what it was written as");
+        assert!(nature(bytes).is_some(), "it has a nature");
     }
     let _ = Answer::read(bytes);
     if let Some(request) = AcbRequest::read(bytes) {

@@ -11,6 +11,8 @@
 
 use std::str::FromStr;
 
+use base::calendar::{Date, days_of_month};
+
 /// Seconds of a day.
 const DAY_S: i64 = 86_400;
 
@@ -83,20 +85,8 @@ fn day(text: &str) -> Option<i64> {
     };
     let year = number(digits.get(..4)?, 4, 1970, 9999)?;
     let month = number(digits.get(4..6)?, 2, 1, 12)?;
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let last = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    let day = number(digits.get(6..8)?, 2, 1, last)?;
-    // Years that begin in March have the leap day at their end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    Some(era * 146_097 + day_of_era - 719_468)
+    let day = number(digits.get(6..8)?, 2, 1, days_of_month(year, month))?;
+    Some(Date { year, month, day }.to_day())
 }
 
 /// A time of the day, with the distance from UTC taken off.
@@ -136,15 +126,7 @@ fn second_of_day(text: &str) -> Option<i64> {
 /// A moment as the specification writes it.
 pub(crate) fn written(second: i64) -> String {
     let (days, second) = (second.div_euclid(DAY_S), second.rem_euclid(DAY_S));
-    let z = days + 719_468;
-    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = year_of_era + era * 400 + later;
+    let Date { year, month, day } = Date::of_day(days);
     let (hour, minute) = (second / 3_600, second / 60 % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
 }

@@ -104,9 +104,7 @@ pub(crate) fn encrypt(seam: &Seam, args: &EncryptArgs) -> Result<()> {
 
 fn session_key_text(key: &SessionKey) -> Zeroizing<String> {
     let mut text = Zeroizing::new(format!("{}:", key.cipher));
-    for byte in key.key.iter() {
-        text.push_str(&format!("{byte:02X}"));
-    }
+    text.push_str(&Zeroizing::new(base::hex::upper(&key.key)));
     text.push('\n');
     text
 }

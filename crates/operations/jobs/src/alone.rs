@@ -86,7 +86,7 @@ impl Alone {
             }
             Err(failure) => {
                 if let Err(error) = system.close() {
-                    (notices.warn)(&format!("{error} ({})", error.code()));
+                    (notices.warn)(&error.with_code());
                 }
                 Err(failure)
             }
@@ -131,7 +131,7 @@ impl Server for Alone {
             && let Err(error) = system.close()
         {
             // What was committed is on disk; the next start does what is left.
-            let text = format!("the system was not closed in order: {error} ({})", error.code());
+            let text = format!("the system was not closed in order: {}", error.with_code());
             (self.notices.warn)(&text);
         }
         ended

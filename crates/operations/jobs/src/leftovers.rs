@@ -27,7 +27,7 @@ pub fn clear(disk: &dyn Disk, system: &Path, detail: Detail) -> Vec<String> {
         Ok(cleared) => cleared,
         Err(error) => {
             let what = "records that a killed program has left in clear cannot be removed";
-            return vec![format!("{what}: {error} ({})", error.code())];
+            return vec![format!("{what}: {}", error.with_code())];
         }
     };
     let mut notes = Vec::new();

@@ -1,19 +1,12 @@
 //! Moments as people write them, in UTC.
 
+use base::calendar::{DAY_S, Date, days_of_month};
+
 /// A moment, given in microseconds since 1970-01-01 UTC, as people write it.
 #[must_use]
 pub fn utc(us: u64) -> String {
-    let (days, second) = (us / 86_400_000_000, us / 1_000_000 % 86_400);
-    // Days of the civil calendar, counted in years that begin in March.
-    let z = days + 719_468;
-    let (era, day_of_era) = (z / 146_097, z % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let Date { year, month, day } = Date::of_second(us / 1_000_000);
+    let second = us / 1_000_000 % DAY_S;
     let (hour, minute) = (second / 3_600, second / 60 % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
 }
@@ -29,13 +22,14 @@ pub fn moment_of(text: &str) -> Option<u64> {
         if digits { text.parse::<u64>().ok() } else { None }
     };
     let mut parts = date.split('-').map(number);
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let mut part = || parts.next()??.try_into().ok();
+    let (year, month, day): (i64, i64, i64) = (part()?, part()?, part()?);
     let (time, fraction) = time.trim().split_once('.').unwrap_or((time.trim(), ""));
     let mut clock = time.split(':').map(number);
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next().unwrap_or(Some(0))?);
     let sound = (1970..=9999).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=days_of(year, month)).contains(&day)
+        && (1..=days_of_month(year, month)).contains(&day)
         && hour < 24
         && minute < 60
         && second < 60
@@ -46,25 +40,8 @@ pub fn moment_of(text: &str) -> Option<u64> {
         return None;
     }
     let micros = if fraction.is_empty() { 0 } else { number(&format!("{fraction:0<6}"))? };
-    // Days of the civil calendar, counted in years that begin in March.
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let month_from_march = (month + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
-    let days =
-        era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = days.checked_sub(719_468)?;
+    let days = u64::try_from(Date { year, month, day }.to_day()).ok()?;
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + micros)
-}
-
-/// How many days a month has.
-fn days_of(year: u64, month: u64) -> u64 {
-    let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-    match month {
-        2 => 28 + u64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
 }
 
 #[cfg(test)]

@@ -365,7 +365,7 @@ pub fn settings_that_differ(system: &System) -> Vec<Finding> {
         file: Some(system.dir().join("holdfast.toml")),
         offset: None,
         interval: None,
-        what: format!("{error} ({})", error.code()),
+        what: error.with_code(),
         remedy: error.remedy(),
         repair: Vec::new(),
     };

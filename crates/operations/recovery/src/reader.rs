@@ -90,6 +90,15 @@ pub(crate) const ANOTHER: &str = "it is another copy than the one that RECON kno
 /// A piece: its head, its payload in clear, and the intervals behind it.
 type Piece = (Head, Vec<u8>, Vec<u8>);
 
+/// How an interval of a set was protected when it was copied.
+#[derive(Clone, Copy)]
+struct SealedAs {
+    /// Which of the copy's sets.
+    index: usize,
+    format: Format,
+    generation: KeyGeneration,
+}
+
 /// Reads one copy.
 pub struct CopyReader {
     seam: Seam,
@@ -270,7 +279,7 @@ impl CopyReader {
             if format == Format::Sealed && !self.generations[index].contains(&generation) {
                 self.generations[index].push(generation);
             }
-            let form = (index, format, generation);
+            let form = SealedAs { index, format, generation };
             let mut proven = self.prove(form, &info.sets[index], (ci, prefix), unit);
             for other in 0..self.others.len() {
                 if proven.is_err() && self.others[other].read_at(place, unit) {
@@ -289,31 +298,26 @@ impl CopyReader {
     /// Puts an interval in clear that is what its piece says.
     fn prove(
         &mut self,
-        (index, format, generation): (usize, Format, KeyGeneration),
+        form: SealedAs,
         set: &Definition,
         (ci, prefix): (CiNumber, TagPrefix),
         unit: &mut [u8],
     ) -> Result<(), String> {
-        match self.sealer(index, format, generation, set).open(ci, unit) {
+        match self.sealer(form, set).open(ci, unit) {
             Ok(found) if found == prefix => Ok(()),
             Ok(_) => Err(format!("{}, {ci}: it is not the version that was copied", set.name)),
             Err(error) => Err(format!("{}, {ci}: {error}", set.name)),
         }
     }
 
-    fn sealer(
-        &mut self,
-        index: usize,
-        format: Format,
-        generation: KeyGeneration,
-        set: &Definition,
-    ) -> &PageSealer {
-        let form = match format {
+    fn sealer(&mut self, sealed_as: SealedAs, set: &Definition) -> &PageSealer {
+        let form = match sealed_as.format {
             Format::Plain => Form::PLAIN,
-            Format::Sealed => Form::sealed(generation),
+            Format::Sealed => Form::sealed(sealed_as.generation),
         };
         let (keys, entropy) = (&self.keys, &self.seam.entropy);
-        self.sealers.entry((index, format as u8, generation)).or_insert_with(|| {
+        let key = (sealed_as.index, sealed_as.format as u8, sealed_as.generation);
+        self.sealers.entry(key).or_insert_with(|| {
             let (keys, system) = (Arc::clone(&keys.keys), keys.system);
             let accept = Accept::only(form);
             PageSealer::accepting(keys, Arc::clone(entropy), system, set.id, &set.label, &accept)

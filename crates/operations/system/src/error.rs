@@ -514,7 +514,7 @@ const NO_ANSWER: &str = "It may be starting or stopping: try again; if it hangs,
 pub fn explain(error: &dyn Coded) -> String {
     let remedy = error.remedy();
     let separator = if remedy.is_empty() { "" } else { "\n" };
-    format!("{} ({}){separator}{remedy}", error, error.code())
+    error.with_code() + separator + &remedy
 }
 
 #[cfg(test)]

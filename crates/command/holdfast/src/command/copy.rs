@@ -265,19 +265,7 @@ fn matching(folder: &Path, pattern: &str) -> Result<Vec<String>> {
 
 /// Whether a pattern, in which `*` is any letters, stands for a name.
 fn stands_for(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let mut last = None;
-    for part in parts {
-        // The part before this one may stand anywhere.
-        if let Some(before) = last.replace(part) {
-            let Some(at) = rest.find(before) else { return false };
-            rest = &rest[at + before.len()..];
-        }
-    }
-    last.map_or(rest.is_empty(), |last| rest.ends_with(last))
+    base::wildcard::text_fits(pattern.as_bytes(), name.as_bytes(), None)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
         Ok(doors) => doors,
         Err(failure) => {
             if let Err(error) = system.close() {
-                warn(format!("{error} ({})", error.code()));
+                warn(error.with_code());
             }
             return Err(failure);
         }

@@ -187,7 +187,7 @@
            MOVE "SM-IN     00" TO T-LINE.
            OPEN INPUT SM. PERFORM CHK.
            PERFORM 9 TIMES READ SM PERFORM CHK END-PERFORM.
-           MOVE "SM-RD14   14" TO T-LINE.
+           MOVE "SM-END    10" TO T-LINE.
            READ SM AT END CONTINUE END-READ.
            PERFORM CHK. CLOSE SM.
            PERFORM FINISH.

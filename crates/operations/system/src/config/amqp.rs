@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, plain, quoted};
+use super::template::{Text, list, path, plain};
 
 /// The section `[amqp]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -59,11 +59,6 @@ impl SystemConfig {
 
 pub(super) fn write(text: &mut Text, amqp: &AmqpSettings) {
     let usual = AmqpSettings::default();
-    let list = |all: &Vec<String>| {
-        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
-        format!("[{}]", all.join(", "))
-    };
-    let path = |path: &PathBuf| quoted(&path.display().to_string());
     text.line("");
     text.line("# Clients of AMQP 1.0. Without an address there is no such door.");
     text.line("[amqp]");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, quoted};
+use super::template::{Text, list, path};
 
 /// The section `[channels]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -37,11 +37,6 @@ impl SystemConfig {
 
 pub(super) fn write(text: &mut Text, channels: &ChannelSettings) {
     let usual = ChannelSettings::default();
-    let list = |all: &Vec<String>| {
-        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
-        format!("[{}]", all.join(", "))
-    };
-    let path = |path: &PathBuf| quoted(&path.display().to_string());
     text.line("");
     text.line("# Messages to and from other queue managers, over message channels.");
     text.line("[channels]");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use seam::disk::{Disk, read_small};
 use seam::fresh::replace_small;
 
-use super::template::{amount, folders, key, quoted, stripes};
+use super::template::{amount, folders, key, list, stripes};
 use super::{CONFIG_FILE, FILE_BYTES_MAX, LogSettings, PoolSettings, SystemConfig};
 use crate::SystemError;
 
@@ -204,11 +204,6 @@ fn remove_section(lines: &mut Vec<String>, at: usize, end: usize) {
     let last = (at..end).rev().find(|line| has_content(&lines[*line])).unwrap_or(at);
     let blank = lines.get(last + 1).is_some_and(|line| line.trim().is_empty());
     lines.drain(at..last + 1 + usize::from(blank));
-}
-
-fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-    format!("[{}]", names.join(", "))
 }
 
 #[cfg(test)]

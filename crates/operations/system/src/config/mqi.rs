@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, plain, quoted};
+use super::template::{Text, list, path, plain};
 
 /// The section `[mqi]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -48,11 +48,6 @@ impl SystemConfig {
 
 pub(super) fn write(text: &mut Text, mqi: &MqiSettings) {
     let usual = MqiSettings::default();
-    let list = |all: &Vec<String>| {
-        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
-        format!("[{}]", all.join(", "))
-    };
-    let path = |path: &PathBuf| quoted(&path.display().to_string());
     text.line("");
     text.line(
         "# Programs with libmqic_r.so, by channels of type SVRCONN. Without an address there is",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, folders, plain, quoted};
+use super::template::{Text, folders, list, path, plain, quoted};
 
 /// The section `[online]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -230,11 +230,6 @@ impl SystemConfig {
 
 pub(super) fn write(text: &mut Text, online: &OnlineSettings) {
     let usual = OnlineSettings::default();
-    let list = |all: &Vec<String>| {
-        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
-        format!("[{}]", all.join(", "))
-    };
-    let path = |path: &PathBuf| quoted(&path.display().to_string());
     text.line("");
     text.line("# Transactions. Without an address the system takes none over the network.");
     text.line("[online]");

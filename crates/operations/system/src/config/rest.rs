@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use queue_manager::MESSAGE_BYTES_MAX;
 use serde::Deserialize;
 
-use super::template::{Text, amount, plain, quoted};
+use super::template::{Text, amount, list, path, plain};
 use super::{Bytes, SystemConfig};
 
 /// The section `[rest]`.
@@ -73,11 +73,6 @@ impl SystemConfig {
 
 pub(super) fn write(text: &mut Text, rest: &RestSettings) {
     let usual = RestSettings::default();
-    let list = |all: &Vec<String>| {
-        let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
-        format!("[{}]", all.join(", "))
-    };
-    let path = |path: &PathBuf| quoted(&path.display().to_string());
     text.line("");
     text.line("# Clients of REST over HTTP. Without an address there is no such door.");
     text.line("[rest]");

@@ -170,10 +170,6 @@ fn data(text: &mut Text, data: &DataSettings) {
     text.set("format", (&data.format, &usual.format), named, "\"sealed\" or \"plain\"");
     let interval = (&data.interval_bytes, &usual.interval_bytes);
     text.set("interval_bytes", interval, amount, "a control interval, 512 B to 32 KiB");
-    let list = |folders: &Vec<String>| {
-        let names: Vec<String> = folders.iter().map(|name| quoted(name)).collect();
-        format!("[{}]", names.join(", "))
-    };
     text.set("folders", (&data.folders, &usual.folders), list, "where files lie, in turn");
     let file = (&data.file_bytes, &usual.file_bytes);
     text.set("file_bytes", file, amount, "of one file; 0: one file for all");
@@ -217,7 +213,6 @@ fn rest(text: &mut Text, config: &SystemConfig) {
     text.set("threads", threads, plain, "ahead of scans; 0: no sequential buffering");
     text.line("");
     keys(text, config);
-    let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
     let usual = ReconSettings::default();
     text.line("[recon]");
     let second = (&config.recon.second, &usual.second);
@@ -227,7 +222,6 @@ fn rest(text: &mut Text, config: &SystemConfig) {
 fn keys(text: &mut Text, config: &SystemConfig) {
     let usual = KeySettings::default();
     text.line("[keys]");
-    let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
     text.set("file", (&config.keys.file, &usual.file), path, "under a passphrase");
     text.line("");
 }
@@ -242,6 +236,15 @@ pub(super) fn amount(value: &super::Bytes) -> String {
 
 fn named(format: &seal::Format) -> String {
     quoted(&format.to_string())
+}
+
+pub(super) fn list(all: &impl AsRef<[String]>) -> String {
+    let all: Vec<String> = all.as_ref().iter().map(|one| quoted(one)).collect();
+    format!("[{}]", all.join(", "))
+}
+
+pub(super) fn path(path: &impl AsRef<std::path::Path>) -> String {
+    quoted(&path.as_ref().display().to_string())
 }
 
 pub(super) fn quoted(text: &str) -> String {

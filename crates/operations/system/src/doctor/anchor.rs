@@ -19,7 +19,7 @@ impl Doctor {
                 self.part("anchor", Health::Sound, vec![notes]);
             }
             Err(error) => {
-                self.part("anchor", Health::Lost, vec![format!("{error} ({})", error.code())]);
+                self.part("anchor", Health::Lost, vec![error.with_code()]);
                 let what = "Put the newest state of the system back, and the anchor's file: \
                             without it nothing proves that this is the newest state. Only if the \
                             anchor is gone for good, or what it has seen behind this state is \

@@ -193,7 +193,7 @@ impl Doctor {
         let Some(error) = looked.err().filter(refused) else { return false };
         self.diagnosis.parts.clear();
         self.diagnosis.steps.clear();
-        self.part("folder", Health::Unknown, vec![format!("{error} ({})", error.code())]);
+        self.part("folder", Health::Unknown, vec![error.with_code()]);
         self.step("Ask as the owner of the system's folder, or as root.", None);
         true
     }
@@ -225,7 +225,7 @@ impl Doctor {
                 Config { config, is_real: true }
             }
             Err(error) => {
-                let mut notes = vec![format!("{error} ({})", error.code())];
+                let mut notes = vec![error.with_code()];
                 let mut config = SystemConfig::new(SystemId::default());
                 let path = config.key_file(&self.dir);
                 if let Ok(info) = Keyset::inspect(&*self.seam.disk, &path) {
@@ -328,7 +328,7 @@ impl Doctor {
     }
 
     fn lost_keys(&mut self, path: &Path, error: &SealError) {
-        self.part("key file", Health::Lost, vec![format!("{error} ({})", error.code())]);
+        self.part("key file", Health::Lost, vec![error.with_code()]);
         let path = path.display();
         match self.diagnosis.in_use {
             Some(_) => {
@@ -445,7 +445,7 @@ impl Doctor {
                 Some(state)
             }
             Err(error) => {
-                self.part("RECON", Health::Lost, vec![format!("{error} ({})", error.code())]);
+                self.part("RECON", Health::Lost, vec![error.with_code()]);
                 let command = self.command("recon rebuild", &["--from", "FOLDER"]);
                 let what = "Make RECON anew: name each FOLDER that holds image copies.";
                 self.step(what, command);
@@ -458,7 +458,7 @@ impl Doctor {
         let control = match stopped.control() {
             Ok(control) => control,
             Err(error) => {
-                let notes = vec![format!("{error} ({})", error.code())];
+                let notes = vec![error.with_code()];
                 self.part("control file", Health::Lost, notes);
                 let what = "only the control file says where it begins".to_owned();
                 self.part("log", Health::Unknown, vec![what]);
@@ -485,7 +485,7 @@ impl Doctor {
                 Some(survey)
             }
             Err(error) => {
-                let notes = vec![format!("{error} ({})", error.code())];
+                let notes = vec![error.with_code()];
                 self.part("log", Health::Lost, notes);
                 self.step(error.remedy(), None);
                 self.restore("If the log cannot be brought back", &stopped.config, recon);
@@ -604,7 +604,7 @@ impl Doctor {
                 return self.part("archives", Health::Unknown, vec![notes]);
             }
             Err(error) => {
-                let notes = vec![format!("{error} ({})", error.code())];
+                let notes = vec![error.with_code()];
                 return self.part("archives", Health::Unknown, notes);
             }
         };
@@ -612,7 +612,7 @@ impl Doctor {
         if let Some((state, _)) = &others
             && let Err(error) = catalog.expect(state)
         {
-            notes.push(format!("{error} ({})", error.code()));
+            notes.push(error.with_code());
         }
         let list = catalog.list();
         notes.push(match (list.first(), list.last()) {

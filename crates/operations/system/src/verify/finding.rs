@@ -198,7 +198,7 @@ impl Verifier {
             file,
             offset: None,
             interval: None,
-            what: format!("{error} ({})", error.code()),
+            what: error.with_code(),
             remedy: error.remedy(),
             repair,
         });

@@ -134,7 +134,7 @@ impl Verifier {
             }
             Err(error) => {
                 let [file, _] = site.setup.paths();
-                let what = format!("{error} ({})", error.code());
+                let what = error.with_code();
                 let (remedy, repair) = match site.in_use {
                     true => ("The system knows what it said.".to_owned(), repair),
                     false => (error.remedy(), Vec::new()),
@@ -199,7 +199,7 @@ impl Verifier {
         let is_whole = is_left || (!faults.is_empty() && catalog.is_whole_together(copy.info.from));
         let first = copy.info.from.0;
         for fault in faults {
-            let what = format!("{} ({})", fault.why, fault.why.code());
+            let what = fault.why.with_code();
             if fault.is_foreign() {
                 // It was told with the other files that are no archives.
                 continue;
@@ -228,7 +228,7 @@ impl Verifier {
 
     /// A file of another system, which only somebody who knows that system can move.
     fn foreign_archive(&mut self, fault: CopyFault) {
-        let what = format!("{} ({})", fault.why, fault.why.code());
+        let what = fault.why.with_code();
         let remedy = "Move it away, to a folder of its own system: with it, this one does not \
                       archive to the folder, and is not started if it has no other.";
         let finding = plain_finding("folder of the archive", what, remedy);
@@ -317,7 +317,7 @@ impl Verifier {
         self.report.archive_files +=
             catalog.accumulations().iter().map(|one| one.files.len() as u64).sum::<u64>();
         for (path, error) in catalog.damaged_accumulations() {
-            let what = format!("{error} ({})", error.code());
+            let what = error.with_code();
             let remedy = "The archives it was made of serve instead: have it deleted, and make \
                           another one.";
             let repair = vec![self.command("archive verify", &["--repair"])];
@@ -473,6 +473,6 @@ fn prove_copy(
     match CopyFiles::verify(&site.seam, path, &site.copy_keys(), &mut progress) {
         Ok(info) if info.tag == copy.tag => Ok(()),
         Ok(_) => Err("it is another copy than the one that RECON knows".into()),
-        Err(error) => Err(format!("{error} ({})", error.code())),
+        Err(error) => Err(error.with_code()),
     }
 }

@@ -116,7 +116,8 @@ impl Verdict {
             let message = format!("{database} holds data, and is to be removed");
             let help =
                 format!("if its data may go, run `holdfast db empty {database} --yes` first");
-            self.tell(Severity::Error, "HFG301", (database, message, help));
+            let (severity, code) = (Severity::Error, "HFG301");
+            self.remarks.push(Remark { severity, code, database, message, help });
         }
         Ok(())
     }
@@ -132,7 +133,8 @@ impl Verdict {
                 Effect::BuildIndex(index) => {
                     self.due.insert(index);
                     let help = format!("then run `holdfast index build {database} {index}`");
-                    self.tell(Severity::Warning, "HFG303", (database, message, help));
+                    let (severity, code) = (Severity::Warning, "HFG303");
+                    self.remarks.push(Remark { severity, code, database, message, help });
                 }
                 Effect::Moves if !moves => {}
                 Effect::Moves | Effect::Reload => self.refuse_reload(database, message),
@@ -140,7 +142,8 @@ impl Verdict {
                     let help = format!(
                         "if its data may go, run `holdfast db empty {database} --yes` first"
                     );
-                    self.tell(Severity::Error, "HFG301", (database, message, help));
+                    let (severity, code) = (Severity::Error, "HFG301");
+                    self.remarks.push(Remark { severity, code, database, message, help });
                 }
             }
         }
@@ -191,7 +194,8 @@ impl Verdict {
             "then run `holdfast index build {database} {index}`; no unload and no load is needed"
         );
         self.due.insert(index);
-        self.tell(Severity::Warning, "HFG304", (database, message, help));
+        let (severity, code) = (Severity::Warning, "HFG304");
+        self.remarks.push(Remark { severity, code, database, message, help });
     }
 
     /// The entries of an index follow its database.
@@ -216,7 +220,8 @@ impl Verdict {
         for change in changes {
             let message = format!("{target} holds data, and {}", change.what);
             let help = format!("then run `holdfast index build {target} {index}`");
-            self.tell(Severity::Warning, "HFG303", (index, message, help));
+            let (severity, code) = (Severity::Warning, "HFG303");
+            self.remarks.push(Remark { severity, code, database: index, message, help });
         }
         Ok(())
     }
@@ -226,15 +231,7 @@ impl Verdict {
             "run `holdfast unload {database} FILE` under the old definition, `holdfast db empty \
              {database} --yes`, `holdfast gen`, and `holdfast load {database} FILE`"
         );
-        self.tell(Severity::Error, "HFG302", (database, message, help));
-    }
-
-    fn tell(
-        &mut self,
-        severity: Severity,
-        code: &'static str,
-        (database, message, help): (DbdName, String, String),
-    ) {
+        let (severity, code) = (Severity::Error, "HFG302");
         self.remarks.push(Remark { severity, code, database, message, help });
     }
 

@@ -46,19 +46,23 @@ const FAMILIES: &[Family] = &[
     ("holdfast_mq_damaged", Kind::Gauge, "Messages that were found damaged.", |of| {
         of.damaged as f64
     }),
-    ("holdfast_mq_puts_total", Kind::Counter, "Messages that were put.", |of| of.puts as f64),
-    ("holdfast_mq_gets_total", Kind::Counter, "Messages that were got.", |of| of.gets as f64),
+    ("holdfast_mq_puts_total", Kind::Counter, "Messages that were put.", |of| {
+        of.statistics.puts as f64
+    }),
+    ("holdfast_mq_gets_total", Kind::Counter, "Messages that were got.", |of| {
+        of.statistics.gets as f64
+    }),
     ("holdfast_mq_put_bytes_total", Kind::Counter, "Bytes that were put.", |of| {
-        of.put_bytes as f64
+        of.statistics.put_bytes as f64
     }),
     ("holdfast_mq_get_bytes_total", Kind::Counter, "Bytes that were got.", |of| {
-        of.get_bytes as f64
+        of.statistics.get_bytes as f64
     }),
     ("holdfast_mq_expired_total", Kind::Counter, "Messages whose time was over.", |of| {
-        of.expired as f64
+        of.statistics.expired as f64
     }),
     ("holdfast_mq_backed_out_total", Kind::Counter, "Messages that came back by backout.", |of| {
-        of.backed_out as f64
+        of.statistics.backed_out as f64
     }),
 ];
 
@@ -96,6 +100,8 @@ pub(super) fn write(
 
 #[cfg(test)]
 mod tests {
+    use queue_manager::status::QueueStatistics;
+
     use super::*;
 
     #[test]
@@ -103,8 +109,8 @@ mod tests {
         let queue = QueueStatus {
             name: "APP.IN".into(),
             depth: 3,
-            expired: 2,
             message_age_s: Some(9),
+            statistics: QueueStatistics { expired: 2, ..QueueStatistics::default() },
             ..QueueStatus::default()
         };
         let mut metrics = Metrics::default();
