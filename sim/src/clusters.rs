@@ -27,7 +27,7 @@ use crate::dli::life::created;
 use crate::machine::Make;
 use crate::verify::{self, Wrong};
 
-type Clusters = Catalog<KernelStore>;
+pub(crate) type Clusters = Catalog<KernelStore>;
 /// Records by key.
 type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -179,7 +179,7 @@ fn sweep(script: Script, seed: u64) -> Result<usize, Wrong> {
 }
 
 /// Opens the system's catalog, has work done, and closes the system.
-fn within<T>(
+pub(crate) fn within<T>(
     make: &Make,
     seam: &Seam,
     work: impl FnOnce(&Clusters) -> Result<T, Wrong>,

@@ -12,20 +12,19 @@ use std::sync::Arc;
 
 use base::Coded;
 use parking_lot::Mutex;
-use seam::Seam;
 use seam::sim::{CrashStyle, EventKind, Rng};
 use store::{Store as _, Unit as _};
-use store_kernel::{KernelStore, KernelUnit, StoreDefaults};
+use store_kernel::{KernelStore, KernelUnit};
 use vsam::{
-    AlternateIndexAttributes, Catalog, ClusterAttributes, DataSetName, Definition, Failure, File,
-    Filter, Intent, KeyField, LogicalReason, OpenMode, OpenOptions, PathAttributes, State,
+    AlternateIndexAttributes, ClusterAttributes, DataSetName, Definition, Failure, File, Filter,
+    Intent, KeyField, LogicalReason, OpenMode, OpenOptions, PathAttributes, State,
 };
 
+use crate::clusters::{Clusters, within};
 use crate::dli::life::created;
 use crate::machine::Make;
 use crate::verify::{self, Wrong};
 
-type Clusters = Catalog<KernelStore>;
 type Records = BTreeSet<Vec<u8>>;
 
 /// Records at first, and those that are loaded in their place.
@@ -114,24 +113,6 @@ fn sweep(seed: u64) -> Result<usize, Wrong> {
         }
     }
     Ok(images)
-}
-
-/// Opens the system's catalog, has work done, and closes the system.
-fn within<T>(
-    make: &Make,
-    seam: &Seam,
-    work: impl FnOnce(&Clusters) -> Result<T, Wrong>,
-) -> Result<T, Wrong> {
-    let kernel = make.open(seam).map_err(|error| wrong(&error).when("it does not start"))?;
-    let defaults = StoreDefaults { interval_bytes: 4096, ..StoreDefaults::default() };
-    let store = KernelStore::new(&kernel, defaults).map_err(|error| wrong(&error))?;
-    let catalog = Catalog::open(store, Arc::clone(&seam.clock)).map_err(|error| wrong(&error))?;
-    let done = work(&catalog)?;
-    drop(catalog);
-    verify::check_sets(&kernel)?;
-    verify::wait_for_quiet(&kernel)?;
-    kernel.close().map_err(|error| wrong(&error).when("it does not stop"))?;
-    Ok(done)
 }
 
 fn begin(catalog: &Clusters) -> Result<KernelUnit, Wrong> {
