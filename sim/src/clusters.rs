@@ -71,15 +71,15 @@ struct Progress {
     asked: usize,
 }
 
-fn wrong<E: Coded + std::fmt::Display>(error: &E) -> Wrong {
+pub(crate) fn wrong<E: Coded + std::fmt::Display>(error: &E) -> Wrong {
     Wrong::refused(error)
 }
 
-fn failed(failure: &Failure) -> Wrong {
+pub(crate) fn failed(failure: &Failure) -> Wrong {
     Wrong::Broken(failure.to_string())
 }
 
-fn named(name: &str) -> Result<DataSetName, Wrong> {
+pub(crate) fn named(name: &str) -> Result<DataSetName, Wrong> {
     DataSetName::parse(name).map_err(|error| Wrong::Broken(error.to_string()))
 }
 

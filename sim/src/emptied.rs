@@ -10,17 +10,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use base::Coded;
 use parking_lot::Mutex;
 use seam::sim::{CrashStyle, EventKind, Rng};
 use store::{Store as _, Unit as _};
 use store_kernel::{KernelStore, KernelUnit};
 use vsam::{
-    AlternateIndexAttributes, ClusterAttributes, DataSetName, Definition, Failure, File, Filter,
-    Intent, KeyField, LogicalReason, OpenMode, OpenOptions, PathAttributes, State,
+    AlternateIndexAttributes, ClusterAttributes, Definition, File, Filter, Intent, KeyField,
+    LogicalReason, OpenMode, OpenOptions, PathAttributes, State,
 };
 
-use crate::clusters::{Clusters, within};
+use crate::clusters::{Clusters, failed, named, within, wrong};
 use crate::dli::life::created;
 use crate::machine::Make;
 use crate::verify::{self, Wrong};
@@ -37,18 +36,6 @@ enum Progress {
     Begun,
     Asked,
     Answered,
-}
-
-fn wrong<E: Coded + std::fmt::Display>(error: &E) -> Wrong {
-    Wrong::refused(error)
-}
-
-fn failed(failure: &Failure) -> Wrong {
-    Wrong::Broken(failure.to_string())
-}
-
-fn named(name: &str) -> Result<DataSetName, Wrong> {
-    DataSetName::parse(name).map_err(|error| Wrong::Broken(error.to_string()))
 }
 
 /// A record: its key, a number that many have, and who wrote it.

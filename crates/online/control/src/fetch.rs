@@ -80,11 +80,15 @@ impl<S: Store> Inner<S> {
         for most in [1, LOOKED_AT_MOST] {
             let waiting = self.queues.browse(queue, most);
             for (arrival, _, bytes) in waiting.map_err(|e| refusal(&ControlError::from(e)))? {
-                // What nobody can read is for whoever has the tpipe, who is told so.
-                if Envelope::decode(&bytes).is_some_and(|envelope| !is_his(&envelope)) {
+                let envelope = Envelope::decode(&bytes);
+                if envelope.as_ref().is_some_and(|envelope| !is_his(envelope)) {
                     others = true;
                 } else if let Some(held) = self.queues.take_arrival(queue, arrival) {
-                    return self.hand_out(tpipe, held).map(Some);
+                    return match envelope {
+                        Some(envelope) => Ok(Some(self.hand_over(tpipe, held, envelope))),
+                        // What nobody can read is for whoever has the tpipe, who is told so.
+                        None => self.hand_out(tpipe, held).map(Some),
+                    };
                 }
             }
         }

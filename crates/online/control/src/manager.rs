@@ -422,13 +422,17 @@ impl<S: Store> Inner<S> {
 
     /// Gives an output that was taken to whoever asked, if `may` says so; otherwise it goes back.
     pub(crate) fn hand_out(&self, tpipe: Name, held: Held) -> Result<Output, Refusal> {
-        let envelope = match self.open(&held) {
-            Ok(envelope) => envelope,
+        match self.open(&held) {
+            Ok(envelope) => Ok(self.hand_over(tpipe, held, envelope)),
             Err(error) => {
                 self.wait_again(held);
-                return Err(refusal(&error));
+                Err(refusal(&error))
             }
-        };
+        }
+    }
+
+    /// The same, if it has been read already.
+    pub(crate) fn hand_over(&self, tpipe: Name, held: Held, envelope: Envelope) -> Output {
         let id = OutputId(held.arrival());
         let mut state = self.state.lock();
         let key = (tpipe, Ticket(envelope.answers));
@@ -440,7 +444,7 @@ impl<S: Store> Inner<S> {
         }
         state.taken.insert((tpipe, id), held);
         drop(state);
-        Ok(Output {
+        Output {
             id,
             segments: envelope.segments,
             mod_name: envelope.mod_name,
@@ -449,7 +453,7 @@ impl<S: Store> Inner<S> {
             wants_answer: true,
             more_queued: self.queues.figures(QueueName::output(tpipe)).waiting > 0,
             correlator: envelope.correlator,
-        })
+        }
     }
 
     /// An output leaves its tpipe; if it was refused, for the dead letters, if it could not be
