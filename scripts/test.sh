@@ -64,7 +64,7 @@ end_tests() {
     RUNS=$runs scripts/beside.sh --wait && [[ $tests_code == 0 ]]
 }
 
-run_examples() { cargo test "${workspace[@]}" --doc; }
+run_examples() { cargo test "${workspace[@]}" --doc --no-fail-fast; }
 
 # The log's ring is the one place where threads meet without a lock; loom tries every order.
 run_loom() {

@@ -5,7 +5,7 @@ use placement::Encoding;
 /// Bytes as text, where all of them are characters, and as hexadecimal digits.
 ///
 /// ```
-/// use holdfast_hierarchy::shown::shown;
+/// use holdfast_hierarchy::display::shown;
 /// use placement::Encoding;
 /// assert_eq!(shown(b"K1", Encoding::Ascii), "'K1' x'4b31'");
 /// assert_eq!(shown(&[0, 12], Encoding::Ascii), "x'000c'");
