@@ -87,7 +87,7 @@ impl Kernel for BuiltIn {
         config.segment_bytes = setup.file_bytes;
         // One segment is what the raw side writes over and over; two take turns here.
         config.segments_min = 2;
-        config.segments_max = 2;
+        config.segments_max = 3;
         config.format = format(setup.form);
         let env = wal::LogEnv {
             seam: Seam::real(),

@@ -18,9 +18,9 @@ use seam::sim::{CrashStyle, EventKind, Rng};
 use store::{Store as _, Unit as _};
 use store_kernel::{KernelStore, StoreDefaults};
 use vsam::{
-    AlternateIndexAttributes, Catalog, ClusterAttributes, DataSetName, Definition, Failure, File,
-    Filter, Intent, KeyField, LogicalReason, OpenError, OpenMode, OpenOptions, PathAttributes,
-    State,
+    AlternateIndexAttributes, Catalog, CatalogError, ClusterAttributes, DataSetName, Definition,
+    DeleteOptions, Failure, File, Filter, Intent, KeyField, LogicalReason, OpenError, OpenMode,
+    OpenOptions, PathAttributes, State,
 };
 
 use crate::dli::life::created;
@@ -50,6 +50,8 @@ pub enum Script {
     Reload,
     /// A cluster with records is emptied, as DELETE FILE does it.
     Empty,
+    /// A cluster is to be deleted that a unit of work has changed which has not ended.
+    Refuse,
 }
 
 impl Script {
@@ -100,6 +102,7 @@ fn history(script: Script) -> Vec<Records> {
         Script::Load => return vec![Records::new(), loaded()],
         Script::Reload => return [all, vec![Records::new(), loaded()]].concat(),
         Script::Empty => return [all, vec![Records::new()]].concat(),
+        Script::Refuse => return all,
         Script::Upkeep => {}
     }
     for unit in 1..=UNITS {
@@ -246,7 +249,27 @@ fn play(make: &Make, script: Script, progress: &Mutex<Progress>, seam: &Seam) ->
         Script::Load | Script::Reload => load(catalog, script, progress),
         Script::Upkeep => change(catalog, progress),
         Script::Empty => empty(catalog, progress),
+        Script::Refuse => refuse(catalog),
     })
+}
+
+fn refuse(catalog: &Clusters) -> Result<(), Wrong> {
+    let file = open(catalog, "K", OpenMode::InputOutput, false)?;
+    let mut position = file.position().map_err(|failure| failed(&failure))?;
+    let mut unit = begin(catalog)?;
+    for number in 0..RECORDS {
+        let put = file.put(&mut unit, &mut position, &record(number * 2 + 1, 0));
+        put.map_err(|failure| failed(&failure))?;
+    }
+    drop(position);
+    file.close().map_err(|error| wrong(&error))?;
+    for name in ["K", "N"] {
+        match catalog.delete(&named(name)?, DeleteOptions::default()) {
+            Err(CatalogError::InUse(_)) => {}
+            other => return Err(Wrong::Broken(format!("{name} was deleted: {other:?}"))),
+        }
+    }
+    unit.backout().map_err(|error| wrong(&error))
 }
 
 fn empty(catalog: &Clusters, progress: &Mutex<Progress>) -> Result<(), Wrong> {

@@ -292,7 +292,13 @@ impl Office {
             let next = next.map_err(|status| broken(format!("GN answers {status:?}")))?;
             spa = Some(std::mem::replace(&mut text, next.bytes.to_vec()));
         }
-        let text = String::from_utf8_lossy(&text[4..]).into_owned();
+        let mut text = String::from_utf8_lossy(&text[4..]).into_owned();
+        if spa.is_some()
+            && let Some(rest) = text.find(' ')
+        {
+            // Whatever a terminal sends within a conversation is for that, and in its order.
+            text.replace_range(..rest, "TALK");
+        }
         self.life.given(number_of(&text), asked_at).map_err(broken)?;
         // A program that fails ends its conversation; the ledger would not know.
         let may_fail = spa.is_none();

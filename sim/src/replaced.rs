@@ -6,7 +6,7 @@
 
 use recon::Record;
 use recovery::{RecoveryError, Target};
-use seam::sim::{CrashStyle, Rng, SimDisk};
+use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 
 use crate::recovery::{Ground, Model, NAMES, Site, Writer, coded, compare, run};
 
@@ -101,6 +101,43 @@ pub fn it_is_not_replaced_again(seed: u64) -> Result<(), String> {
             Err(other) => Err(format!("a recovery of what was replaced: {other}")),
         }
     })
+}
+
+/// RECON has no room for a recovery that is about to count.
+///
+/// # Errors
+/// If more is left than there was, or something is not as it was.
+pub fn nothing_is_left_of_one_that_fails(seed: u64) -> Result<(), String> {
+    let (disk, ground) = (SimDisk::new(), Ground::of(seed));
+    let medium = disk.clone();
+    let lived = run(seed, &disk, |seam| {
+        let site = Site::open(&seam, ground, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "replaced"), Model::new());
+        (0..4).try_for_each(|_| writer.step())?;
+        site.copy("/copy", None)?;
+        writer.end()?;
+        let files = || {
+            let mut paths = medium.paths();
+            paths.retain(|path| NAMES.iter().any(|name| path.to_string_lossy().contains(name)));
+            paths
+        };
+        let before = files();
+        let full = ["/system/recon*", "/second/recon*"]
+            .map(|paths| medium.inject(Fault::new(FaultKind::NoSpace, paths)));
+        match site.recover(&NAMES, Target::Now) {
+            Err(why) if why.contains("HFN011") => {}
+            other => return Err(format!("a recovery that RECON cannot note: {other:?}")),
+        }
+        full.iter().for_each(|fault| medium.heal(*fault));
+        if files() != before {
+            return Err(format!("there were {before:?}, and are {:?}", files()));
+        }
+        compare(&site.contents()?, &writer.model)?;
+        site.recover(&NAMES, Target::Now)?;
+        compare(&site.contents()?, &writer.model)?;
+        site.close()
+    })?;
+    lived.ok_or_else(|| "the machine crashed by itself".to_owned())
 }
 
 /// The page writer has written what it can when the last of a successor is made, and nothing else

@@ -406,7 +406,7 @@ impl Program {
             }
             TreeError::Uow(
                 UowError::PastLogLimit { .. }
-                | UowError::LogFull { .. }
+                | UowError::LogFull { keeper: Some(_), .. }
                 | UowError::NoSuchSet { .. }
                 | UowError::Log(LogError::ArchiveBehind { .. }),
             ) => Verdict::Refused,

@@ -102,7 +102,8 @@ impl Side {
         let setup = StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints, buffered: true };
         let store = kernel::create(&setup)?;
         let clock = Seam::real().clock;
-        let queues = Queues::open(&store, clock, Limits::default()).map_err(failed)?;
+        let queues =
+            Queues::open(&store, clock, Limits::default(), |_| Name::BLANK).map_err(failed)?;
         let queue = QueueName::input(Name(*b"BENCH   "));
         let mut message = vec![0; MESSAGE_BYTES];
         Random::new(1).fill(&mut message);
@@ -193,7 +194,8 @@ impl Side {
     /// As many wait as did before; also after the queue is read anew.
     fn confirm(&self, expected: u64) -> Result<()> {
         let clock = Seam::real().clock;
-        let again = Queues::open(&self.store, clock, Limits::default()).map_err(failed)?;
+        let again =
+            Queues::open(&self.store, clock, Limits::default(), |_| Name::BLANK).map_err(failed)?;
         let [answer, kept] = [&self.queues, &again].map(|of| of.figures(self.queue).waiting);
         match answer == expected && kept == expected {
             true => Ok(()),

@@ -147,7 +147,8 @@ impl Site {
         });
         data.load_sorted(set, &mut store::Pairs::new(entries)).map_err(failed)?;
         let clock = Seam::real().clock;
-        let queues = Queues::open(&messages, clock, Limits::default()).map_err(failed)?;
+        let queues =
+            Queues::open(&messages, clock, Limits::default(), |_| Name::BLANK).map_err(failed)?;
         let queue = QueueName::input(Name(*b"BENCH   "));
         let mut unit = messages.begin(UnitOptions::default()).map_err(failed)?;
         let put = |_| queues.put(&mut unit, queue, None, &[b'm'; MESSAGE_BYTES]);

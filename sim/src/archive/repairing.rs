@@ -145,7 +145,7 @@ fn lives(make: Make, round: u64, step: Option<u64>, renews: bool) -> Result<u64,
         let slow = Fault::new(FaultKind::SlowIo(slow), device);
         machine.disk.inject(slow.when(When::Chance(chance * (n % 4) as u32)));
         let operator = Operator { disk: machine.disk.clone(), seed: 1_000 * round + n, renews };
-        let script = Script { seed: 1_000 * round + 500 + n, records: 40 };
+        let script = Script { seed: 1_000 * round + 500 + n, records: 44 };
         let ended = machine.live_beside(script, step.map(|_| n), Some(operator));
         if !crashed(&ended).map_err(described)? {
             machine.disk = machine.disk.snapshot();

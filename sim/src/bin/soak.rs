@@ -36,7 +36,7 @@ fn main() {
             if let Err(failure) = live(seed) {
                 failed.store(true, SeqCst);
                 println!("seed {seed} failed: {failure}");
-                println!("again: soak --minutes 0 --from {seed}");
+                println!("again: {AGAIN} --minutes 0 --from {seed}");
             }
             if (seed - from + 1).is_multiple_of(1_000) {
                 eprintln!("{} seeds in {} s", seed - from + 1, clock.monotonic().as_secs());
@@ -71,12 +71,15 @@ fn recover(from: u64, points: u64) -> i32 {
         Ok(next) => println!("{points} points in {} histories, none failed", next - from),
         Err(failure) => {
             println!("failed: {failure}");
-            println!("again: soak --points 20 --from SEED");
+            println!("again: {AGAIN} --points {points} --from {from}");
             return 1;
         }
     }
     0
 }
+
+/// What runs this program.
+const AGAIN: &str = "cargo run --release -p holdfast-sim --bin soak --";
 
 /// Minutes, the first seed, and points; `None` if the command line makes no sense.
 fn arguments() -> Option<(u64, u64, u64)> {

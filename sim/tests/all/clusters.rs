@@ -28,3 +28,8 @@ fn a_cluster_that_is_loaded_anew_is_the_old_one_or_none_or_the_new_one() {
 fn a_cluster_is_emptied_with_its_indexes_or_not_at_all() {
     sweep(Script::Empty, 10);
 }
+
+#[test]
+fn a_cluster_whose_delete_is_refused_stays_whenever_the_machine_crashes() {
+    sweep(Script::Refuse, 0);
+}

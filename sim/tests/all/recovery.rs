@@ -50,6 +50,11 @@ fn a_data_set_that_is_replaced_meanwhile_is_neither_copied_nor_replaced_again() 
 }
 
 #[test]
+fn a_recovery_that_recon_has_no_room_for_leaves_nothing_behind() {
+    parallel::each(1..5, replaced::nothing_is_left_of_one_that_fails);
+}
+
+#[test]
 fn a_copy_whose_base_is_forgotten_meanwhile_does_not_count() {
     parallel::each(1..7, replaced::a_copy_that_goes_on_from_nothing_does_not_count);
 }

@@ -9,11 +9,13 @@
 //! * [`bytes`]: little-endian readers that never panic on short input;
 //! * [`hex`]: hexadecimal digits;
 //! * [`calendar`]: days and dates;
+//! * [`mod@coding`]: how the smallest parts of stored records become bytes;
 //! * [`wildcard`]: patterns, compared in bounded time;
 //! * [`hash`]: the one non-cryptographic hash, with a fixed seed, so that a run can be replayed.
 
 pub mod bytes;
 pub mod calendar;
+pub mod coding;
 pub mod fault;
 pub mod hash;
 pub mod hex;

@@ -1,4 +1,4 @@
-//! Fields of a record as values, and back: what whoever shows records, or keeps them in columns,
+//! Fields of a record as values, and back: what code that shows records, or keeps them in columns,
 //! needs of a description.
 //!
 //! | an item | its value, as text |

@@ -131,7 +131,7 @@ pub trait File: Any + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
     /// Holds the file for as long as it is open: with all who read it, or, as `writer`, alone.
-    /// `WouldBlock`, and who has it, if somebody else holds it otherwise. Devices and pipes have
+    /// `WouldBlock`, and who has it, if it is held otherwise. Devices and pipes have
     /// any number of users, and a file system that cannot hold files holds none.
     fn hold(&self, _writer: bool) -> io::Result<()> {
         Ok(())
@@ -144,7 +144,7 @@ pub trait File: Any + Send + Sync {
 
 /// A lock on a file, released when dropped and when the process dies.
 pub trait HeldLock: Send + Sync {
-    /// Whether whoever comes later still meets it.
+    /// Whether a later process still meets it.
     fn place(&self) -> LockPlace {
         LockPlace::InPlace
     }
@@ -275,11 +275,11 @@ pub trait Disk: Send + Sync {
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Takes the exclusive lock on a file that it makes if needed. `WouldBlock` if another
     /// process, or another part of this one, holds it. Where nothing can be written, and there is
-    /// no such file, the lock is given: nobody else can have it there.
+    /// no such file, the lock is given: no other process can have it there.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>>;
     /// Takes the exclusive lock on a folder: on the file `name` in it, as [`Disk::lock`] does, and
     /// on the folder itself where its file system can, because that file may be removed or replaced
-    /// while somebody holds it.
+    /// while a process holds it.
     fn lock_folder(&self, folder: &Path, name: &str) -> io::Result<Box<dyn HeldLock>> {
         self.lock(&folder.join(name))
     }

@@ -41,7 +41,7 @@ impl Process {
         Ok(Process { number, handle })
     }
 
-    /// A process whose handle somebody has.
+    /// A process whose handle the caller has.
     pub(crate) fn with(number: u32, handle: OwnedFd) -> Process {
         Process { number, handle }
     }
@@ -89,7 +89,7 @@ impl Process {
         all_end_within(std::slice::from_ref(self), limit)
     }
 
-    /// Asks it and all below it to end, and kills whoever has not after so long.
+    /// Asks it and all below it to end, and kills those that have not after so long.
     pub fn end_with_all_below(&self, limit: Duration) {
         let mut family = self.below();
         self.signal(Signal::TERM);
@@ -97,7 +97,7 @@ impl Process {
         if all_end_within(std::slice::from_ref(self), limit) && all_end_within(&family, limit) {
             return;
         }
-        // While it stands still it starts nobody, and those below it stay there.
+        // While it stands still it starts no process, and those below it stay there.
         self.signal(Signal::STOP);
         for _ in 0..SWEEPS {
             family.extend(self.below());

@@ -17,7 +17,7 @@
 //!
 //! Invariants:
 //! 1. The filter holds for every thread, and for whatever the process starts, until it ends.
-//! 2. Whoever has the brand has it for ever, and has the filter.
+//! 2. A process that has the brand has it for ever, and has the filter.
 //! 3. No system call that the filter does not name is refused.
 
 #![allow(unsafe_code)]
@@ -26,7 +26,7 @@ use std::io;
 
 use libc::{c_long, c_ulong, rlimit, sock_filter, sock_fprog};
 
-/// What the limit of a branded process is; nobody asks for so many bytes by chance.
+/// What the limit of a branded process is; no program asks for so many bytes by chance.
 const BRAND: libc::rlim_t = 0x4000_4846_5052_4F47;
 
 /// The convention of system calls that programs are compiled for here.
@@ -46,7 +46,7 @@ const CONVENTION_AT: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
 /// Puts up the filter, for this process and everything that it starts from now on. Set-user-ID
-/// programs give no rights any more to whoever is behind it.
+/// programs give no rights any more to the process behind it.
 ///
 /// # Errors
 /// If the kernel has no filters, or the machine is of a kind that none is written for.
@@ -73,7 +73,7 @@ pub fn put_up() -> io::Result<()> {
 /// Brands this process, and everything that it starts from now on.
 ///
 /// # Errors
-/// If whoever started it has set a lower limit.
+/// If its parent has set a lower limit.
 pub fn brand() -> io::Result<()> {
     let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is ours.
@@ -92,7 +92,7 @@ pub fn brand() -> io::Result<()> {
 /// # Errors
 /// `NotFound` if there is no such process; what else the kernel says if it is not to be seen.
 pub fn is_branded(process: u32) -> io::Result<bool> {
-    // By number 0 the kernel understands whoever asks.
+    // By number 0 the kernel understands the process that asks.
     let number = libc::pid_t::try_from(process).ok().filter(|number| *number > 0);
     let number = number.ok_or(io::ErrorKind::NotFound)?;
     let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };

@@ -3,7 +3,7 @@
 //! 1. Where the file system can, it has no name at all until it is kept: whatever ends the process,
 //!    nothing is left of it. Elsewhere, and for the moment in which it takes another file's place,
 //!    it is hidden beside its place, as `.NAME.holdfast.part`.
-//! 2. What is hidden is locked by whoever writes it. Whoever needs the name of one that nobody
+//! 2. What is hidden is locked by its writer. A process that needs the name of one that nobody
 //!    holds takes that one away: its process was killed.
 //! 3. A crash leaves the file of that name that was there, or the new one, whole.
 
@@ -114,7 +114,7 @@ impl Fresh {
 impl Drop for Fresh {
     fn drop(&mut self) {
         if let Some(hidden) = &self.hidden {
-            // Whoever drops one has an error to tell already; this one adds nothing to it.
+            // The caller that drops one has an error to tell already; this one adds nothing to it.
             let _ = self.disk.remove(hidden);
         }
     }
@@ -136,7 +136,7 @@ impl Hidden {
                 opened => opened?,
             };
             let lock = disk.lock(&name);
-            // Whoever was faster with the lock takes it for one that nobody holds.
+            // A process that was faster with the lock takes it for one without a holder.
             let is_held = matches!(&lock, Err(error) if error.kind() == ErrorKind::WouldBlock);
             if !is_held && !is_misplaced(disk, &name, &*file) {
                 return Ok(Hidden { name, file, lock: lock.ok() });
@@ -147,7 +147,7 @@ impl Hidden {
 }
 
 /// Puts a small file in place so that a crash leaves the old one or the new one, whole. Nothing
-/// that somebody else has put beside it as `NAME.new` or the like is touched.
+/// that another program has put beside it as `NAME.new` or the like is touched.
 ///
 /// # Errors
 /// Whatever the disk says; the old file is then still there, or the new one already, and nothing
@@ -192,7 +192,7 @@ fn hidden_names(path: &Path) -> impl Iterator<Item = PathBuf> {
 fn clear(disk: &dyn Disk, name: &Path) {
     let Ok(before) = disk.identity(name) else { return };
     let Ok(_lock) = disk.lock(name) else { return };
-    // It is another one if whoever wrote it has just given it its name.
+    // It is another one if its writer has just given it its name.
     if disk.identity(name).is_ok_and(|now| now == before) {
         let _ = disk.remove(name);
     }

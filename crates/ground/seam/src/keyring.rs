@@ -97,7 +97,7 @@ pub fn let_go(name: &str) -> io::Result<bool> {
 /// If the kernel does not let it.
 pub fn leave() -> io::Result<()> {
     let no_name: *const libc::c_char = ptr::null();
-    // SAFETY: no name makes a keyring that nobody else has.
+    // SAFETY: no name makes a keyring that is this process's alone.
     call(unsafe {
         libc::syscall(libc::SYS_keyctl, c_long::from(KEYCTL_JOIN_SESSION_KEYRING), no_name)
     })

@@ -32,6 +32,7 @@ pub mod process;
 mod rare;
 pub mod real;
 pub mod reserve;
+pub mod sessions;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod socket;
@@ -47,7 +48,7 @@ use std::sync::Arc;
 
 pub use rare::rarely;
 
-/// The outside as one value, handed down from whoever opens a system.
+/// The outside as one value, handed down from the caller that opens a system.
 #[derive(Clone)]
 pub struct Seam {
     /// Files and folders.

@@ -176,7 +176,7 @@ mod tests {
         replace_small(door, &at("replaced"), b"small").unwrap();
         drop(door.lock(&at("lock")).unwrap());
         assert_eq!(door.list("/a".as_ref()).unwrap().len(), 6);
-        // Somebody else made that one meanwhile.
+        // Another process made that one meanwhile.
         disk.open(&at("other"), new).unwrap();
         made.undo();
         let left = disk.list("/a".as_ref()).unwrap();

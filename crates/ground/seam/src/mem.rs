@@ -22,7 +22,7 @@ pub struct AlignedBuf {
 }
 
 // SAFETY: the buffer owns its memory alone; sharing follows the borrow of the struct. Parts of a
-// whole do not overlap, and nobody looks at the bytes of a whole that has parts.
+// whole do not overlap, and no code looks at the bytes of a whole that has parts.
 #[allow(unsafe_code)]
 unsafe impl Send for AlignedBuf {}
 // SAFETY: as above; `&AlignedBuf` gives only `&[u8]`.
@@ -43,7 +43,7 @@ impl AlignedBuf {
         let start = unsafe { alloc(layout) };
         let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
         ask_for_huge_pages(start.as_ptr(), len);
-        // SAFETY: `start` is valid for `len` bytes, and nobody else has them.
+        // SAFETY: `start` is valid for `len` bytes, and no other part has them.
         unsafe { std::ptr::write_bytes(start.as_ptr(), 0, len) };
         AlignedBuf { start, len, whole: None }
     }
@@ -148,10 +148,10 @@ impl DerefMut for AlignedBuf {
 impl Drop for AlignedBuf {
     fn drop(&mut self) {
         if self.whole.is_some() {
-            // The whole is wiped and given back by whoever is its last part.
+            // The whole is wiped and given back by its last part.
             return;
         }
-        // SAFETY: nobody else has the memory any more; a volatile-free fill may be elided only if
+        // SAFETY: no other part has the memory any more; a volatile-free fill may be elided only if
         // the memory is never observed, so the fence keeps it.
         unsafe {
             std::ptr::write_bytes(self.start.as_ptr(), 0, self.len);

@@ -5,7 +5,7 @@
 //! 1. Pieces of work go to the threads in turn, and come back in the same turn.
 //! 2. A thread that panics takes nobody with it into an endless wait: the panic comes up where its
 //!    work is taken.
-//! 3. When this is dropped the threads are gone; what nobody has taken is lost.
+//! 3. When this is dropped the threads are gone; what was not taken is lost.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl<J, P> Default for Lane<J, P> {
 }
 
 impl<J, P> Lane<J, P> {
-    /// Waits for what was done; `None` if nobody is there to do it.
+    /// Waits for what was done; `None` if no thread is there to do it.
     fn wait(&self) -> Option<P> {
         let mut state = self.state.lock();
         loop {

@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. No process that is started here finds a passphrase, a PIN or the password of an engine in its
 //!    environment (K22); but for this executable itself where it needs the last ([`ourselves`]).
-//! 2. A signal that whoever started this process has made it ignore, as `nohup` does, stays
+//! 2. A signal that the parent of this process has made it ignore, as `nohup` does, stays
 //!    ignored.
 //! 3. Nobody waits for a process without an end: what has not come in time is an error that names
 //!    the process.
@@ -54,7 +54,7 @@ pub fn ourselves(program: impl AsRef<OsStr>) -> Command {
 }
 
 /// Gives signals the meaning that this process relies on, whatever the one that has started it made
-/// of them: the end of a process is kept until somebody asks for it, and a file that may not grow
+/// of them: the end of a process is kept until its parent asks for it, and a file that may not grow
 /// further is an error of the write, and no end of the process in the middle of a commit.
 pub fn rely_on_signals() {
     for (signal, meaning) in [(libc::SIGCHLD, libc::SIG_DFL), (libc::SIGXFSZ, libc::SIG_IGN)] {
@@ -63,7 +63,7 @@ pub fn rely_on_signals() {
     }
 }
 
-/// Whether an error of waiting says that somebody else has taken the status of the process, or the
+/// Whether an error of waiting says that another thread has taken the status of the process, or the
 /// system has thrown it away.
 #[must_use]
 pub fn is_taken(error: &io::Error) -> bool {
@@ -106,13 +106,14 @@ pub fn output(command: &mut Command, limit: Duration) -> io::Result<Output> {
 /// Waits for the end of a process and takes what it says until then. One that is late is killed.
 ///
 /// # Errors
-/// `TimedOut`, naming the process, if it is late, or somebody whom it has started keeps its output.
+/// `TimedOut`, naming the process, if it is late, or a process that it has started keeps its
+/// output.
 #[allow(clippy::disallowed_methods)] // this is the seam
 pub fn finish(child: Child, limit: Duration) -> io::Result<Output> {
     let id = child.id();
     let handle = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
     let (sender, receiver) = mpsc::channel();
-    // Whoever is late leaves this thread behind; it ends with the process.
+    // A late process leaves this thread behind; it ends with the process.
     let waiting = move || drop(sender.send(child.wait_with_output()));
     std::thread::Builder::new().name("waiting".to_owned()).spawn(waiting)?;
     receiver.recv_timeout(limit).unwrap_or_else(|_| {
@@ -182,7 +183,7 @@ pub fn line(from: &mut (impl Read + AsFd), limit: Duration) -> io::Result<String
     }
 }
 
-/// Ends a process that goes on for too long, for as long as somebody else waits for it.
+/// Ends a process that goes on for too long, for as long as another thread waits for it.
 pub struct Watch(#[allow(dead_code)] mpsc::Sender<()>);
 
 impl Watch {
@@ -250,7 +251,7 @@ mod tests {
         let mut child = sleeper();
         let _watch = Watch::over(child.id(), SOON);
         assert!(!wait(&mut child, LONG).unwrap().success());
-        // Somebody else may keep the output of a process that has ended.
+        // Another process may keep the output of a process that has ended.
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 5 & echo said"]).stdout(Stdio::piped());
         let error = finish(shell.spawn().unwrap(), SOON).unwrap_err();

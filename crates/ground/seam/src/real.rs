@@ -25,7 +25,7 @@ use crate::uring::{Urings, Write};
 pub struct RealDisk {
     /// For several writes at once.
     urings: Arc<Urings>,
-    /// Whom root works for, if it is somebody else.
+    /// The user that root works for, if it is another.
     owner: OnceLock<Uid>,
 }
 
@@ -87,7 +87,7 @@ impl Disk for RealDisk {
         }
         // The files of people. To open a pipe would wait for its other end, perhaps for ever.
         let opened = match self.open_as(path, flags | OFlags::NONBLOCK) {
-            // Somebody gives up a lease on the file: that takes a moment.
+            // A process gives up a lease on the file: that takes a moment.
             Err(Errno::AGAIN) => self.open_as(path, flags),
             opened => opened,
         };
@@ -224,7 +224,7 @@ impl Disk for RealDisk {
     fn lock_folder(&self, folder: &Path, name: &str) -> io::Result<Box<dyn HeldLock>> {
         let mut lock = self.locked(&folder.join(name))?;
         lock.folder = locked_folder(folder)?;
-        // Whoever removed the file before the folder was locked may have let somebody else in.
+        // A process that removed the file before the folder was locked may have let another in.
         match lock.place() {
             LockPlace::InPlace => Ok(Box::new(lock)),
             _ => Err(io::ErrorKind::WouldBlock.into()),
@@ -240,7 +240,8 @@ impl RealDisk {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
         for _ in 0..LOCK_TRIES {
             let fd = match self.open_as(path, flags) {
-                // Whoever sees the same files where they can be written may hold it all the same.
+                // A process that sees the same files where they can be written may hold it all the
+                // same.
                 Err(Errno::ROFS) => match fs::open(path, OFlags::CLOEXEC, Mode::empty()) {
                     Err(Errno::NOENT) => return Ok(RealLock::default()),
                     opened => opened,
@@ -525,7 +526,7 @@ mod tests {
         disk.remove(&dir.join("lock")).unwrap();
     }
 
-    /// A lock's file can be removed while it is held: whoever came then had a file of his own.
+    /// A lock's file can be removed while it is held: the next process had a file of its own.
     #[test]
     fn a_folder_stays_locked_when_the_file_of_its_lock_is_removed_or_replaced() {
         let disk = RealDisk::new();
@@ -553,7 +554,7 @@ mod tests {
         }
     }
 
-    /// Whoever opened one waited until somebody came to its other end.
+    /// A process that opened one waited until another came to its other end.
     #[test]
     fn a_pipe_is_refused_at_once() {
         let disk = RealDisk::new();

@@ -2,7 +2,7 @@
 //!
 //! Addresses are reserved once, for the most that there may ever be; memory comes when it is asked
 //! for, and goes back to the operating system in one call. So nothing that is in use ever moves,
-//! and whoever reads without a lock needs no protection from those who make it larger.
+//! and a reader without a lock needs no protection from those who make it larger.
 //!
 //! Invariants:
 //! 1. What was made ready stays readable until the end. What was given back is zero.
@@ -53,7 +53,7 @@ impl Reserved {
     #[must_use]
     pub fn new(least: usize, most: usize) -> Reserved {
         let reserve = |bytes: usize| Reserved::map(bytes.max(1).next_multiple_of(BLOCK));
-        // Where addresses are limited, room for growth would take those of somebody else.
+        // Where addresses are limited, room for growth would take those of other maps.
         let most = if are_addresses_limited() { least } else { most.max(least) };
         reserve(most).or_else(|_| reserve(least)).unwrap_or_else(|_| {
             handle_alloc_error(Layout::from_size_align(least, 1).unwrap_or(Layout::new::<u8>()))
@@ -65,9 +65,9 @@ impl Reserved {
         use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
         let align = if bytes >= HUGE_BYTES { HUGE_BYTES } else { BLOCK };
         let map_bytes = bytes + if align > BLOCK { align } else { 0 };
-        // Nobody may touch these addresses yet, so they count for nothing.
+        // No thread may touch these addresses yet, so they count for nothing.
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: the kernel chooses addresses that nobody has.
+        // SAFETY: the kernel chooses addresses that are free.
         let map =
             unsafe { mmap_anonymous(std::ptr::null_mut(), map_bytes, ProtFlags::empty(), flags) };
         let map = NonNull::new(map?.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -143,7 +143,7 @@ impl Reserved {
     /// zero, and has memory again when it is written.
     ///
     /// # Safety
-    /// Nobody uses what the part holds, nor will before writing it, except as atomics.
+    /// No thread uses what the part holds, nor will before writing it, except as atomics.
     pub unsafe fn give_back(&self, from: usize, to: usize) {
         assert!(from <= to && to <= self.ready.load(Acquire), "only what is ready is given back");
         let (from, to) = (from.next_multiple_of(BLOCK), to / BLOCK * BLOCK);
@@ -153,7 +153,7 @@ impl Reserved {
         #[cfg(not(miri))]
         {
             let advice = rustix::mm::Advice::LinuxDontNeed;
-            // SAFETY: the part lies within the map, and the caller says that nobody needs it.
+            // SAFETY: the part lies within the map, and the caller says that it is not needed.
             let given =
                 unsafe { rustix::mm::madvise(self.as_ptr().add(from).cast(), to - from, advice) };
             if given.is_ok() {
@@ -170,7 +170,7 @@ impl Reserved {
 impl Drop for Reserved {
     fn drop(&mut self) {
         #[cfg(not(miri))]
-        // SAFETY: nobody else has these addresses any more. A refusal leaves them reserved.
+        // SAFETY: no other map has these addresses. A refusal leaves them reserved.
         let _ = unsafe { rustix::mm::munmap(self.map.as_ptr().cast(), self.map_bytes) };
         #[cfg(miri)]
         if let Ok(layout) = Layout::from_size_align(self.map_bytes, BLOCK) {
@@ -303,7 +303,7 @@ mod tests {
         memory.make_ready(3 * HUGE_BYTES).unwrap();
         memory.touch(BLOCK, 2 * HUGE_BYTES);
         let byte = memory.as_ptr().wrapping_add(HUGE_BYTES);
-        // SAFETY: the byte is ready, and nobody else has it.
+        // SAFETY: the byte is ready, and no other thread has it.
         unsafe {
             byte.write(9);
             memory.give_back(BLOCK, 2 * HUGE_BYTES + 1);

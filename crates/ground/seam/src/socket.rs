@@ -70,7 +70,7 @@ pub struct SocketFile {
 
 impl SocketFile {
     /// Takes the name away, unless it is another socket's by now (4). What cannot be removed stays:
-    /// nobody listens there, which whoever comes next finds out.
+    /// nobody listens there, which the next listener finds out.
     pub fn remove(&self) {
         let Ok((name, _folder)) = short(&self.path) else { return };
         let named = lstat(&name).map(|named| (named.st_dev, named.st_ino));
@@ -80,10 +80,10 @@ impl SocketFile {
     }
 }
 
-/// Wakes whoever waits for connections at a listener, from which none comes any more.
+/// Wakes the thread that waits for connections at a listener, from which none comes any more.
 ///
-/// Somebody may have closed its descriptor behind its back: then nobody can end it, but whoever
-/// waits still hears a knock at its name.
+/// Its descriptor may have been closed behind its back: then it cannot be ended, but the thread
+/// that waits still hears a knock at its name.
 pub fn end(listener: &UnixListener, file: &SocketFile) {
     let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
     let _ = knock(&file.path);
@@ -97,7 +97,7 @@ fn knock(path: &Path) -> io::Result<()> {
     Ok(rustix::net::connect(&socket, &SocketAddrUnix::new(&name)?)?)
 }
 
-/// Whether a listener's descriptor is none any more: nobody else comes.
+/// Whether a listener's descriptor is none any more: no client comes.
 #[must_use]
 pub fn is_lost(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error())
@@ -157,8 +157,8 @@ impl Peer {
         }
     }
 
-    /// The process, for whoever waits for its end; `None` if it has ended, is not to be seen from
-    /// here, or the kernel knows no handles of processes.
+    /// The process, for a caller that waits for its end; `None` if it has ended, is not to be seen
+    /// from here, or the kernel knows no handles of processes.
     #[must_use]
     pub fn handle(&self) -> Option<Process> {
         let process = match &self.mark {
@@ -259,7 +259,7 @@ impl Write for InTime<'_> {
     }
 }
 
-/// A connection to whoever listens at a path.
+/// A connection to the process that listens at a path.
 ///
 /// # Errors
 /// `NotFound` or `ConnectionRefused` if nobody does; whatever else the operating system says.
@@ -316,13 +316,13 @@ mod tests {
         let (first, of_first) = listen(&path).unwrap();
         assert_eq!(listen(&path).map(drop).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         connect(&path).unwrap();
-        // Its name is taken away by force, and somebody else comes.
+        // Its name is taken away by force, and another listener comes.
         std::fs::remove_file(&path).unwrap();
         let (second, of_second) = listen(&path).unwrap();
         of_first.remove();
         connect(&path).unwrap();
         drop(first);
-        // Whoever waits is woken, also where nobody could connect any more.
+        // A waiting thread is woken, also where no client could connect any more.
         std::fs::remove_file(&path).unwrap();
         let waiting = second.try_clone().unwrap();
         let waits =

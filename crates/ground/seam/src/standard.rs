@@ -27,7 +27,7 @@ static LOOK: extern "C" fn() = look;
 /// Standard output: an error where it was closed when the process began (1).
 pub struct StandardOutput(io::Stdout);
 
-/// Standard output, for data that somebody waits for.
+/// Standard output, for data that a reader waits for.
 #[must_use]
 pub fn output() -> StandardOutput {
     StandardOutput(io::stdout())

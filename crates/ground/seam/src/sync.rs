@@ -38,7 +38,7 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     /// False only for a destructor that went on without the mutex while its simulated run died:
-    /// whoever held it will not run again.
+    /// its holder will not run again.
     #[cfg(feature = "sim")]
     held: bool,
     /// Guards stay on the thread that locked.
@@ -56,7 +56,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value, when nobody else can have the mutex any more.
+    /// The value, when no other thread can have the mutex any more.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -85,7 +85,7 @@ impl<T: ?Sized> Mutex<T> {
         self.guard()
     }
 
-    /// Locks if nobody holds it.
+    /// Locks if no thread holds it.
     #[inline]
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
@@ -194,7 +194,7 @@ struct RealCondvar {
 }
 
 impl Condvar {
-    /// A condition that nobody waits for.
+    /// A condition that no thread waits for.
     #[must_use]
     pub fn new() -> Condvar {
         Condvar::default()
@@ -392,7 +392,7 @@ impl RawLatch {
         self.released();
     }
 
-    /// Whether somebody holds it. A guess by the time it returns; for assertions.
+    /// Whether a thread holds it. A guess by the time it returns; for assertions.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.raw.is_locked()

@@ -11,7 +11,7 @@
 //! Invariants:
 //! 1. What is looked at is what a path leads to; links are followed, also one to a file that is not
 //!    there yet.
-//! 2. Files that a system does not make are nobody's, also in its folders.
+//! 2. Files that a system does not make are not its own, also in its folders.
 //! 3. Nothing is opened but regular files, and those only to be read.
 
 #![allow(clippy::disallowed_methods)] // this is the seam: files that people name
@@ -26,7 +26,7 @@ use crate::owner::MARK;
 /// The environment variable of a program's process that names the folders of its system.
 pub const SPARED: &str = "HOLDFAST_SPARED";
 
-/// The reason code of whoever would write to one.
+/// The reason code of a command that would write to one.
 pub const REFUSED: &str = "HFY036";
 
 /// How files of a system begin, and what they are. The number of a version comes next, which no

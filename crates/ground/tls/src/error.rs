@@ -1,5 +1,5 @@
-//! Why certificates, keys or names cannot be used. Whoever has read them adds a code, and which
-//! files they are from.
+//! Why certificates, keys or names cannot be used. The caller that has read them adds a code, and
+//! which files they are from.
 
 use thiserror::Error;
 

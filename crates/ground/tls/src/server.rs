@@ -24,7 +24,7 @@ pub struct Tls {
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The key is nobody's to see.
+        // The key is not to be seen.
         f.debug_struct("Tls")
             .field("client_required", &self.client_required)
             .finish_non_exhaustive()

@@ -3,7 +3,7 @@
 //! A file `archive-N.hfa`, N its first group in 16 digits, is a header of 4 KiB, then blocks one
 //! behind the other, then zeros up to the next 4 KiB. A block that fills whole 4 KiB may have zeros
 //! before it, so that it begins with one (version 2). A block is a group as it
-//! stands in the log (`log/src/group.rs`), or a compressed one (`block.rs`). The header:
+//! stands in the log (`wal/src/group.rs`), or a compressed one (`block.rs`). The header:
 //!
 //! | at | bytes | field |
 //! |---|---|---|

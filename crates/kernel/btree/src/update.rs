@@ -332,6 +332,10 @@ impl Tree<'_> {
         loop {
             uow.prepare(2 * self.set.usable_bytes() + LOG_EXTRA)?;
             let run = self.remove_run(uow, &from, behind, to)?;
+            if let Some(undo_bytes) = run.lacks {
+                uow.prepare(undo_bytes)?;
+                continue;
+            }
             removed += run.count;
             for reference in run.freed {
                 self.free_chain(uow, reference)?;
@@ -526,21 +530,28 @@ impl Tree<'_> {
         let mut high = Vec::new();
         let next = (node.high_fence(&mut high) && !is_last).then_some(high);
         let (mut body, mut key) = (Vec::new(), Vec::new());
-        let mut freed = Vec::new();
+        let (mut freed, mut undo_bytes) = (Vec::new(), self.set.usable_bytes() + UNDO_END_BYTES);
         for slot in first..end {
             node.key_at(slot, &mut key);
             let value = node.value_at(slot);
             push_run_entry(&mut body, &key, value);
+            undo_bytes += UNDO_ENTRY_BYTES + key.len() + value.bytes.len();
             freed.extend(value.overflow.then(|| Reference::decode(value.bytes)));
         }
         let count = end.saturating_sub(first);
+        if count > 0 && !uow.covers(undo_bytes as u64) {
+            self.leave(leaf, Vec::new(), Purpose::Work);
+            let lacks = Some(undo_bytes);
+            return Ok(Run { lacks, count: 0, freed: Vec::new(), sparse: false, next: None });
+        }
         if count > 0 {
             let fields = Fields::new().ci(ci).u16(first).u16(count);
-            uow.change(self.set, kind::REMOVE_RUN, &[fields.bytes(), &body], &mut leaf.guard)?;
+            let (body, page) = (&[fields.bytes(), &body], &mut leaf.guard);
+            uow.change_undone_by(undo_bytes as u64, self.set, kind::REMOVE_RUN, body, page)?;
         }
         let sparse = is_sparse(NodeView::new(leaf.guard.bytes()));
         self.leave(leaf, Vec::new(), Purpose::Work);
-        Ok(Run { count: count as u64, freed, sparse, next })
+        Ok(Run { lacks: None, count: count as u64, freed, sparse, next })
     }
 
     /// Lets go of a leaf and of those behind it; if it was hard to find, its parent learns of it.
@@ -581,12 +592,20 @@ struct Removed {
 }
 
 struct Run {
+    /// Nothing was removed: its undo takes so much log, and less is reserved.
+    lacks: Option<usize>,
     count: u64,
     freed: Vec<Reference>,
     sparse: bool,
     /// Where the range goes on.
     next: Option<Vec<u8>>,
 }
+
+/// What the undo of a removed run logs for each entry besides key and value: a record's head, its
+/// data set, where undo goes on, and an insertion's fields; then a record that ends it. A leaf that
+/// has filled up meanwhile is split.
+const UNDO_ENTRY_BYTES: usize = 64;
+const UNDO_END_BYTES: usize = 64;
 
 /// A sparse node is offered to its neighbours when its entries are a multiple of this.
 const SPARSE_TRIES: usize = 4;

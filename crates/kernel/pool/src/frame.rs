@@ -1,6 +1,7 @@
 //! Frames: the memory of a pool, its descriptors, and the guards through which it is touched.
 //!
-//! This file holds the pool's `unsafe` code. The rule it rests on: bytes of a frame are reached
+//! `unsafe` code of the pool stands here and in `fetch.rs`, `ahead.rs`, `home.rs` and `resize.rs`.
+//! The rule it rests on: bytes of a frame are reached
 //! only through [`SharedCi`] (shared latch held, so nobody writes) or [`ExclusiveCi`] (exclusive
 //! latch held, so nobody else reads or writes), or by the loader of a frame that nobody can latch
 //! yet because its `LOADING` flag is set.

@@ -73,6 +73,8 @@ pub struct PageWriter {
     journal: Arc<dyn Journal>,
     sets: Arc<dyn Sets>,
     stop: Arc<StopSwitch>,
+    /// What the configuration says, or less.
+    redo_bytes_max: AtomicU64,
     batch: Mutex<Batch>,
     last_batch: AtomicU64,
     control: Mutex<Control>,
@@ -131,7 +133,7 @@ impl PageWriter {
         area: DoubleWrite,
         last_batch: u64,
     ) -> PageWriter {
-        let buffer = DoubleWrite::buffer();
+        let (buffer, redo_bytes_max) = (DoubleWrite::buffer(), config.redo_bytes_max);
         PageWriter {
             seam,
             config,
@@ -140,6 +142,7 @@ impl PageWriter {
             journal,
             sets,
             stop,
+            redo_bytes_max: AtomicU64::new(redo_bytes_max),
             last_batch: AtomicU64::new(last_batch),
             batch: Mutex::new(Batch { number: last_batch, area, buffer, items: Vec::new() }),
             control: Mutex::default(),
@@ -171,6 +174,11 @@ impl PageWriter {
         if let Some(thread) = thread {
             thread.join();
         }
+    }
+
+    /// From now on the oldest change in memory may be so far behind the log's end.
+    pub fn bound_redo(&self, redo_bytes_max: u64) {
+        self.redo_bytes_max.store(redo_bytes_max, Relaxed);
     }
 
     /// Makes the thread look now.
@@ -337,7 +345,7 @@ impl PageWriter {
             }
         }
         let distance = self.journal.next_lsn().0.saturating_sub(self.dirty.head()?.0);
-        (distance > self.config.redo_bytes_max).then_some((None, Cause::Redo))
+        (distance > self.redo_bytes_max.load(Relaxed)).then_some((None, Cause::Redo))
     }
 
     /// Writes one batch of dirty frames; returns how many intervals it had.

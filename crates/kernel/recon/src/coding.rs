@@ -13,26 +13,7 @@ use std::path::PathBuf;
 use base::bytes::{Reader, push_string16};
 use base::{DataSetId, GroupNumber, KeyGeneration, Lsn, UowId};
 
-/// Something that goes to bytes and comes back.
-pub(crate) trait Coding: Sized {
-    fn put(&self, out: &mut Vec<u8>);
-    fn get(reader: &mut Reader<'_>) -> Option<Self>;
-}
-
-macro_rules! numbers {
-    ($($number:ident)*) => {$(
-        impl Coding for $number {
-            fn put(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&self.to_le_bytes());
-            }
-            fn get(reader: &mut Reader<'_>) -> Option<$number> {
-                reader.$number()
-            }
-        }
-    )*};
-}
-
-numbers!(u8 u16 u32 u64);
+base::coding! { pub(crate) trait Coding for u8 u16 u32 u64 }
 
 macro_rules! counted {
     ($($name:ident)*) => {$(
@@ -58,19 +39,6 @@ impl<const N: usize> Coding for [u8; N] {
     }
 }
 
-impl Coding for bool {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(*self));
-    }
-    fn get(reader: &mut Reader<'_>) -> Option<bool> {
-        match reader.u8()? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
-        }
-    }
-}
-
 impl Coding for String {
     fn put(&self, out: &mut Vec<u8>) {
         push_string16(out, cut(self.as_bytes()));
@@ -86,18 +54,6 @@ impl Coding for PathBuf {
     }
     fn get(reader: &mut Reader<'_>) -> Option<PathBuf> {
         Some(PathBuf::from(OsStr::from_bytes(reader.string16()?)))
-    }
-}
-
-impl<T: Coding> Coding for Option<T> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.is_some().put(out);
-        if let Some(value) = self {
-            value.put(out);
-        }
-    }
-    fn get(reader: &mut Reader<'_>) -> Option<Option<T>> {
-        Some(if bool::get(reader)? { Some(T::get(reader)?) } else { None })
     }
 }
 

@@ -10,6 +10,7 @@
 use seam::failpoint::{Failpoint, armed};
 
 use crate::checkpoint::Checkpoint;
+use crate::control::ControlBlock;
 use crate::{Kernel, UowError};
 
 /// With more than this part of the log free, it is kept for data sets that wait for a recovery.
@@ -95,7 +96,7 @@ impl Kernel {
             }
             false => None,
         };
-        let updated = self.control.update(|block| {
+        let change = |block: &mut ControlBlock| {
             if keeps {
                 needed_from = needed_from.min(block.needed_from);
             }
@@ -106,13 +107,13 @@ impl Kernel {
             block.proven = end;
             block.orderly = orderly && checkpoint.active.is_empty();
             block.ended = ended.filter(|_| block.orderly);
-        });
+        };
         // The last word of an orderly stop stands in both slots, so that neither can be lost
         // unseen.
-        let updated = updated.and_then(|()| match orderly {
-            true => self.control.update(|_| ()),
-            false => Ok(()),
-        });
+        let updated = match orderly {
+            true => self.control.update_both(change),
+            false => self.control.update(change),
+        };
         // What the file says now is not known: whoever asked for the checkpoint, nobody goes on.
         updated.map_err(|error| UowError::Stopped(self.stop.stop(error.to_string())))?;
         self.log.truncate(needed_from);

@@ -5,6 +5,12 @@
 //!
 //! A release with another layout writes both slots before it does anything else, so a slot of an
 //! unknown version beside a sound one is damage, and the sound one serves (K20).
+//!
+//! Invariants:
+//! 1. What is said in memory is what the newest whole slot says. A write that failed changes
+//!    nothing of it. It may have torn its slot, or arrived as a whole all the same: what was said
+//!    before is at once written there again, with a higher number, and where that fails, too, the
+//!    next write goes to the same slot, and not to the one that is whole.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -206,28 +212,69 @@ impl ControlFile {
                        that doors open";
             return Err(bad(&self.path, why.into(), TOO_MANY_NAMES));
         }
-        self.state.lock().protection = protection.clone();
-        self.update(|_| ())?;
+        {
+            let mut state = self.state.lock();
+            let block = state.block;
+            self.write(&mut state, block, protection.clone())?;
+        }
         self.update(|_| ())
     }
 
     /// Changes the block and writes it durably.
     ///
     /// # Errors
-    /// If the disk refuses; the kernel stops then.
+    /// If the disk refuses: the block is as it was then.
     pub fn update(&self, change: impl FnOnce(&mut ControlBlock)) -> Result<(), UowError> {
         let mut state = self.state.lock();
-        let state = &mut *state;
-        change(&mut state.block);
-        state.block.utc_us = self.seam.clock.utc_us();
-        state.sequence += 1;
-        let sequenced = (state.sequence, &state.block);
-        self.sealer.seal(sequenced, &state.protection, &mut state.buffer);
-        let at = (state.sequence % 2) * BLOCK as u64;
-        state
-            .file
-            .write_at(&state.buffer, at)
-            .map_err(|error| bad(&self.path, format!("cannot be written: {error}"), CHECK_DISK))?;
+        let (mut block, protection) = (state.block, state.protection.clone());
+        change(&mut block);
+        self.write(&mut state, block, protection)
+    }
+
+    /// The same in both slots, for what must not be forgotten if one of them is lost. Where the
+    /// second write fails the block says what is new all the same.
+    pub(crate) fn update_both(
+        &self,
+        change: impl FnOnce(&mut ControlBlock),
+    ) -> Result<(), UowError> {
+        self.update(change)?;
+        self.update(|_| ())
+    }
+
+    fn write(
+        &self,
+        state: &mut State,
+        block: ControlBlock,
+        protection: Protection,
+    ) -> Result<(), UowError> {
+        let block = ControlBlock { utc_us: self.seam.clock.utc_us(), ..block };
+        // The first block of a new file follows none.
+        let before = (state.sequence > 0).then(|| (state.block, state.protection.clone()));
+        self.write_next(state, block, protection).map_err(|error| {
+            // It may be whole, and newer than what is said. If this fails, too, nothing is worse.
+            if let Some((said, bound)) = before {
+                let _ = self.write_next(state, said, bound);
+            }
+            bad(&self.path, format!("cannot be written: {error}"), CHECK_DISK)
+        })
+    }
+
+    /// Writes the next block, which says exactly this.
+    fn write_next(
+        &self,
+        state: &mut State,
+        block: ControlBlock,
+        protection: Protection,
+    ) -> std::io::Result<()> {
+        let sequence = state.sequence + 1;
+        self.sealer.seal((sequence, &block), &protection, &mut state.buffer);
+        let at = (sequence % 2) * BLOCK as u64;
+        if let Err(error) = state.file.write_at(&state.buffer, at) {
+            // The same slot again, and never the same nonce (1).
+            state.sequence += 2;
+            return Err(error);
+        }
+        (state.sequence, state.block, state.protection) = (sequence, block, protection);
         if let Some(anchor) = &self.anchor {
             anchor.store(&state.buffer);
         }
@@ -298,10 +345,12 @@ impl LogEvents for ControlFile {
         if armed(Failpoint::LostCopyUnrecorded) {
             return Ok(());
         }
-        self.update(|block| block.stale = Some((copy, from))).map_err(|error| error.to_string())
+        let lost = self.update_both(|block| block.stale = Some((copy, from)));
+        lost.map_err(|error| error.to_string())
     }
 
     fn copy_back(&self, copy: u8) -> Result<(), String> {
+        // In one slot: that the other one calls the copy stale does no harm.
         let back = self.update(|block| {
             block.stale.take_if(|(stale, _)| *stale == copy);
         });
@@ -309,7 +358,7 @@ impl LogEvents for ControlFile {
     }
 
     fn ahead(&self, holds: Option<Beginning>) -> Result<(), String> {
-        self.update(|block| block.ahead = holds).map_err(|error| error.to_string())
+        self.update_both(|block| block.ahead = holds).map_err(|error| error.to_string())
     }
 }
 
@@ -326,3 +375,6 @@ const RESTORE: &str = "Check that key file and folder belong together. If they d
 const LOST: &str = "Put the control file back, of the same moment as the log. If there is none, \
                     restore the system in a new folder from its archives and image copies: \
                     `holdfast doctor` says how.";
+
+#[cfg(test)]
+mod tests;

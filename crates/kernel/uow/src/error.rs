@@ -75,6 +75,14 @@ impl fmt::Display for Amount {
     }
 }
 
+/// What keeps the log full.
+fn keeps_full(keeper: Option<UowId>) -> String {
+    match keeper {
+        Some(uow) => format!("unit of work {uow} keeps it"),
+        None => "what was changed reaches the data sets too slowly: it stays".into(),
+    }
+}
+
 /// Why a unit of work, or the kernel as a whole, cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -91,7 +99,7 @@ pub enum UowError {
     PastLogLimit {
         /// The unit of work.
         uow: UowId,
-        /// The log between its first record and now.
+        /// The log between its first record and now, or the room that it keeps of one that is full.
         bytes: u64,
         /// The limit.
         bytes_max: u64,
@@ -99,12 +107,13 @@ pub enum UowError {
         set_by: SpanSetting,
     },
     /// The log stayed full.
-    #[error("the log is full and unit of work {holder} keeps it so; {uow} cannot log")]
+    #[error("the log is full and {} so; {uow} cannot log", keeps_full(*keeper))]
     LogFull {
         /// Who wanted to log.
         uow: UowId,
-        /// The unit of work whose first record is the oldest.
-        holder: UowId,
+        /// The unit of work whose first record stands in the oldest segment; if there is none, what
+        /// was changed is not written to the data sets fast enough.
+        keeper: Option<UowId>,
     },
     /// No such data set.
     #[error("there is no data set {name}")]
@@ -390,10 +399,11 @@ impl Coded for UowError {
     fn remedy(&self) -> String {
         match self {
             UowError::PastLogLimit { set_by, .. } => set_by.remedy(),
-            UowError::LogFull { holder, .. } => format!(
-                "End {holder}, or give the log more segments: raise log.segments_max in \
-                 holdfast.toml, and start the system again."
-            ),
+            UowError::LogFull { .. } => "End the unit of work that it names, or look for what \
+                                         slows down the devices of the data sets; or give the log \
+                                         more segments: raise log.segments_max in holdfast.toml, \
+                                         and start the system again."
+                .into(),
             UowError::NoSuchSet { .. } => "Check the name; `holdfast status` lists them.".into(),
             UowError::SetExists { .. } => "Choose another name, or drop the old one.".into(),
             UowError::SetOffline { name, .. } => {

@@ -2,6 +2,7 @@
 //!
 //! Invariants:
 //! 1. It sleeps at most a look long, and goes on at once for whoever waits for room in the log.
+//! 2. Whoever waits for room is woken when there is some, not when somebody else asks for it.
 
 use std::time::Duration;
 
@@ -12,7 +13,10 @@ use seam::thread::JoinHandle;
 #[derive(Default)]
 pub(crate) struct Housekeeper {
     state: Mutex<State>,
-    changed: Condvar,
+    /// The housekeeper waits for somebody to ask for something.
+    asked: Condvar,
+    /// Those who lack room in the log wait for some.
+    relieved: Condvar,
 }
 
 #[derive(Default)]
@@ -58,7 +62,8 @@ impl Housekeeper {
         state.ended = true;
         let thread = state.thread.take();
         drop(state);
-        self.changed.notify_all();
+        self.asked.notify_one();
+        self.relieved.notify_all();
         if let Some(thread) = thread {
             thread.join();
         }
@@ -68,7 +73,7 @@ impl Housekeeper {
     pub(crate) fn next(&self, clock: &dyn Clock) -> Option<Round> {
         let mut state = self.state.lock();
         if !state.ended && !state.urgent {
-            self.changed.wait_for(&mut state, LOOK);
+            self.asked.wait_for(&mut state, LOOK);
         }
         if state.ended {
             return None;
@@ -84,14 +89,16 @@ impl Housekeeper {
 
     /// Wakes whoever waits for room.
     pub(crate) fn relieve(&self) {
-        self.changed.notify_all();
+        self.relieved.notify_all();
     }
 
     /// Asks for room in the log, and waits a moment for it.
     pub(crate) fn ask_for_room(&self) {
         let mut state = self.state.lock();
-        state.urgent = true;
-        self.changed.notify_all();
-        self.changed.wait_for(&mut state, ROOM_WAIT);
+        if !state.urgent {
+            state.urgent = true;
+            self.asked.notify_one();
+        }
+        self.relieved.wait_for(&mut state, ROOM_WAIT);
     }
 }

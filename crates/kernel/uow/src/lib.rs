@@ -71,6 +71,7 @@ pub mod record;
 mod redo_workers;
 mod registry;
 mod repair;
+mod reserve;
 mod restart;
 mod restart_report;
 mod runs;

@@ -28,6 +28,7 @@ use space::{DataSet, Definition, ROOT, map};
 use wal::Record;
 
 use crate::checkpoint::Checkpoint;
+use crate::housekeeping::RoomWanted;
 use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Target, Undone};
 use crate::successors::fresh;
 use crate::transit::steps_of;
@@ -264,7 +265,11 @@ impl Kernel {
         Ok(())
     }
 
-    fn remove_building(&self, set: &DataSet) -> Result<(), UowError> {
+    /// Removes what was built and took nobody's place; what has done so stays.
+    ///
+    /// # Errors
+    /// Whatever log and disk say; the next restart removes the rest.
+    pub fn remove_building(&self, set: &DataSet) -> Result<(), UowError> {
         let _work = self.upkeep.checkpoints.work.lock();
         {
             let mut sets = self.sets.lock();
@@ -406,7 +411,10 @@ impl Rebuild {
         let places = self.uncommitted.remove(&record.uow);
         if committed {
             self.units.over(record.uow);
-            self.frees.extend(places.map(|places| (record.uow, places)));
+            if let Some(places) = places {
+                // What a copy says of them is all.
+                self.frees.entry(record.uow).or_insert(places);
+            }
         } else if let Some(unit) = self.units.get_mut(record.uow) {
             // What its backout could not undo, because the data set was offline, remains.
             unit.retain(|change| change.skipped);
@@ -424,10 +432,9 @@ impl Rebuild {
         }
         let done = self.back_out().and_then(|()| self.take_back());
         if let Err(error) = done {
-            return match self.abandon() {
-                Ok(()) => Err(error),
-                Err(worse) => Err(worse),
-            };
+            // What cannot be removed now, the next restart removes.
+            let _ = self.abandon();
+            return Err(error);
         }
         Ok((self.set, self.counts))
     }
@@ -594,8 +601,9 @@ impl Rebuild {
         let mut undo = Undo::new(&kernel, uow, slot, Lsn::NONE);
         let mut undone = Ok(());
         for (change, body) in changes {
+            let room = RoomWanted { uow, reserved: 0, bytes: body.len() as u64 * 2 };
             undone = kernel
-                .wait_for_log_room(uow, body.len() as u64 * 2)
+                .wait_for_log_room(&room)
                 .and_then(|()| undo.undo_for(&self.set, change.kind, body));
             if undone.is_err() {
                 break;

@@ -12,7 +12,9 @@ use space::DataSet;
 use wal::DurableSink;
 
 use crate::active::{SlotNumber, UNPINNED};
+use crate::housekeeping::RoomWanted;
 use crate::record::{Change, KernelRecord, List};
+use crate::reserve::UndoReserve;
 use crate::transit::Step;
 use crate::undo_list::UndoList;
 use crate::{Kernel, SpanLimit, Undo, UowError};
@@ -29,6 +31,8 @@ pub struct UowOptions {
 pub struct Savepoint {
     last: Lsn,
     frees: usize,
+    /// What changes needed of the reserve for undo.
+    needed: u64,
 }
 
 /// Is told that a unit of work is over, by whoever ends it and on his thread.
@@ -49,20 +53,14 @@ pub struct Uow {
     /// Where its undo begins.
     last: Lsn,
     undo: UndoList,
-    /// Log space reserved for its undo (K15), and what of it no change has used yet.
-    reserved: u64,
-    credit: u64,
+    reserve: UndoReserve,
     frees: Vec<(DataSetId, CiNumber)>,
     at_end: Option<Arc<dyn AtEnd>>,
     ended: bool,
 }
 
-/// Log space for undo is reserved in pieces of this size.
-const RESERVE_BYTES: u64 = 16 << 10;
 /// What checkpoints carry for one unit of work at most.
 const ANCHORED_BYTES_MAX: usize = 4 << 10;
-/// What a compensation record may be longer than the record that it undoes.
-const COMPENSATION_EXTRA: u64 = 96;
 
 impl Kernel {
     /// Begins a unit of work. It costs nothing until it locks or changes something.
@@ -80,8 +78,7 @@ impl Kernel {
             first: UNPINNED,
             last: Lsn::NONE,
             undo,
-            reserved: 0,
-            credit: 0,
+            reserve: UndoReserve::default(),
             frees: Vec::new(),
             at_end: None,
             ended: false,
@@ -205,25 +202,39 @@ impl Uow {
     /// # Errors
     /// [`UowError::PastLogLimit`]: it must be backed out. [`UowError::LogFull`].
     pub fn prepare(&mut self, log_bytes: usize) -> Result<(), UowError> {
+        self.check_span()?;
         let kernel = Arc::clone(&self.kernel);
+        let log_bytes = log_bytes as u64;
+        let reserved = self.reserve.bytes();
+        let room = |bytes| RoomWanted { uow: self.id, reserved, bytes };
+        kernel.wait_for_log_room(&room(log_bytes))?;
+        if let Some(piece) = self.reserve.lacks(log_bytes, kernel.log.capacity_bytes()) {
+            kernel.reserve_log(&room(piece))?;
+            self.reserve.grow(piece);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that it may stay open while its owner waits for somebody else: it waits for no
+    /// room in the log.
+    ///
+    /// # Errors
+    /// [`UowError::PastLogLimit`]: it must be backed out, for it spans too much log, or keeps too
+    /// much of a full one.
+    pub fn keep_open(&self) -> Result<(), UowError> {
+        self.check_span()?;
+        self.kernel.may_stay(self.id, self.reserve.bytes())
+    }
+
+    fn check_span(&self) -> Result<(), UowError> {
+        let (kernel, uow) = (&self.kernel, self.id);
         kernel.stop.check()?;
         if self.first != UNPINNED {
             let bytes = kernel.log.next_lsn().0.saturating_sub(self.first.0);
             let SpanLimit { bytes_max, set_by } = kernel.span_limit();
             if bytes > bytes_max {
-                return Err(UowError::PastLogLimit { uow: self.id, bytes, bytes_max, set_by });
+                return Err(UowError::PastLogLimit { uow, bytes, bytes_max, set_by });
             }
-        }
-        kernel.wait_for_log_room(self.id, log_bytes as u64)?;
-        // What is reserved covers every change since the last call, and this one.
-        let want = log_bytes as u64 + COMPENSATION_EXTRA;
-        if self.credit < want {
-            let piece = RESERVE_BYTES.max(want);
-            while !kernel.log.reserve(piece) {
-                kernel.wait_for_log_room(self.id, piece)?;
-            }
-            self.reserved += piece;
-            self.credit += piece;
         }
         Ok(())
     }
@@ -259,11 +270,33 @@ impl Uow {
         body: &[&[u8]],
         page: &mut ExclusiveCi<'_>,
     ) -> Result<(), UowError> {
+        let undo_bytes = body.iter().map(|part| part.len() as u64).sum();
+        self.change_undone_by(undo_bytes, set, kind, body, page)
+    }
+
+    /// Whether what is reserved suffices for an undo that logs so many bytes; otherwise
+    /// [`Uow::prepare`] reserves it.
+    #[must_use]
+    pub fn covers(&self, undo_bytes: u64) -> bool {
+        self.reserve.lacks(undo_bytes, self.kernel.log.capacity_bytes()).is_none()
+    }
+
+    /// The same for a change whose undo logs another number of bytes.
+    ///
+    /// # Errors
+    /// As for [`Uow::change`].
+    pub fn change_undone_by(
+        &mut self,
+        undo_bytes: u64,
+        set: &DataSet,
+        kind: u8,
+        body: &[&[u8]],
+        page: &mut ExclusiveCi<'_>,
+    ) -> Result<(), UowError> {
         let kernel = Arc::clone(&self.kernel);
         let staged = self.undo.stage(body);
         page.begin_change(kernel.log.next_lsn());
         let previous = self.last;
-        let len = staged.len() as u64;
         let slot = match self.slot {
             Some(slot) => slot,
             None => {
@@ -296,7 +329,7 @@ impl Uow {
         }
         let place = appended?;
         self.owner.add_log_weight(place.end.0 - place.lsn.0);
-        self.credit = self.credit.saturating_sub(len + COMPENSATION_EXTRA);
+        self.reserve.logged(undo_bytes);
         kernel.apply(set, kind, self.undo.staged(staged.clone()), page, place.lsn)?;
         let budget = kernel.config.uow_undo_bytes_max;
         self.undo.keep(staged, place.lsn, previous, set.id(), kind, budget);
@@ -316,7 +349,7 @@ impl Uow {
     /// The moment now.
     #[must_use]
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { last: self.last, frees: self.frees.len() }
+        Savepoint { last: self.last, frees: self.frees.len(), needed: self.reserve.needed() }
     }
 
     /// Undoes everything since a savepoint of this unit of work. Locks stay.
@@ -326,16 +359,22 @@ impl Uow {
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), UowError> {
         assert!(savepoint.last <= self.last, "savepoints come from this unit of work");
         self.frees.truncate(savepoint.frees);
-        self.undo_to(savepoint.last)
+        self.undo_to(savepoint.last)?;
+        self.reserve.shrink_to(&self.kernel.log, savepoint.needed);
+        Ok(())
     }
 
     fn undo_to(&mut self, until: Lsn) -> Result<(), UowError> {
         let kernel = Arc::clone(&self.kernel);
         let Some(slot) = self.slot else { return Ok(()) };
-        let mut undo = Undo::new(&kernel, self.id, slot, self.last);
+        let reserve = std::mem::take(&mut self.reserve);
+        let mut undo = Undo::new(&kernel, self.id, slot, self.last).drawing_on(reserve);
         let undone = undo.back_to(until, &mut self.undo);
-        self.last = undo.last();
+        (self.last, self.reserve) = (undo.last(), undo.into_reserve());
         undone.map_err(|error| kernel.cannot_undo(self.id, &error))?;
+        if self.last == Lsn::NONE {
+            self.reserve.give_back(&kernel.log);
+        }
         // What is left to undo, if anything, is not in the log alone.
         if self.last == Lsn::NONE || kernel.work.active.anchored_at(self.id, self.last).is_some() {
             self.first = UNPINNED;
@@ -476,9 +515,7 @@ impl Drop for Uow {
             // The kernel has stopped, or stops for this; nobody else may see what is half there.
             return;
         }
-        if self.reserved > 0 {
-            self.kernel.log.release(self.reserved);
-        }
+        self.reserve.give_back(&self.kernel.log);
         self.undo.clear();
         self.kernel.work.units.keep_buffer(std::mem::take(&mut self.undo));
     }

@@ -43,20 +43,20 @@ impl Append {
         Append { slots, record_max }
     }
 
-    /// Appends one record. `undo` records may use what is kept for backout.
+    /// Appends one record. `unlimited`: also into what is kept for undo.
     #[inline]
     pub(crate) fn append(
         &self,
         head: NewRecord,
         body: &[&[u8]],
-        undo: bool,
+        unlimited: bool,
     ) -> Result<Place, LogError> {
         let len = body.iter().fold(RECORD_HEADER as u64, |sum, part| sum + part.len() as u64);
         if len > self.record_max {
             return Err(LogError::RecordTooLong { bytes: len, bytes_max: self.record_max });
         }
         seam::thread::point();
-        let mut claim = self.reserve(len, undo)?;
+        let mut claim = self.reserve(len, unlimited)?;
         seam::thread::point();
         let place = Place { lsn: Lsn(claim.start()), end: Lsn(claim.end()) };
         debug_assert!(head.previous < place.lsn, "a record's predecessor stands before it");
@@ -73,12 +73,12 @@ impl Append {
     }
 
     #[inline]
-    fn reserve(&self, len: u64, undo: bool) -> Result<Claim<'_>, LogError> {
+    fn reserve(&self, len: u64, unlimited: bool) -> Result<Claim<'_>, LogError> {
         loop {
             if self.env.stop.is_set() {
                 self.env.stop.check()?;
             }
-            let limit = if undo { u64::MAX } else { self.ordinary_limit() };
+            let limit = if unlimited { u64::MAX } else { self.ordinary_limit() };
             let next = self.ring.next();
             let reserved = if self.stats.samples(next) {
                 let begin = self.env.seam.clock.monotonic();
@@ -89,12 +89,7 @@ impl Append {
                 self.ring.reserve(next, len, limit)
             };
             match reserved {
-                Reserved::Claim(claim) => {
-                    if undo {
-                        self.release(len);
-                    }
-                    return Ok(claim);
-                }
+                Reserved::Claim(claim) => return Ok(claim),
                 Reserved::Beyond => return Err(self.full()),
                 Reserved::RingFull => self.await_ring(len),
             }

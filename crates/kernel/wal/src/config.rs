@@ -46,7 +46,7 @@ pub struct LogConfig {
     pub stripe_folders: Vec<Vec<PathBuf>>,
     /// Length of each file of a segment, in bytes: a multiple of 4,096.
     pub segment_bytes: u64,
-    /// Segments that are made at once.
+    /// Segments that are made at once: three at least, four with a write-ahead data set.
     pub segments_min: u32,
     /// Segments that ordinary records may fill. Undo may go beyond (K15).
     pub segments_max: u32,
@@ -242,6 +242,16 @@ impl LogConfig {
         u64::from(stripes) * (self.segment_bytes - SEGMENT_HEADER as u64)
     }
 
+    /// Slots that a log has from its beginning: one is written, one waits to be free, and one is
+    /// there meanwhile; and one more where a restart walks the segment before the oldest needed.
+    pub(crate) fn slots_at_once(&self) -> u32 {
+        self.segments_min.max(self.slots_wanted())
+    }
+
+    fn slots_wanted(&self) -> u32 {
+        if self.wads.is_some() { 4 } else { 3 }
+    }
+
     /// The folder of a stripe on a copy.
     pub(crate) fn folder_of(&self, copy: u8, stripe: u8) -> PathBuf {
         let own = usize::from(stripe).checked_sub(1).and_then(|at| self.stripe_folders.get(at));
@@ -324,8 +334,9 @@ impl LogConfig {
         } else if self.segments_min < 2 || self.segments_max < self.segments_min {
             let (min, max) = (self.segments_min, self.segments_max);
             format!("{min} to {max} segments; at least two, and no fewer at most than at once")
-        } else if self.wads.is_some() && self.segments_max < 3 {
-            format!("{} segments; a log with a write-ahead data set has three", self.segments_max)
+        } else if self.segments_max < self.slots_wanted() {
+            let wanted = self.slots_wanted();
+            format!("at most {} segments; this log has at least {wanted}", self.segments_max)
         } else if self.segments_max > 1 << 16 {
             format!("{} segments; at most 65,536", self.segments_max)
         } else if let Some(why) = self.stripe_folders_fault() {

@@ -11,7 +11,9 @@
 //!    them from there on is part of the log any more.
 //! 4. Ordinary records end at `limit` less what is reserved: beyond it lie one segment's worth of
 //!    headroom for padding, and what undo has reserved (K15). Undo may make more segments than the
-//!    configuration allows, for a log that stops backout is worse than one that is too large.
+//!    configuration allows, for a log that stops backout is worse than one that is too large; and
+//!    because the disk may have no room for those, there are slots for what undo has reserved
+//!    before it is needed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -148,10 +150,24 @@ impl Directory {
         u64::from(self.slots_max(config)) * config.segment_area(config.stripes)
     }
 
-    /// Whether a slot should be made ahead.
-    pub(crate) fn wants_slot(&self, config: &LogConfig) -> bool {
+    /// Whether a slot should be made ahead, where the stream has been taken up to `taken`, and what
+    /// undo has reserved ends at `reserved_end`.
+    pub(crate) fn wants_slot(&self, config: &LogConfig, taken: u64, reserved_end: u64) -> bool {
         let more = self.slots < config.segments_max && !self.segments.is_empty();
-        more && (self.tries || (!self.stuck && self.free.is_empty()))
+        let lacks = (!self.stuck && self.free.is_empty())
+            || reserved_end > early(config, self.reserved_limit(config, taken));
+        more && (self.tries || lacks)
+    }
+
+    /// Where what undo has reserved must end until another slot is made, so that half of one is
+    /// left for padding and for what the kernel logs; anywhere that `limit` allows, if none can be
+    /// made.
+    pub(crate) fn reserved_limit(&self, config: &LogConfig, taken: u64) -> u64 {
+        if self.stuck || self.slots >= config.segments_max {
+            return u64::MAX;
+        }
+        let usable = segment_usable(config);
+        taken + (self.current_room + self.free.len() as u64 * usable).saturating_sub(usable / 2)
     }
 
     /// Frees what is no longer needed; says whether anything was freed.
@@ -159,8 +175,7 @@ impl Directory {
         let mut freed = false;
         while let Some(behind) = self.segments.get(1).map(|segment| segment.id) {
             let archived = behind.first_group <= self.archived;
-            let walked = self.segments.get(1 + self.walked_before);
-            let is_walked = walked.is_none_or(|segment| segment.id.first > self.needed);
+            let is_walked = self.first_relief().is_none_or(|first| first > self.needed);
             if is_walked || !(archived || armed(Failpoint::ReusedUnarchived)) {
                 break;
             }
@@ -172,6 +187,12 @@ impl Directory {
             freed = true;
         }
         freed
+    }
+
+    /// Where a restart must begin for the oldest segment to be free; `None` while there is none to
+    /// walk in its place.
+    pub(crate) fn first_relief(&self) -> Option<Lsn> {
+        self.segments.get(1 + self.walked_before).map(|segment| segment.id.first)
     }
 
     /// The oldest groups of one segment that are not archived, before `undurable`: all that the
@@ -204,8 +225,15 @@ impl Directory {
 
     /// Bytes of segments in use, the current one as far as it is written.
     pub(crate) fn used_bytes(&self, config: &LogConfig) -> u64 {
-        let full = self.segments.iter().rev().skip(1);
-        let areas = full.map(|segment| config.segment_area(segment.id.stripes));
+        self.area_from(config, Lsn::NONE)
+    }
+
+    /// The same without the segments that are free once the log is needed from `lsn` on only.
+    pub(crate) fn area_from(&self, config: &LogConfig, lsn: Lsn) -> u64 {
+        let relief = |index: usize| self.segments.get(index + 1 + self.walked_before);
+        let kept = |index: &usize| relief(*index).is_none_or(|segment| segment.id.first > lsn);
+        let full = (0..self.segments.len().saturating_sub(1)).filter(kept);
+        let areas = full.map(|index| config.segment_area(self.segments[index].id.stripes));
         areas.sum::<u64>() + self.current_used
     }
 
@@ -296,6 +324,11 @@ pub(crate) fn cut_back<'a>(segments: impl Iterator<Item = &'a mut Vec<GroupAt>>,
         }
         group.first = first;
     }
+}
+
+/// What undo reserves up to `limit` calls for another slot half of one before.
+pub(crate) fn early(config: &LogConfig, limit: u64) -> u64 {
+    limit.saturating_sub(segment_usable(config) / 2)
 }
 
 /// Bytes that a new segment takes for sure, however badly its groups fit: each stripe may end with

@@ -252,6 +252,11 @@ impl LogError {
     ) -> LogError {
         LogError::Io { verb, path: path.into(), source }
     }
+
+    /// Whether a device has no room.
+    pub(crate) fn lacks_room(&self) -> bool {
+        matches!(self, LogError::Io { source, .. } if lacks_room(source))
+    }
 }
 
 /// Whether a device is too small for what was asked of it.

@@ -58,7 +58,8 @@ impl Layout {
 pub(crate) struct WadsState {
     /// Called when groups are durable; waits under the flush state's mutex.
     pub(crate) wake: Condvar,
-    /// It is recorded that the write-ahead data set may hold what the log lacks.
+    /// It is recorded, for all that is known, that the write-ahead data set may hold what the log
+    /// lacks.
     pub(crate) recorded: Mutex<bool>,
     /// Why nothing is written ahead any more.
     pub(crate) trouble: Mutex<Option<String>>,

@@ -101,6 +101,8 @@ pub(crate) struct FlushState {
     pub(crate) ready: Vec<Waiting>,
     pub(crate) commit_delay: CommitDelay,
     ahead: Ahead,
+    /// Nothing is sealed now.
+    paused: bool,
 }
 
 /// Whether there is a write-ahead data set, and an entry under way to it.
@@ -139,6 +141,7 @@ impl FlushState {
             ready: Vec::with_capacity(256),
             commit_delay: CommitDelay::default(),
             ahead: Ahead::None,
+            paused: false,
         }
     }
 
@@ -207,6 +210,9 @@ impl FlushState {
     /// copy, a partial one when its stripe is idle on every copy; with a write-ahead data set, when
     /// nothing at all is under way.
     pub(crate) fn admits(&self, full: bool) -> bool {
+        if self.paused {
+            return false;
+        }
         let stripe = self.next_stripe();
         let load = |copy| self.lanes[self.lane_index(stripe, copy)].load();
         let most = self.living().map(load).max();
@@ -218,6 +224,11 @@ impl FlushState {
         };
         let partial = |most| most == 0 && alone;
         window && most.is_some_and(|most| if full { most < LANE_DEPTH } else { partial(most) })
+    }
+
+    /// Nothing is sealed from now on, or again.
+    pub(crate) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
     }
 
     /// Whether partial groups become entries of a write-ahead data set.

@@ -68,7 +68,7 @@ impl Log {
         let generation = book.current(config.format)?;
         let heads = HeadSealer::new(&mut book, config.format, generation, salt)?;
         for copy in 0..config.copies.len() as u8 {
-            for slot in 0..config.segments_min {
+            for slot in 0..config.slots_at_once() {
                 let files = make_slot(env, config, &heads, copy, slot, config.stripes)?;
                 if slot == 0 && *origin != Origin::NEW {
                     heads.begin(config, origin, copy, &files)?;
@@ -165,7 +165,8 @@ impl Log {
         self.core.append(NewRecord { kind, flags, uow, previous }, body, false)
     }
 
-    /// The same for undo: draws on what [`Log::reserve`] has kept, and never finds the log full.
+    /// The same for undo and for the kernel itself: never finds the log full. It gives back nothing
+    /// of what [`Log::reserve`] has kept: whoever has reserved room for this record does.
     ///
     /// # Errors
     /// [`LogError::RecordTooLong`], [`LogError::Stopped`].
@@ -180,14 +181,14 @@ impl Log {
         self.core.append(NewRecord { kind, flags, uow, previous }, body, true)
     }
 
-    /// Keeps `bytes` of records for undo (K15). `false` if the log has no room for them: then the
-    /// update that they would undo must not be made.
+    /// Keeps `bytes` of records for undo (K15). `false` if the log has no room for them, or not
+    /// before its next segment is made: then the update that they would undo must not be made.
     #[must_use]
     pub fn reserve(&self, bytes: u64) -> bool {
         self.core.keep(bytes)
     }
 
-    /// Gives back what was reserved and not used.
+    /// Gives back what was reserved: it is not needed, or what it was for is logged.
     pub fn release(&self, bytes: u64) {
         self.core.release(bytes);
     }
@@ -323,11 +324,37 @@ impl Log {
         self.core.free_bytes().saturating_sub(self.core.reserved_bytes())
     }
 
+    /// Bytes that ordinary records and what undo has reserved may take together.
+    #[must_use]
+    pub fn free_bytes(&self) -> u64 {
+        self.core.free_bytes()
+    }
+
     /// What [`LogSpace::capacity_bytes`] says, without a latch.
     #[inline]
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.core.capacity_bytes()
+    }
+
+    /// Up to where nobody may need the log before its oldest segment is used again; `None` while
+    /// it has too few of them.
+    #[must_use]
+    pub fn first_relief(&self) -> Option<Lsn> {
+        self.core.directory.lock().first_relief()
+    }
+
+    /// Bytes on disk that cannot be used again as long as the log is needed from `lsn` on.
+    #[must_use]
+    pub fn area_from(&self, lsn: Lsn) -> u64 {
+        self.core.directory.lock().area_from(&self.core.config, lsn)
+    }
+
+    /// What it would be if the disk had room for all segments.
+    #[must_use]
+    pub fn capacity_bytes_max(&self) -> u64 {
+        let layout = self.core.layout();
+        u64::from(layout.segments_max) * layout.segment_area(layout.stripes)
     }
 
     /// The segments in use, oldest first.

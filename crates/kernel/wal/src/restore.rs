@@ -490,17 +490,12 @@ impl LogRepair<'_> {
         let mine = |error| (copy, error);
         let mut made = false;
         for slot in 0..self.survey.slots {
-            let stripes = self.found.stripes(self.config, slot);
-            for stripe in 0..STRIPES_MAX {
-                let at = FileAt { copy, slot, stripe };
-                if stripe < stripes {
-                    made |= self.complete(at).map_err(mine)?;
-                    self.head(at, trust)?;
-                } else if self.survey.files.contains_key(&at) {
-                    self.head(at, trust)?;
-                    self.remove(at).map_err(mine)?;
-                    made = true;
+            match self.slot(copy, slot, trust) {
+                Err((_, error)) if error.lacks_room() && !made && self.is_unfinished(slot) => {
+                    self.forget_last(slot);
+                    break;
                 }
+                done => made |= done?,
             }
         }
         if made {
@@ -514,6 +509,49 @@ impl LogRepair<'_> {
             self.repaired += 1;
         }
         self.seal_end(copy)
+    }
+
+    /// Makes the files of a slot whole. Says whether some were made, or taken away.
+    fn slot(&mut self, copy: u8, slot: u32, trust: &Trust) -> Result<bool, Failed> {
+        let mine = |error| (copy, error);
+        let mut made = false;
+        let stripes = self.found.stripes(self.config, slot);
+        for stripe in 0..STRIPES_MAX {
+            let at = FileAt { copy, slot, stripe };
+            if stripe < stripes {
+                made |= self.complete(at).map_err(mine)?;
+                self.head(at, trust)?;
+            } else if self.survey.files.contains_key(&at) {
+                self.head(at, trust)?;
+                self.remove(at).map_err(mine)?;
+                made = true;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Whether the maker of a slot may have been interrupted: it is the last one, two are left
+    /// without it, and no segment stands in it.
+    fn is_unfinished(&self, slot: u32) -> bool {
+        let is_last = slot + 1 == self.survey.slots && slot >= 2;
+        is_last && self.found.in_use().all(|(used, _)| *used < slot)
+    }
+
+    /// Forgets the last slot, whose maker was interrupted, and that the disk has no room for: a log
+    /// lives in those that it has, and makes others once there is room.
+    fn forget_last(&mut self, slot: u32) {
+        let (config, disk) = (self.config, self.env.seam.disk.as_ref());
+        for copy in 0..config.copies.len() as u8 {
+            for stripe in 0..STRIPES_MAX {
+                let at = FileAt { copy, slot, stripe };
+                self.survey.files.remove(&at);
+                // What cannot be removed now the next start makes whole, or forgets.
+                let _ = disk.remove(&at.path(config));
+            }
+            // The other copy may be one that is lost.
+            let _ = sync_folders(disk, config, copy, false);
+        }
+        self.survey.slots = slot;
     }
 
     /// Makes sure that the end that was found stays the end: a stale copy, or one that could not

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::Lsn;
 use seam::disk::File;
 use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
@@ -94,10 +93,9 @@ impl Log {
         keep: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), LogError> {
         let (core, stripes) = (&*self.core, change.layout.stripes);
-        let mut sealer = core.sealer.lock();
+        let mut rest = core.come_to_rest()?;
+        let sealer = &mut *rest.sealer;
         let _making = core.making.lock();
-        // Nothing is in flight then, and nothing comes while the sealer is held.
-        core.land(Lsn(core.positions.taken()))?;
         change.make_files(false)?;
         let living: Vec<u8> = core.flush_state.lock().living().collect();
         let known = core.writers.laned();

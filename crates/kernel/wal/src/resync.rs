@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{GroupNumber, Lsn};
+use base::GroupNumber;
 use seam::disk::{Disk, File, make_dir, missing_file};
 use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
@@ -177,11 +177,10 @@ impl Log {
     /// Lets the copy take part from the next group on.
     fn join_copy(&self, mut returning: Returning<'_>) -> Result<u64, LogError> {
         let (core, copy) = (&*self.core, returning.copy);
-        let mut sealer = core.sealer.lock();
+        let mut rest = core.come_to_rest()?;
+        let sealer = &mut *rest.sealer;
         let _making = core.making.lock();
         returning.pace.hurries = true;
-        // Nothing is in flight then, and nothing comes while the sealer is held.
-        core.land(Lsn(core.positions.taken()))?;
         returning.make_files()?;
         if !armed(Failpoint::CopyBackWithGap) {
             returning.copy_rest()?;

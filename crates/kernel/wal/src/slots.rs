@@ -4,6 +4,7 @@
 //! 1. A thread of its own keeps one slot ready ahead, so that no group waits for files to be made.
 //!    If that fails, the log stays as large as it is until there is room again (`watch.rs`):
 //!    ordinary records find it full sooner, and undo still has the segment that has just begun.
+//!    Undo reserves only what fits into slots that there are; if need be, more are made for it.
 //! 2. Slots are made one at a time; whoever needs one waits for the one that is being made.
 //! 3. Only undo gets slots beyond the configured number (K15).
 //! 4. `limit` and `capacity` repeat what the directory says; they are changed under its lock.
@@ -17,7 +18,7 @@ use base::{GroupNumber, Lsn};
 use seam::failpoint::{Failpoint, armed};
 use seam::sync::{Condvar, Mutex};
 
-use crate::directory::{Directory, ToArchive};
+use crate::directory::{Directory, ToArchive, early};
 use crate::flush::Flush;
 use crate::segment::{HeadSealer, SlotFiles, make_slot, sync_folders};
 use crate::{LogConfig, LogError};
@@ -40,6 +41,10 @@ pub(crate) struct Slots {
     capacity: AtomicU64,
     /// Bytes that undo has reserved.
     reserved: AtomicU64,
+    /// Where that must end in the slots that there are.
+    reserved_limit: AtomicU64,
+    /// And from where on another one is made.
+    reserved_early: AtomicU64,
     /// What keeps the archive from going on, as it has said itself.
     archive_trouble: Mutex<Option<String>>,
 }
@@ -64,6 +69,8 @@ impl Slots {
             limit: AtomicU64::new(0),
             capacity: AtomicU64::new(0),
             reserved: AtomicU64::new(0),
+            reserved_limit: AtomicU64::new(0),
+            reserved_early: AtomicU64::new(0),
             archive_trouble: Mutex::new(None),
             directory: Mutex::new(directory),
         };
@@ -77,7 +84,11 @@ impl Slots {
 
     /// The directory has changed, or the stream has been taken up to `taken`.
     pub(crate) fn set_limit(&self, directory: &Directory, taken: u64) {
-        self.limit.store(directory.limit(&self.layout(), taken), SeqCst);
+        let layout = self.layout();
+        self.limit.store(directory.limit(&layout, taken), SeqCst);
+        let reserved_limit = directory.reserved_limit(&layout, taken);
+        self.reserved_limit.store(reserved_limit, SeqCst);
+        self.reserved_early.store(early(&layout, reserved_limit), SeqCst);
     }
 
     /// There are more slots, or none can be made, or the layout is another one.
@@ -113,9 +124,38 @@ impl Slots {
         let kept = self.reserved.fetch_update(SeqCst, SeqCst, |reserved| {
             let wanted = reserved.checked_add(bytes)?;
             let end = self.ring.next().checked_add(wanted)?;
-            (end <= self.limit.load(SeqCst)).then_some(wanted)
+            let limit = self.limit.load(SeqCst).min(self.reserved_limit.load(SeqCst));
+            (end <= limit).then_some(wanted)
         });
+        match kept {
+            // Should the keeper be about to sleep, the next one calls it again.
+            Ok(_) if self.reserved_end() > self.reserved_early.load(SeqCst) => {
+                self.keeper_wake.notify_one();
+            }
+            // It would fit into a log with another slot.
+            Err(reserved)
+                if self.ring.next().saturating_add(reserved).saturating_add(bytes)
+                    <= self.limit.load(SeqCst) =>
+            {
+                self.directory.lock().tries = true;
+                self.keeper_wake.notify_one();
+            }
+            _ => {}
+        }
         kept.is_ok()
+    }
+
+    /// Where what undo has reserved ends, if nothing else is logged; nowhere if it has nothing.
+    fn reserved_end(&self) -> u64 {
+        match self.reserved_bytes() {
+            0 => 0,
+            reserved => self.ring.next() + reserved,
+        }
+    }
+
+    /// Whether a slot should be made ahead.
+    fn wants_slot(&self, directory: &Directory) -> bool {
+        directory.wants_slot(&self.layout(), self.positions.taken(), self.reserved_end())
     }
 
     /// Gives `bytes` of what was kept back.
@@ -239,7 +279,7 @@ impl Slots {
     pub(crate) fn keeper_loop(&self) {
         let mut directory = self.directory.lock();
         while !self.writers.are_closed() {
-            if directory.wants_slot(&self.config) && !self.env.stop.is_set() {
+            if self.wants_slot(&directory) && !self.env.stop.is_set() {
                 drop(directory);
                 self.prepare_slot();
                 directory = self.directory.lock();
@@ -253,16 +293,14 @@ impl Slots {
         let _making = self.making.lock();
         let (wanted, slot) = {
             let directory = self.directory.lock();
-            (directory.wants_slot(&self.config), directory.slots)
+            (self.wants_slot(&directory), directory.slots)
         };
         if !wanted {
             return;
         }
         let made = self.make(slot, |copy, error| {
-            let full = matches!(&error, LogError::Io { source, .. }
-                if source.kind() == std::io::ErrorKind::StorageFull);
             // A full disk is no reason to lose a copy that is whole; a dying one is.
-            if full { Err(error) } else { self.lose(copy, &error) }
+            if error.lacks_room() { Err(error) } else { self.lose(copy, &error) }
         });
         let mut directory = self.directory.lock();
         directory.tries = false;

@@ -15,14 +15,14 @@ use seal::{Salt, Tag};
 use seam::disk::{File, missing_file};
 use seam::failpoint::{Failpoint, armed};
 use seam::mem::AlignedBuf;
-use seam::sync::Mutex;
+use seam::sync::{Mutex, MutexGuard};
 
 use crate::LogError;
 use crate::ahead::{Ahead, Entry, FIRST_COUNTER, Position, Salted};
 use crate::beginning::Beginning;
 use crate::flush_state::{Job, each};
 use crate::group::{KeyBook, Purpose};
-use crate::sealer::{Sealed, Sealing, Why};
+use crate::sealer::{Sealed, Sealer, Sealing, Why};
 use crate::wads::{self, EntryHead, WadsFile, prepare};
 use crate::waiters::{DurableSink, Parker, Waiting};
 
@@ -48,6 +48,26 @@ impl Deref for Writing {
     #[inline]
     fn deref(&self) -> &Sealing {
         &self.sealing
+    }
+}
+
+/// Nothing is under way; what its owner changes of the sealer counts for the next group.
+pub(crate) struct Rest<'w> {
+    pub(crate) sealer: MutexGuard<'w, Sealer>,
+    _pause: Pause<'w>,
+}
+
+/// Nothing is sealed.
+struct Pause<'w> {
+    writing: &'w Writing,
+}
+
+impl Drop for Pause<'_> {
+    fn drop(&mut self) {
+        let mut state = self.writing.flush_state.lock();
+        state.set_paused(false);
+        self.writing.refresh_writers(&state);
+        self.writing.writers.nudge(&state);
     }
 }
 
@@ -242,6 +262,22 @@ impl Writing {
         Ok(self.env.stop.check()?)
     }
 
+    /// Waits until nothing that was sealed is under way; nothing is sealed while that is held. The
+    /// sealer is not held meanwhile: the threads that write wait for it now and then.
+    pub(crate) fn come_to_rest(&self) -> Result<Rest<'_>, LogError> {
+        self.flush_state.lock().set_paused(true);
+        let pause = Pause { writing: self };
+        loop {
+            let sealer = self.sealer.lock();
+            let taken = Lsn(self.positions.taken());
+            if self.positions.landed() >= taken {
+                return Ok(Rest { sealer, _pause: pause });
+            }
+            drop(sealer);
+            self.land(taken)?;
+        }
+    }
+
     /// Waits until the log itself holds everything before `up_to`.
     pub(crate) fn land(&self, up_to: Lsn) -> Result<(), LogError> {
         self.wait_durable(up_to)?;
@@ -302,9 +338,11 @@ impl Writing {
     fn record_ahead(&self, beginning: Beginning) -> Result<(), LogError> {
         let mut recorded = self.wads.recorded.lock();
         if !*recorded && !armed(Failpoint::WadsUnrecorded) {
+            // Also if that fails: what is recorded then nobody knows, and nothing goes ahead before
+            // it is recorded again that there is nothing.
+            *recorded = true;
             let noted = self.env.events.ahead(Some(beginning));
             noted.map_err(|why| LogError::NoWads { why })?;
-            *recorded = true;
         }
         Ok(())
     }
@@ -391,9 +429,10 @@ impl Writing {
     /// The log holds everything that the write-ahead data set held.
     fn ahead_is_over(&self) -> Result<(), LogError> {
         let mut recorded = self.wads.recorded.lock();
-        *recorded = false;
         let noted = self.env.events.ahead(None);
-        noted.map_err(|why| LogError::NoWads { why })
+        noted.map_err(|why| LogError::NoWads { why })?;
+        *recorded = false;
+        Ok(())
     }
 
     /// Has the log alone go on, and waits for the entry that is under way: after that there is

@@ -25,6 +25,8 @@ pub enum FaultKind {
     ReadError,
     /// A write fails with an I/O error; some of its first sectors may have been written.
     WriteError,
+    /// A write is stored as a whole, and fails with an I/O error all the same.
+    StoredWriteError,
     /// A write or an allocation finds no space.
     NoSpace,
     /// A sync of the file fails, and each unsynced write of it may be dropped for good.
@@ -134,6 +136,7 @@ impl FaultKind {
                 call == Call::Read
             }
             FaultKind::WriteError
+            | FaultKind::StoredWriteError
             | FaultKind::LostWrite
             | FaultKind::MisdirectedWrite
             | FaultKind::FlipAtRest => write,
@@ -151,6 +154,8 @@ impl FaultKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) io_error: bool,
+    /// The write is stored though it fails.
+    pub(super) stored: bool,
     pub(super) no_space: bool,
     pub(super) delay_ns: u64,
     pub(super) lost: bool,
@@ -167,6 +172,7 @@ impl Verdict {
             | FaultKind::ReadError
             | FaultKind::WriteError
             | FaultKind::SyncError => self.io_error = true,
+            FaultKind::StoredWriteError => (self.io_error, self.stored) = (true, true),
             FaultKind::NoSpace => self.no_space = true,
             FaultKind::SlowIo(time) | FaultKind::SlowSync(time) => {
                 self.delay_ns += time.as_nanos() as u64;

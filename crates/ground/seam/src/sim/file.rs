@@ -135,7 +135,8 @@ impl SimFile {
 
     fn finish(&self, underway: &Underway) -> io::Result<()> {
         self.disk.with(|state| {
-            if underway.verdict.io_error {
+            let Verdict { io_error: fails, stored, .. } = underway.verdict;
+            if fails && !stored {
                 let mut rng = Rng::new(state.rng.word());
                 state.inode(self.inode).fail_write(underway.number, &mut rng);
                 return Err(io_error());
@@ -145,7 +146,7 @@ impl SimFile {
                 underway.write.apply(&mut inode.current);
                 inode.finish(underway.number, self.how.dsync);
             }
-            Ok(())
+            if fails { Err(io_error()) } else { Ok(()) }
         })
     }
 

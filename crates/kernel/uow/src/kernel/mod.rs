@@ -168,6 +168,13 @@ impl Kernel {
         self.restart.get()
     }
 
+    /// How far the log has come for sure, at a record's end: whoever knows it proves that a log
+    /// which ends before was cut off (K6).
+    #[must_use]
+    pub fn proven(&self) -> Lsn {
+        self.control.block().proven
+    }
+
     /// Why the anchor is behind, if it is (K6).
     #[must_use]
     pub fn anchor_trouble(&self) -> Option<String> {

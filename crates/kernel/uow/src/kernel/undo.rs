@@ -12,6 +12,7 @@ use super::Kernel;
 use crate::UowError;
 use crate::active::{AnchoredRecord, SlotNumber};
 use crate::record::{Change, KernelRecord, Undone};
+use crate::reserve::UndoReserve;
 use crate::undo_list::UndoList;
 
 /// One unit of work being undone, wholly or back to a savepoint.
@@ -24,6 +25,8 @@ pub struct Undo<'k> {
     current: Lsn,
     next: Lsn,
     complete: bool,
+    /// What is reserved in the log for this; nothing at a restart, when nobody else logs.
+    reserve: UndoReserve,
 }
 
 impl<'k> Undo<'k> {
@@ -33,7 +36,18 @@ impl<'k> Undo<'k> {
         slot: SlotNumber,
         last: Lsn,
     ) -> Undo<'k> {
-        Undo { kernel, uow, slot, last, current: Lsn::NONE, next: Lsn::NONE, complete: false }
+        let (current, next, reserve) = (Lsn::NONE, Lsn::NONE, UndoReserve::default());
+        Undo { kernel, uow, slot, last, current, next, complete: false, reserve }
+    }
+
+    /// The same with what its unit of work has reserved for it.
+    pub(crate) fn drawing_on(self, reserve: UndoReserve) -> Undo<'k> {
+        Undo { reserve, ..self }
+    }
+
+    /// What is left of it.
+    pub(crate) fn into_reserve(self) -> UndoReserve {
+        self.reserve
     }
 
     /// The kernel.
@@ -106,8 +120,9 @@ impl<'k> Undo<'k> {
         let kernel = self.kernel;
         kernel.work.active.begin_append(self.slot);
         let appended = record.append_for(&kernel.log, self.uow, self.last);
-        if appended.is_ok() {
+        if let Ok(place) = &appended {
             self.last = undo_next;
+            self.reserve.undone(&kernel.log, place.end.0 - place.lsn.0);
         }
         kernel.work.active.end_append(self.slot, self.last);
         Ok(appended?.lsn)

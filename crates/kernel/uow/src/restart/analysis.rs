@@ -41,13 +41,9 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    pub(crate) fn run(
-        log: &Log,
-        from: &Checkpoint,
-        end: Lsn,
-        resource: &dyn Resource,
-    ) -> Result<Analysis, UowError> {
-        let mut analysis = Analysis {
+    /// What a checkpoint says.
+    fn at(from: &Checkpoint) -> Analysis {
+        Analysis {
             catalog: Catalog::at(from),
             active: from.active.iter().map(|active| (active.uow, *active)).collect(),
             anchored: from.anchored.clone(),
@@ -60,7 +56,16 @@ impl Analysis {
             wanted: FixedMap::default(),
             begin: from.begin,
             uncommitted: BTreeMap::new(),
-        };
+        }
+    }
+
+    pub(crate) fn run(
+        log: &Log,
+        from: &Checkpoint,
+        end: Lsn,
+        resource: &dyn Resource,
+    ) -> Result<Analysis, UowError> {
+        let mut analysis = Analysis::at(from);
         // Frees that a unit of work logged before the checkpoint stand behind the record that it
         // pins the log with: it has pinned it for them if for nothing else.
         let oldest = from.active.iter().map(|active| active.first).min();
@@ -108,7 +113,9 @@ impl Analysis {
             KernelRecord::Commit { .. } => {
                 self.active.remove(&record.uow);
                 if let Some(places) = self.uncommitted.remove(&record.uow) {
-                    self.frees.insert(record.uow, places);
+                    // What a checkpoint says of them is all; of what its unit of work logged, the
+                    // first records may stand before those that are read.
+                    self.frees.entry(record.uow).or_insert(places);
                 }
                 return;
             }
@@ -221,5 +228,32 @@ impl Analysis {
         if let Some(batch) = &mut self.open_batch {
             batch.entries.extend(written.entries.iter().map(|entry| (written.set, entry)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::CiNumber;
+
+    use super::*;
+    use crate::record::List;
+
+    #[test]
+    fn what_a_checkpoint_says_of_frees_is_not_cut_short_by_records_that_follow() {
+        let (uow, set) = (UowId(3), DataSetId(1));
+        let places: Vec<Interval> = (0..1_500).map(|ci| (set, CiNumber(ci))).collect();
+        let mut checkpoint =
+            Checkpoint { begin: Lsn(500), redo: Lsn(500), ..Checkpoint::initial() };
+        checkpoint.frees.insert(uow, places.clone());
+        let mut analysis = Analysis::at(&checkpoint);
+        let second = KernelRecord::FreesAtCommit(List::of(&places[1_024..]));
+        for (lsn, decoded) in [(500, second), (600, KernelRecord::Commit { utc_us: 1 })] {
+            let (lsn, end, previous) = (Lsn(lsn), Lsn(lsn + 100), Lsn(lsn - 100));
+            let kind = decoded.kind();
+            let record = Record { lsn, end, kind, flags: 0, uow, previous, body: &[] };
+            analysis.see(&record, &decoded);
+        }
+        assert_eq!(analysis.frees[&uow], places);
+        assert!(analysis.active.is_empty());
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, Lsn};
 use pool::PoolError;
-use pool::double_write::FoundBatch;
+use pool::double_write::{BATCH_INTERVALS_MAX, FoundBatch};
 use seam::mem::AlignedBuf;
 use space::DataSet;
 
@@ -35,8 +35,8 @@ impl Kernel {
             overlay.written.insert(entry.ci.0, (entry.prefix, entry.page_lsn));
             settled.push(entry);
         }
-        for entries in settled.chunks(ENTRIES_A_RECORD) {
-            let (batch, entries) = (batch.number, List::of(entries));
+        if !settled.is_empty() {
+            let (batch, entries) = (batch.number, List::of(&settled));
             let settled = WriteRecord::BatchSettled { batch, entries };
             KernelRecord::Write(settled).append_reserved(&self.log)?;
         }
@@ -95,6 +95,7 @@ type Proven = BTreeMap<DataSetId, Vec<(CiNumber, u64, AlignedBuf)>>;
 
 /// Entries of a "batch settled" record.
 const ENTRIES_A_RECORD: usize = 256;
+const _: () = assert!(BATCH_INTERVALS_MAX <= ENTRIES_A_RECORD, "one record settles a batch");
 
 /// The entry of an interval whose writing had not begun.
 fn old(set: &Arc<DataSet>, entry: WrittenEntry) -> SettledEntry {

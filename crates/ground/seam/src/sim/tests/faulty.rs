@@ -40,6 +40,18 @@ fn errors_come_when_they_were_scripted() {
 }
 
 #[test]
+fn a_write_that_fails_may_be_stored_and_stay() {
+    let (disk, file) = four_pages(Open::DURABLE);
+    let fault = Fault::new(FaultKind::StoredWriteError, "/data").when(When::Nth(1));
+    let fault = disk.inject(fault);
+    assert!(is_io_error(file.write_at(&page(9), 4096)));
+    assert_eq!(disk.hits(fault), 1);
+    assert_eq!(disk.read_raw("/data", 4096, 4096), [9; 4096]);
+    let after = disk.crash_image(&mut Rng::new(1), CrashStyle::DropAll);
+    assert_eq!(after.read_raw("/data", 4096, 4096), [9; 4096]);
+}
+
+#[test]
 fn a_failed_write_leaves_some_first_sectors_and_never_all() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..100 {
