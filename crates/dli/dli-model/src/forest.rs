@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. A twin chain holds all occurrences of a type under one parent in their order.
 //! 2. A deleted occurrence keeps its place in its chain, marked as gone, until the commit: so a
-//!    position beside it keeps its meaning, whoever deleted it (DLI-12.4 and DLI-12.9).
+//!    position beside it keeps its meaning, whichever program deleted it (DLI-12.4 and DLI-12.9).
 //! 3. What stands beneath something gone is gone.
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. A path is one node for each level from the root of the view; the parent of a node in the
 //!    view is the node before it, whatever stands above it physically.
-//! 2. Twins include those gone; whoever goes through them leaves these out (see `forest`).
+//! 2. Twins include those gone; a walk through them leaves these out (see `forest`).
 
 use definitions::SegmentPart;
 use definitions::resolve::{Index, View, ViewSegment};

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | what does a PCB see, and how is it reached? | `view` |
 //! | what is a PCB made of? | `pcb`; `search_state`, `hold_state`, `parentage`, `feedback`, `loading` |
-//! | what do the SSAs of a call ask? | crate `ssa`, `plan` |
+//! | what do the SSAs of a call ask? | `ssa`, `plan` |
 //! | how is a path searched? | `search`, `search_stack`; with a key that is known whole: `direct` |
 //! | GU, GN, GNP; what GE and GB leave | `get`; GN without SSAs: `scan` |
 //! | where is the PCB afterwards? | `position`; with `POS=MULTIPLE`: `marks` |

@@ -11,7 +11,7 @@
 
 use hierarchy::Result;
 use seam::failpoint::{Failpoint, armed};
-use store::{Grant, LockMode, LockName, SetId, Unit, Wait};
+use store::{Cursor, Grant, LockMode, LockName, SetId, Unit, Wait};
 
 /// The name of a database record: the set and the key of its root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +83,37 @@ impl Locks {
         bytes.extend_from_slice(root);
         let record = Record { set, root: bytes };
         let entered = match unit.lock(record.name(), mode, Wait::No)? {
+            Grant::New => Entered::AtOnce,
+            Grant::Again => Entered::Already,
+            Grant::Busy => {
+                let _ = unit.lock(record.name(), mode, Wait::Forever)?;
+                Entered::Waited
+            }
+        };
+        self.current[pcb] = Some(record);
+        Ok(entered)
+    }
+
+    /// Whether the PCB stands in this record, or nothing is locked at all.
+    pub(crate) fn is_in(&self, pcb: usize, set: SetId, root: &[u8]) -> bool {
+        !self.shared || self.current[pcb].as_ref().is_some_and(|record| record.is(set, root))
+    }
+
+    /// [`enter`](Locks::enter) of the record whose root the cursor stands on, for a PCB that walks
+    /// from root to root.
+    pub(crate) fn enter_along<U: Unit>(
+        &mut self,
+        unit: &mut U,
+        pcb: usize,
+        cursor: &mut U::Cursor,
+        mode: LockMode,
+    ) -> Result<Entered> {
+        self.leave(unit, pcb)?;
+        let mut root = self.spare.pop().unwrap_or_default();
+        root.clear();
+        root.extend_from_slice(cursor.key().unwrap_or_default());
+        let record = Record { set: cursor.set(), root };
+        let entered = match unit.lock_along(cursor, mode)? {
             Grant::New => Entered::AtOnce,
             Grant::Again => Entered::Already,
             Grant::Busy => {

@@ -160,11 +160,11 @@ impl<S: Store> DbPcb<S> {
             let node = view.node_of.get(of.index()).copied().flatten();
             if levels.len() == 1
                 && let Some(mode) = mode
+                && !context.locks.is_in(self.number, set, entry.key)
             {
-                match context.locks.enter(context.unit, self.number, set, entry.key, mode)? {
-                    Entered::Already => {}
+                match context.locks.enter_along(context.unit, self.number, cursor, mode)? {
                     // What was read before the lock was had may have changed.
-                    Entered::AtOnce => {
+                    Entered::AtOnce | Entered::Already => {
                         let Some(now) = context.unit.current(cursor, Read::Unlocked)? else {
                             self.position.read_levels(schema);
                             continue;

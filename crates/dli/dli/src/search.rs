@@ -427,17 +427,16 @@ impl<S: Store> DbPcb<S> {
                 stack.limits[level - 1].pass(front, rest, self.search.within.as_deref());
                 return Ok(Walked::Passed);
             }
-            if let Some(mode) = mode {
-                let (set, root) = (tree.set, entry.key);
-                match context.locks.enter(context.unit, self.number, set, root, mode)? {
-                    Entered::Already => {}
-                    // What was read before the lock was had may have changed.
-                    Entered::AtOnce => match context.unit.current(cursor, Read::Unlocked)? {
-                        Some(now) => entry = now,
-                        None => continue,
-                    },
-                    Entered::Waited => return Ok(Walked::Again),
+            if let Some(mode) = mode
+                && !context.locks.is_in(self.number, tree.set, entry.key)
+            {
+                let locks = &mut context.locks;
+                if locks.enter_along(context.unit, self.number, cursor, mode)? == Entered::Waited {
+                    return Ok(Walked::Again);
                 }
+                // What was read before the lock was had may have changed.
+                let Some(now) = context.unit.current(cursor, Read::Unlocked)? else { continue };
+                entry = now;
             }
             let expanded = &mut self.search.expanded;
             let candidate = Candidate { step, level, stored_front, keeps };

@@ -24,7 +24,7 @@ pub struct Built {
     /// How many entries it has.
     pub entries: u64,
     /// How many of the old entries held user data, which is lost: no source has it. `None` if they
-    /// were damaged, so that nobody can say.
+    /// were damaged, so that it cannot be said.
     pub user_data_lost: Option<u64>,
 }
 

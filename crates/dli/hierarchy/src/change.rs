@@ -1,7 +1,7 @@
 //! Inserting, replacing and deleting stored segments, with their index entries and relations.
 //!
 //! Invariants:
-//! 1. Whoever calls holds the locks of the database records (H5) and takes care of partial work:
+//! 1. The caller holds the locks of the database records (H5) and takes care of partial work:
 //!    an answer other than `Done` may leave index entries behind, to be rolled back to a savepoint
 //!    that was set where [`Database::needs_savepoint`] says so.
 //! 2. What was deleted and stays for another path is inserted again in its place: what led to it

@@ -1,5 +1,5 @@
-//! With which map the data of a database was converted when it was loaded: whoever converts it back
-//! with another one gets other bytes, and nothing in the data tells.
+//! With which map the data of a database was converted when it was loaded: a program that converts
+//! it back with another one gets other bytes, and nothing in the data tells.
 //!
 //! It is kept in the set of [`crate::state`]:
 //!

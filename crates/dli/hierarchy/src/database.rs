@@ -44,7 +44,7 @@ pub struct Database {
     pub blank: u8,
     /// For each type, whether deleting it has to look at every segment beneath.
     linked: Vec<bool>,
-    /// The partitions that are offline for whoever opened it.
+    /// The partitions that are offline for the program that opened it.
     offline: Vec<u16>,
     /// How its sets and those of its indexes are kept when they are made.
     kept: Vec<Kept>,
@@ -227,12 +227,12 @@ impl Database {
         Ok(self.sets.get(usize::from(partition)).copied())
     }
 
-    /// Keeps whoever uses this database out of these partitions.
+    /// Keeps the users of this database out of these partitions.
     pub(crate) fn keep_out_of(&mut self, offline: Vec<u16>) {
         self.offline = offline;
     }
 
-    /// The partitions that nobody gets to through this database.
+    /// The partitions that no program gets to through this database.
     #[must_use]
     pub fn offline(&self) -> &[u16] {
         &self.offline
@@ -419,7 +419,7 @@ pub(crate) fn make_set<S: Store>(
         return Ok(set);
     }
     match store.create_set(name, attributes) {
-        // Somebody else was faster.
+        // Another caller was faster.
         Err(store::StoreError::SetExists(_)) => {
             Ok(store.set(name)?.ok_or(store::StoreError::SetExists(name.into()))?)
         }

@@ -1,7 +1,7 @@
 //! Changing the entries of an index, and what other programs have to wait for meanwhile.
 //!
-//! An entry leads to a record, and whoever changes it has locked that. What is not there leads
-//! nowhere; so names are locked in the space of the index's set:
+//! An entry leads to a record, and a caller that changes it has locked that. What is not there
+//! leads nowhere; so names are locked in the space of the index's set:
 //!
 //! | name | who locks it |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! 1. An entry that may come back has a locked gap behind it, whatever else is added or removed
 //!    there: the next key is read again once its gap is locked, and stays the next one while it
 //!    is (K14).
-//! 2. Where nobody else uses the databases, nothing is locked.
+//! 2. Where no other program uses the databases, nothing is locked.
 //! 3. An entry that is not there is not missed: a program that uses the index as a database may
 //!    have deleted it (DLI-12.70). It comes back when its source changes its key.
 

@@ -3,8 +3,8 @@
 //! Entries gather in memory; when the room is used up they are sorted and written. The first time
 //! a set is written it is loaded in bulk, if it is empty; later its entries are inserted in key
 //! order. So one pass over any amount of input ends with everything in place, nothing is ever
-//! written outside the store, where it would not be sealed, and whoever fills the sets must have
-//! recorded that they are not whole yet.
+//! written outside the store, where it would not be sealed, and a caller that fills the sets must
+//! have recorded that they are not whole yet.
 //!
 //! Invariants:
 //! 1. Two entries of one key in one set are a clash, however far apart they came.
@@ -119,7 +119,7 @@ impl<'s, S: Store> Filler<'s, S> {
         self.slots[slot].loads
     }
 
-    /// Somebody has loaded so many entries into a set.
+    /// A caller has loaded so many entries into a set.
     pub(crate) fn loaded(&mut self, slot: usize, count: u64) {
         self.slots[slot].loads = false;
         self.slots[slot].written += count;

@@ -9,7 +9,7 @@
 //!
 //! Invariants:
 //! 1. The database is empty before, and in a load ([`State::Loading`]) until all of it is there: a
-//!    crash leaves a database that nobody takes for a loaded one.
+//!    crash leaves a database that no program takes for a loaded one.
 //! 2. A load that fails without a crash leaves an empty database.
 //! 3. Every logical child that was loaded has its logical parent.
 

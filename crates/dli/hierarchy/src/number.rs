@@ -3,7 +3,7 @@
 //! An identity stands in front of a segment's data, so each segment of the type is written again.
 //! That is too much for one unit of work (K15): each batch is one, together with the path of the
 //! last segment that it wrote. Until all have theirs the database counts as in a numbering
-//! ([`State::Numbering`]), and nobody gets to it but whoever ends that.
+//! ([`State::Numbering`]), and only the call that ends that gets to it.
 //!
 //! Invariants:
 //! 1. Up to the recorded path segments of the types have an identity, behind it they have none,

@@ -33,7 +33,7 @@ use crate::schema::{LEVELS_MAX, Levels, TypeAt};
 use crate::value::Stored;
 use crate::walk::{Found, Seen};
 
-/// An entry that is not there. Nobody can tell one that was lost from one that was deleted.
+/// An entry that is not there. One that was lost cannot be told from one that was deleted.
 const MISSING: &str =
     "its entry is missing, unless a program deleted it that uses the index as a database";
 

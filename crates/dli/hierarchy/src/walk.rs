@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. Segments come in the order of their paths, partition by partition, each once.
 //! 2. Nothing is allocated for a segment, and each set is read from front to back, once.
-//! 3. The walk locks nothing: whoever changes the database meanwhile changes what is seen.
+//! 3. The walk locks nothing: a change of the database meanwhile changes what is seen.
 
 use store::{Cursor as _, Position, Read, Store, Unit, UnitOptions};
 

@@ -135,8 +135,17 @@ impl Unit for AnyUnit {
     }
 
     #[inline]
+    fn lock_along(&mut self, cursor: &mut AnyCursor, mode: LockMode) -> Result<Grant> {
+        with_cursor!(self, cursor, (unit, at) => unit.lock_along(at, mode))
+    }
+
+    #[inline]
     fn cover(&mut self, set: SetId, cover: Cover) -> Result<()> {
         on_either!(self, one => one.cover(set, cover))
+    }
+
+    fn uses_alone(&mut self, set: SetId) -> Result<bool> {
+        on_either!(self, one => one.uses_alone(set))
     }
 
     #[inline]

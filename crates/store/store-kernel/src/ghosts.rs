@@ -2,7 +2,7 @@
 //!
 //! In a set whose locking is the store's there are two locks for every key: that of its *record*
 //! and that of the *gap* below it, down to the key before; the gap behind the last key is the set's
-//! end. Lock names are hashes: two keys may share a lock, which may cost a wait and lets nobody
+//! end. Lock names are hashes: two keys may share a lock, which may cost a wait and lets no one
 //! through.
 //!
 //! | who | record | gap |
@@ -22,9 +22,9 @@
 //! Invariants, and what follows from each:
 //! 1. *A ghost stands before its record is taken out of the tree, and goes after its unit of work
 //!    is committed and published, or has put all records back, and before it lets go of its locks.*
-//!    So whoever finds a key neither in the tree nor, afterwards, among the ghosts, knows that it
-//!    is not there; unless it was put back in between, and then [`Ghosts::ends`] has moved. Who
-//!    gets the record's lock of a ghost finds the ghost gone.
+//!    So a reader that finds a key neither in the tree nor, afterwards, among the ghosts, knows
+//!    that it is not there; unless it was put back in between, and then [`Ghosts::ends`] has moved.
+//!    Who gets the record's lock of a ghost finds the ghost gone.
 //! 2. *A foreign ghost is never passed over*, except by a claim: a step that finds one between its
 //!    place and what it found, an insert that finds one as its next key, wait for its record's lock
 //!    and begin again. Own ghosts are passed over: the gaps below them are locked in X already.
@@ -42,10 +42,10 @@
 //!    on f.
 //! 5. *Locks of own gaps are passed on.* Who inserts J into a gap that he has locked himself,
 //!    because he read or deleted there, first locks the new gap below J in the same mode.
-//! 6. *When keys go, gaps grow, and nobody loses what he had.* When a delete is committed, or an
-//!    insert undone, the gap below joins the one above. Nobody else has the lower one locked: the
-//!    deleter had it in X; an inserter had it in IX from its beginning, so that nobody has it in S,
-//!    and those who have it in IX are about to insert and find in (3) that the key is gone. The
+//! 6. *When keys go, gaps grow, and no holder loses what it had.* When a delete is committed, or an
+//!    insert undone, the gap below joins the one above. No other has the lower one locked: the
+//!    deleter had it in X; an inserter had it in IX from its beginning, so that no reader has it in
+//!    S, and those who have it in IX are about to insert and find in (3) that the key is gone. The
 //!    upper one's readers now have more locked than they asked for.
 //! 7. *After a rollback to a savepoint* ghosts stay until the end of the unit of work, though their
 //!    records are back in the tree: a key that is both is found in the tree, by everybody. The same
@@ -155,7 +155,7 @@ impl Ghosts {
     pub(crate) fn remove(&self, key: &[u8], me: UowId) {
         let mut keys = self.keys.lock();
         if keys.get(key) == Some(&me) {
-            // Moved before the ghost goes, so that nobody misses it who finds the ghost gone.
+            // Moved before the ghost goes, so that no reader misses it that finds the ghost gone.
             self.ends.fetch_add(1, Release);
             keys.remove(key);
             self.count.store(keys.len(), Release);

@@ -5,8 +5,8 @@
 //!    a gap by a name of its own that follows from the key above it, the last gap by the set's end
 //!    (K14). `ghosts` has the whole protocol and why nothing slips through it.
 //! 2. What was read before a lock was granted is proven or looked at again afterwards.
-//! 3. Whoever locks or changes something in a set holds the set itself with intent, so that
-//!    dropping and loading a set find out whether it is in use.
+//! 3. A unit of work that locks or changes something in a set holds the set itself with intent, so
+//!    that dropping and loading a set find out whether it is in use.
 //! 4. After an error that dooms it, a unit of work only repeats that error.
 //!
 //! | file | owns |
@@ -89,7 +89,7 @@ impl KernelStore {
     }
 
     /// Another data set has taken the place of the one with this number, in the kernel; for the
-    /// store the set is the same. Whoever calls this holds the old one exclusively.
+    /// store the set is the same. The caller holds the old one exclusively.
     ///
     /// # Errors
     /// If its attributes are none of this release's.

@@ -50,7 +50,7 @@ pub(crate) fn wait_of(wait: store::Wait) -> Wait {
 }
 
 /// The name of a named lock: space and bytes mixed into the lock manager's 12 bytes. Two names may
-/// share one, which may cost a wait and lets nobody through.
+/// share one, which may cost a wait and lets no unit of work through.
 pub(crate) fn name_of(name: store::LockName<'_>) -> LockName {
     let hash = base::hash::bytes(name.name) ^ base::hash::avalanche(u64::from(name.space) + 1);
     LockName::user(name.space & !lock::USER_SPACE, hash)
@@ -63,7 +63,7 @@ pub(crate) fn record(set: &SetHandle, key: &[u8]) -> LockName {
 }
 
 /// The lock of the gap below a key, or of the last gap. Another name than the record's own, so that
-/// whoever has a record to himself does not keep others from the keys beside it.
+/// a unit of work that has a record alone does not keep others from the keys beside it.
 #[inline]
 pub(crate) fn gap(set: &SetHandle, next: Option<&[u8]>) -> LockName {
     match next {

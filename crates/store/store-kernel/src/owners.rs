@@ -1,4 +1,4 @@
-//! Whom the latest units of work stand for, to be named when somebody waits for one in vain.
+//! Whom the latest units of work stand for, to be named when another waits for one in vain.
 //!
 //! A small table that forgets: a unit of work's place is its number modulo the table's size. Noting
 //! costs three stores and no lock, and the answer is asked for only when a wait was in vain.

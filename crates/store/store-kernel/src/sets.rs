@@ -256,7 +256,7 @@ impl Sets {
         self.adopt(data)
     }
 
-    /// Runs `body` while nobody else uses the set.
+    /// Runs `body` while no other unit of work uses the set.
     fn alone<T>(
         &self,
         kernel: &Arc<Kernel>,

@@ -39,15 +39,15 @@ struct LockRequest<'n> {
 }
 
 /// Locks a name that stands for a part of a set whose locking is the caller's: with the set's own
-/// lock above it, which is taken in its place when there are too many (K23). Whoever then wants a
-/// name waits for that one, and it waits for all who have any.
+/// lock above it, which is taken in its place when there are too many (K23). A unit of work that
+/// then wants a name waits for that one, and it waits for all who have any.
 fn lock_part(
     work: &mut Work,
     used: &mut Used,
     request: LockRequest<'_>,
 ) -> std::result::Result<Acquired, StoreOrUow> {
     let LockRequest { name, mode, wait, read_only } = request;
-    // Whoever means to change says so when it does.
+    // A unit of work that means to change says so when it does.
     let reads = Mode::Update.covers(mode);
     work.intend_within(used, if reads { Mode::IntentShared } else { mode.intent() }, wait)?;
     if used.covers(mode) {
@@ -310,6 +310,10 @@ impl Unit for KernelUnit {
         self.on_set(set, |work, used| work.cover(used, cover))
     }
 
+    fn uses_alone(&mut self, set: SetId) -> Result<bool> {
+        self.on_set(set, |work, used| work.try_whole(used))
+    }
+
     fn unlock(&mut self, name: store::LockName<'_>) -> Result<bool> {
         self.check()?;
         Ok(self.work.uow.unlock(name_of(name)))
@@ -373,7 +377,7 @@ impl Unit for KernelUnit {
             // It keeps no log from being used again.
             return Ok(());
         }
-        self.work.uow.prepare(0).map_err(|error| self.note(of_uow(error)))
+        self.work.uow.keep_open().map_err(|error| self.note(of_uow(error)))
     }
 
     fn backout(self) -> Result<()> {

@@ -170,7 +170,7 @@ impl Work {
         })
     }
 
-    /// The same for whoever waits longer or shorter than usual.
+    /// The same for a caller that waits longer or shorter than usual.
     #[inline]
     pub(crate) fn intend_within(
         &mut self,
@@ -224,19 +224,22 @@ impl Work {
         if used.handle.locking == Locking::Caller {
             return Ok(());
         }
+        used.refused = !self.try_whole(used)?;
+        Ok(())
+    }
+
+    /// Locks the whole set, if nobody else has anything of it locked.
+    pub(crate) fn try_whole(&mut self, used: &mut Used) -> Result<bool> {
         match self.intend_within(used, Mode::Exclusive, lock::Wait::No) {
-            Ok(()) => Ok(()),
-            Err(StoreOrUow::Uow(UowError::Lock(LockError::WouldBlock { .. }))) => {
-                used.refused = true;
-                Ok(())
-            }
+            Ok(()) => Ok(true),
+            Err(StoreOrUow::Uow(UowError::Lock(LockError::WouldBlock { .. }))) => Ok(false),
             Err(StoreOrUow::Uow(error)) => Err(of_uow(error)),
             Err(StoreOrUow::Store(error)) => Err(error),
         }
     }
 
     /// The mode in which a read locks what it returns, if it does; the set is locked with intent.
-    /// So it is where the caller locks, by names that say nothing of the set: whoever has read it
+    /// So it is where the caller locks, by names that say nothing of the set: a reader of it
     /// goes on in the same data set until the end of the unit of work, and no recovery takes back
     /// what the next change rests on.
     #[inline]
@@ -409,8 +412,8 @@ impl Work {
         Ok(if removed { Outcome::Done } else { Outcome::Absent })
     }
 
-    /// Adds an entry whose key nobody else can be at work on. Answers, too, whether the entry
-    /// before it begins with the same `prefix` bytes; `None` if that was not to be seen.
+    /// Adds an entry whose key no other unit of work can be at work on. Answers, too, whether the
+    /// entry before it begins with the same `prefix` bytes; `None` if that was not to be seen.
     pub(crate) fn insert_beside(
         &mut self,
         used: &mut Used,
@@ -431,8 +434,8 @@ impl Work {
         })
     }
 
-    /// Removes an entry that nobody else can be at work on, if it has this value; `None` if that
-    /// has to be seen first.
+    /// Removes an entry that no other unit of work can be at work on, if it has this value; `None`
+    /// if that has to be seen first.
     pub(crate) fn delete_equal(
         &mut self,
         used: &mut Used,

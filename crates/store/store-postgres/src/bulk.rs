@@ -43,10 +43,30 @@ fn remove(shared: &Arc<Shared>, sets: &Sets, set: SetId, query: &str) -> Result<
     let mut tries = 0;
     loop {
         let mut connection = shared.calls.take(shared.member()?.system)?;
-        let (begun, found, removed, ended) = connection
+        connection.lane.number += 1;
+        let (statements, lane) = (connection.statements(), connection.lane);
+        let (nobody, none, texts) = (Vec::<i32>::new(), Vec::<&[u8]>::new(), Vec::<&str>::new());
+        let (numbers, stamp) = (Vec::<i64>::new(), stamp_of(lane));
+        // Nothing but the proof that this system was not ended.
+        let lives: [&(dyn ToSql + Sync); 12] = [
+            &lane.lane,
+            &lane.number,
+            &lane.system,
+            &nobody,
+            &stamp,
+            &none,
+            &none,
+            &numbers,
+            &texts,
+            &none,
+            &none,
+            &none,
+        ];
+        let (begun, lives, found, removed, ended) = connection
             .exchange(&shared.counters, async |client| {
                 futures_util::join!(
                     client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"),
+                    client.execute(&statements.commit, &lives),
                     client.query_typed(query, &one),
                     client.execute_typed("DELETE FROM entries WHERE k >= $1 AND k < $2", &range),
                     commit_replicated(client),
@@ -54,12 +74,12 @@ fn remove(shared: &Arc<Shared>, sets: &Sets, set: SetId, query: &str) -> Result<
             })
             .map_err(|fault| connection.judge(fault))?;
         tries += 1;
-        let done = begun.and_then(|()| Ok((found?, removed?, ended?)));
+        let done = begun.and_then(|()| Ok((lives?, found?, removed?, ended?)));
         if done.is_ok() && connection.was_alone() {
             return Err(alone());
         }
         match done.map_err(Fault::from) {
-            Ok((found, ..)) if found.is_empty() => {
+            Ok((_, found, ..)) if found.is_empty() => {
                 sets.forget(set);
                 return Err(StoreError::NoSuchSet(set));
             }

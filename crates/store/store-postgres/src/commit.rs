@@ -12,6 +12,7 @@ use std::time::Duration;
 use store::{CommitToken, Resolution, Result, StoreError};
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::ahead;
 use crate::connection::{Counters, Lane, commit_replicated, stamp_of, token_of};
 use crate::error::{EngineError, Fault, strange};
 use crate::names;
@@ -40,6 +41,7 @@ struct Writes {
 }
 
 pub(crate) fn commit(unit: &mut UnitState) -> Result<Names> {
+    unit.spared = ahead::end(unit);
     if unit.overlay.is_empty() && unit.seen.is_empty() {
         return release_reader(unit);
     }
@@ -84,8 +86,8 @@ pub(crate) fn commit(unit: &mut UnitState) -> Result<Names> {
 
 /// One that has only read under names, if anything: whether they were still held decides.
 fn release_reader(unit: &mut UnitState) -> Result<Names> {
-    let held = (unit.held.len() + unit.claimed.len()) as i64;
-    if held == 0 {
+    let held = (unit.held.len() + unit.claimed.len() + unit.spared) as i64;
+    if held == 0 && unit.ahead.is_none() {
         return Ok(Names::Held);
     }
     if names::release_all(unit)? < held {
@@ -150,7 +152,8 @@ fn fly(
     writes: &Writes,
 ) -> std::result::Result<Names, (Fault, Option<CommitToken>)> {
     let changes = !unit.overlay.is_empty();
-    let names = changes && !(unit.held.is_empty() && unit.claimed.is_empty());
+    let held = !unit.held.is_empty() || !unit.claimed.is_empty() || unit.ahead.is_some();
+    let names = changes && held;
     connection.lane.number += 1;
     let lane = if changes { connection.lane } else { Lane::default() };
     let token = changes.then(|| token_of(lane));

@@ -261,6 +261,7 @@ pub(crate) struct Statements {
     pub(crate) forward: Statement,
     pub(crate) backward: Statement,
     pub(crate) lock: Statement,
+    pub(crate) ahead: Statement,
     pub(crate) unlock: Statement,
     pub(crate) leave: Statement,
     pub(crate) release: Statement,
@@ -352,7 +353,8 @@ impl Connection {
                 client.prepare("SELECT hf_unlock($1, $2, $3)"),
                 client.prepare("DELETE FROM waiting WHERE system = $1 AND unit = $2"),
             )?;
-            let (release, claim, check, commit) = futures_util::try_join!(
+            let (ahead, release, claim, check, commit) = futures_util::try_join!(
+                client.prepare("SELECT hf_ahead($1, $2, $3, $4, $5, $6, $7, $8)"),
                 client.prepare("SELECT hf_release($1, $2, $3, $4)"),
                 client.prepare("SELECT k, v, stamp FROM hf_claim($1, $2, $3, $4, $5)"),
                 client.prepare("SELECT hf_check($1, $2, $3, $4)"),
@@ -363,6 +365,7 @@ impl Connection {
                 forward,
                 backward,
                 lock,
+                ahead,
                 unlock,
                 leave,
                 release,

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use store::{Cursor, Entry, KeyRange, Place, Position, SetId};
 
+use crate::pages::{Epoch, Page};
 use crate::read_set::successor;
 use crate::sets::{Known, back, front};
+use crate::walk::Walk;
 
 /// A place in a set of an [`EngineStore`](crate::EngineStore).
 pub struct EngineCursor {
@@ -16,6 +18,19 @@ pub struct EngineCursor {
     key: Vec<u8>,
     pub(crate) value: Vec<u8>,
     pub(crate) ahead: Ahead,
+    pub(crate) walk: Walk,
+    /// The row that it stands on since the last step, as long as nothing has moved it.
+    pub(crate) stand: Option<Stand>,
+    /// How many sets were dropped when its own was last known to be there.
+    pub(crate) sees: Option<u64>,
+}
+
+/// A row of a page that a unit of work keeps.
+pub(crate) struct Stand {
+    pub(crate) page: Arc<Page>,
+    pub(crate) at: usize,
+    /// While which the page is kept.
+    pub(crate) epoch: Epoch,
 }
 
 /// How far the cursor is to read ahead: further when it goes on where it had read to.
@@ -48,7 +63,9 @@ impl EngineCursor {
     pub(crate) fn new(set: Arc<Known>) -> EngineCursor {
         let (from, to) = (front(set.info.id), back(set.info.id));
         let (key, value) = (Vec::new(), Vec::new());
-        EngineCursor { set, from, to, place: Place::Front, key, value, ahead: Ahead::default() }
+        let (ahead, walk) = (Ahead::default(), Walk::default());
+        let place = Place::Front;
+        EngineCursor { set, from, to, place, key, value, ahead, walk, stand: None, sees: None }
     }
 
     /// The stored keys that a step forward may return: from the first up to but without the second.
@@ -80,6 +97,12 @@ impl EngineCursor {
         self.key.clear();
         self.key.extend_from_slice(Known::within(stored));
         self.place = Place::On;
+        self.stand = None;
+    }
+
+    /// Below which stored key every step stays.
+    pub(crate) fn upper(&self) -> &[u8] {
+        &self.to
     }
 
     pub(crate) fn entry(&self) -> Entry<'_> {
@@ -93,6 +116,7 @@ impl Cursor for EngineCursor {
     }
 
     fn limit(&mut self, range: KeyRange<'_>) {
+        self.stand = None;
         let front = front(self.set.info.id);
         self.from = [&front[..], range.from].concat();
         self.to = range.to.map_or_else(|| back(self.set.info.id), |to| [&front[..], to].concat());
@@ -101,6 +125,7 @@ impl Cursor for EngineCursor {
     fn seek(&mut self, to: Position<'_>) {
         let (place, key) = to.parts();
         self.place = place;
+        self.stand = None;
         self.key.clear();
         self.key.extend_from_slice(key);
     }

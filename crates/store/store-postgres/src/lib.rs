@@ -50,6 +50,10 @@
 //! looks, so a circle has one victim, in whatever systems its members run. What happens to the
 //! names of a system that dies is told in `member`.
 //!
+//! Whoever walks from record to record and locks each would need three round trips for each record.
+//! So the names of the records that come next are taken with the page that shows them, and given up
+//! to whoever wants one before it is used (`spare`).
+//!
 //! # What a commit proves about itself
 //!
 //! Each connection has a row in `lanes`; a commit writes its number there. If the answer to COMMIT
@@ -65,6 +69,7 @@
 //! | get; insert, replace or delete of what was not read | 1 |
 //! | a scan | 1 for up to 1,000 entries or 256 KiB |
 //! | lock, unlock, claim, draw | 1 |
+//! | a walk that locks each record, its reads included | 1 for up to 128 records, 1,000 entries or 256 KiB |
 //! | commit, with everything given back | 1 |
 //!
 //! | file | owns |
@@ -74,7 +79,8 @@
 //! | `unit`, `state`, `cursor`, `pages` | the calls; places; what was read ahead |
 //! | `overlay`, `read_set` | changes, and what they rest on |
 //! | `commit` | commits and what became of them |
-//! | `names` | locks on names |
+//! | `names`, `walk` | locks on names; how far a walk from name to name looks ahead |
+//! | `spare`, `ahead` | names held for what comes next |
 //! | `member`, `systems` | the sign of life of a system; which systems live |
 //! | `sealer` | values sealed before they leave the process |
 //! | `connection`, `pool`, `options`, `password`, `error` | the way to the engine |
@@ -82,6 +88,7 @@
 //! | `twin` | the same work as hand-written SQL, for measuring |
 //! | `certify` | the conformance suite, for somebody's own engine |
 
+mod ahead;
 mod bulk;
 pub mod certify;
 mod commit;
@@ -102,11 +109,13 @@ mod sealer;
 mod session;
 mod sets;
 mod shared;
+mod spare;
 mod state;
 mod systems;
 #[doc(hidden)]
 pub mod twin;
 mod unit;
+mod walk;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -122,7 +131,7 @@ pub use error::EngineError;
 pub use options::{EngineOptions, Sealing};
 pub use sealer::SEAL_BYTES;
 pub use session::{Session, SessionError};
-pub use systems::LivingSystem;
+pub use systems::{Carried, LivingSystem};
 pub use unit::EngineUnit;
 
 use connection::Counters;

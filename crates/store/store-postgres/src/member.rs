@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use seam::sync::{Condvar, Mutex};
@@ -18,24 +18,37 @@ use tokio_postgres::types::Type;
 
 use crate::connection::{Connection, Counters};
 use crate::error::Fault;
+use crate::spare::Spares;
 
 /// How soon the engine notices that a machine is gone. Engines of other makes may not know these.
 const LIFE_SIGNS: &str = "SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; \
                           SET tcp_keepalives_count TO 3; SET tcp_user_timeout TO 25000";
 /// How often the sign of life is looked at.
 const BEAT: Duration = Duration::from_secs(1);
+/// How often, within that, it is asked whether others wait for names that are spare here.
+const LOOK: Duration = Duration::from_millis(20);
+const LOOKS: u32 = 50;
 
 /// The sets that were there and were dropped, by whatever system. Their numbers do not come again.
 #[derive(Default)]
-pub(crate) struct Gone(Mutex<BTreeSet<SetId>>);
+pub(crate) struct Gone {
+    sets: Mutex<BTreeSet<SetId>>,
+    drops: AtomicU64,
+}
 
 impl Gone {
     pub(crate) fn holds(&self, set: SetId) -> bool {
-        self.0.lock().contains(&set)
+        self.sets.lock().contains(&set)
+    }
+
+    /// Moves whenever sets have gone.
+    pub(crate) fn drops(&self) -> u64 {
+        self.drops.load(Ordering::Acquire)
     }
 
     pub(crate) fn note(&self, set: SetId) {
-        self.0.lock().insert(set);
+        self.sets.lock().insert(set);
+        self.drops.fetch_add(1, Ordering::Release);
     }
 }
 
@@ -46,6 +59,8 @@ pub(crate) struct Member {
     units: AtomicI64,
     /// Units of work whose names could not be given back yet.
     leftover: Mutex<Vec<i64>>,
+    /// Names that its units of work hold and do not need.
+    pub(crate) spares: Spares,
     stopping: Mutex<bool>,
     bell: Condvar,
 }
@@ -57,6 +72,7 @@ impl Member {
             lost: AtomicBool::new(false),
             units: AtomicI64::new(0),
             leftover: Mutex::default(),
+            spares: Spares::default(),
             stopping: Mutex::default(),
             bell: Condvar::new(),
         }
@@ -79,6 +95,11 @@ impl Member {
     /// Has a unit of work's names given back later.
     pub(crate) fn release_later(&self, unit: i64) {
         self.leftover.lock().push(unit);
+        self.bell.notify_all();
+    }
+
+    /// Has its thread look at spare names from now on.
+    pub(crate) fn ring(&self) {
         self.bell.notify_all();
     }
 
@@ -149,17 +170,25 @@ struct Watch {
 
 impl Watch {
     fn run(mut self) {
+        let mut looks = 0;
         loop {
+            let spares = self.member.spares.are_possible();
             {
                 let mut stopping = self.member.stopping.lock();
                 if !*stopping && !self.member.is_lost() {
-                    self.member.bell.wait_for(&mut stopping, BEAT);
+                    self.member.bell.wait_for(&mut stopping, if spares { LOOK } else { BEAT });
                 }
                 if *stopping {
                     break;
                 }
             }
-            if self.member.is_lost() || self.beat().is_err() {
+            let overdue = !self.member.leftover.lock().is_empty();
+            looks = if spares && !overdue { (looks + 1) % LOOKS } else { 0 };
+            let is_well = match looks {
+                0 => self.beat().is_ok(),
+                _ => self.give_up_wanted().is_ok(),
+            };
+            if self.member.is_lost() || !is_well {
                 break;
             }
         }
@@ -203,13 +232,24 @@ impl Watch {
         Ok(())
     }
 
+    /// Gives up the spare names that others wait for.
+    fn give_up_wanted(&mut self) -> std::result::Result<(), Fault> {
+        let (member, counters) = (Arc::clone(&self.member), Arc::clone(&self.counters));
+        member.spares.wanted(member.system, |query, parameters| {
+            let rows = self
+                .connection
+                .exchange(&counters, async |client| client.query_typed(query, parameters).await);
+            Ok::<_, Fault>(rows??)
+        })
+    }
+
     fn look_at_sets(&mut self) -> std::result::Result<(), Fault> {
         let rows = self.connection.exchange(&self.counters, async |client| {
             client.query_typed("SELECT id FROM sets", &[]).await
         })??;
         let ids = rows.iter().map(|row| Ok(SetId(row.try_get::<_, i32>(0)? as u32)));
         let there = ids.collect::<std::result::Result<BTreeSet<_>, tokio_postgres::Error>>()?;
-        self.gone.0.lock().extend(self.there.difference(&there));
+        self.there.difference(&there).for_each(|set| self.gone.note(*set));
         self.there = there;
         Ok(())
     }

@@ -6,8 +6,15 @@ use std::time::Duration;
 
 use store::{Grant, LockMode, LockName, Result, StoreError, Wait};
 
+use tokio_postgres::types::ToSql;
+
+use crate::ahead;
+use crate::cursor::EngineCursor;
 use crate::error::strange;
+use crate::pages::{Page, Rows};
+use crate::read_set::successor;
 use crate::state::UnitState;
+use crate::walk::NAMES_MAX;
 
 /// How long one who waits lets pass before it asks again, unless somebody rings.
 const PAUSE_FIRST: Duration = Duration::from_millis(1);
@@ -42,10 +49,70 @@ pub(crate) fn lock(
 ) -> Result<Grant> {
     let bytes = bytes_of(name);
     let held = unit.held.get(&bytes).copied();
-    let wanted = held.map_or(mode, |held| held.join(mode));
+    let mut wanted = held.map_or(mode, |held| held.join(mode));
     if held == Some(wanted) {
         return Ok(Grant::Again);
     }
+    let grant = if held.is_some() { Grant::Again } else { Grant::New };
+    let spare = match held {
+        Some(_) => None,
+        None => ahead::take(unit, &bytes),
+    };
+    if let Some((had, is_fresh)) = spare {
+        wanted = had.join(mode);
+        if is_fresh && had == wanted {
+            unit.held.insert(bytes, wanted);
+            return Ok(grant);
+        }
+    }
+    let first = if unit.ahead.is_some() { Wait::No } else { wait };
+    let asked = match request(unit, &bytes, wanted, first) {
+        Ok(BUSY) if wait != first => {
+            // Whoever waits keeps nobody else waiting for what it does not need.
+            let mut given_up = ahead::drain(unit);
+            if spare.is_some() {
+                given_up.push(bytes.clone());
+                wanted = mode;
+            }
+            let given_up = ahead::give_back(unit, &given_up);
+            given_up.and_then(|()| request(unit, &bytes, wanted, wait))
+        }
+        asked => asked,
+    };
+    match asked.and_then(|answer| outcome(unit, answer)) {
+        Ok(true) => {
+            unit.held.insert(bytes, wanted);
+            unit.forget_pages();
+            Ok(grant)
+        }
+        Ok(false) => {
+            if let Some((had, _)) = spare
+                && wait == Wait::No
+            {
+                ahead::keep(unit, bytes, had);
+            }
+            Ok(Grant::Busy)
+        }
+        Err(error) => unit.doomed(error),
+    }
+}
+
+/// Whether an answer grants a name; why it never will.
+pub(crate) fn outcome(unit: &UnitState, answer: i32) -> Result<bool> {
+    match answer {
+        GRANTED => Ok(true),
+        BUSY => Ok(false),
+        DEADLOCK => Err(StoreError::Deadlock),
+        _ => {
+            unit.member.lose();
+            let why = "this system was ended by another one, and its locks with it";
+            Err(StoreError::Unavailable(why.into()))
+        }
+    }
+}
+
+/// Asks for a name until it is granted, the time is over or the unit of work is to end.
+fn request(unit: &mut UnitState, bytes: &[u8], wanted: LockMode, wait: Wait) -> Result<i32> {
     let shared = Arc::clone(&unit.shared);
     let start = shared.now();
     let mut pause = PAUSE_FIRST;
@@ -53,16 +120,12 @@ pub(crate) fn lock(
     loop {
         // What rings while the engine answers must not be slept through.
         let rung = *shared.given_back.lock();
-        match ask(unit, &bytes, wanted, wait != Wait::No) {
-            Ok(GRANTED) => break,
-            Ok(BUSY) => (),
-            Ok(DEADLOCK) => return unit.doomed(StoreError::Deadlock),
-            Ok(_) => {
-                unit.member.lose();
-                let why = "this system was ended by another one, and its locks with it";
-                return unit.doomed(StoreError::Unavailable(why.into()));
-            }
-            Err(error) => return unit.doomed(error),
+        match ask(unit, bytes, wanted, wait != Wait::No)? {
+            BUSY => (),
+            other => return Ok(other),
+        }
+        if ahead::take_away(unit, bytes)? {
+            continue;
         }
         asked += 1;
         if asked == 1 && wait != Wait::No {
@@ -70,15 +133,13 @@ pub(crate) fn lock(
         }
         let passed = shared.now().saturating_sub(start);
         let left = match wait {
-            Wait::No => return Ok(Grant::Busy),
+            Wait::No => return Ok(BUSY),
             Wait::Forever => Duration::MAX,
             Wait::AtMost(time) => time.saturating_sub(passed),
         };
         if left.is_zero() {
-            if let Err(error) = leave(unit) {
-                return unit.doomed(error);
-            }
-            return Ok(Grant::Busy);
+            leave(unit)?;
+            return Ok(BUSY);
         }
         let mut given_back = shared.given_back.lock();
         if *given_back == rung {
@@ -88,9 +149,102 @@ pub(crate) fn lock(
         pause = (pause * 2).min(PAUSE_MAX);
         unit.check()?;
     }
-    unit.held.insert(bytes, wanted);
+}
+
+/// Locks the name of the key that a cursor stands on, and with it those of keys that follow, which
+/// it reads besides.
+pub(crate) fn lock_along(
+    unit: &mut UnitState,
+    cursor: &mut EngineCursor,
+    stored: &[u8],
+    mode: LockMode,
+) -> Result<Grant> {
+    let bytes = [&[0][..], stored].concat();
+    // What was taken ahead a while ago is asked for again, and read again.
+    let spare = ahead::take(unit, &bytes);
+    if let Some((had, true)) = spare
+        && had.covers(mode)
+    {
+        unit.held.insert(bytes.clone(), had);
+        unit.along.insert(bytes, had);
+        cursor.walk.go_on(stored);
+        return Ok(Grant::New);
+    }
+    ahead::begin(unit);
+    for again in [false, true] {
+        let taken = ask_along(unit, cursor, stored, mode);
+        match taken.and_then(|answer| outcome(unit, answer)) {
+            Ok(true) => {
+                unit.held.insert(bytes.clone(), mode);
+                unit.along.insert(bytes, mode);
+                return Ok(Grant::New);
+            }
+            Ok(false) => match ahead::take_away(unit, &bytes) {
+                Ok(true) if !again => (),
+                Ok(_) => break,
+                Err(error) => return unit.doomed(error),
+            },
+            Err(error) => return unit.doomed(error),
+        }
+    }
+    if spare.is_some()
+        && let Err(error) = ahead::give_back(unit, &[bytes])
+    {
+        return unit.doomed(error);
+    }
+    Ok(Grant::Busy)
+}
+
+/// One exchange: spare names are given back, the name is asked for, those that follow, and then the
+/// entries are read.
+fn ask_along(
+    unit: &mut UnitState,
+    cursor: &mut EngineCursor,
+    stored: &[u8],
+    mode: LockMode,
+) -> Result<i32> {
+    let left = ahead::drain(unit);
+    let (_, to) = cursor.forward();
+    let (rows, goes_on) = cursor.walk.rows_at(&unit.pages, stored);
+    let (limit, within) = (rows as i64, (rows - rows / 8) as i64);
+    let most = if goes_on { NAMES_MAX as i64 } else { 0 };
+    let (number, system, name) = (number_of(mode), unit.member.system, [&[0][..], stored].concat());
+    let (chosen, wait) = (unit.options.victim_count as i32, false);
+    let mut connection = unit.shared.calls.take(system)?;
+    let statements = connection.statements();
+    let lock: [&(dyn ToSql + Sync); 6] = [&name, &system, &unit.number, &number, &wait, &chosen];
+    let next: [&(dyn ToSql + Sync); 8] =
+        [&system, &unit.number, &number, &stored, &to, &within, &most, &left];
+    let page: [&(dyn ToSql + Sync); 3] = [&stored, &to, &limit];
+    let (answer, names, read) = connection.ask(&unit.shared.counters, async |client| {
+        let (answer, names, read) = futures_util::join!(
+            client.query_one(&statements.lock, &lock),
+            client.query_one(&statements.ahead, &next),
+            client.query(&statements.forward, &page),
+        );
+        Ok((answer?, names?, read?))
+    })?;
+    drop(connection);
+    let answer: i32 = answer.try_get(0).map_err(strange)?;
+    let names: Vec<Vec<u8>> = names.try_get(0).map_err(strange)?;
+    if answer != GRANTED {
+        return Ok(answer);
+    }
     unit.forget_pages();
-    Ok(if held.is_some() { Grant::Again } else { Grant::New })
+    let read = Rows::read(&read, false)?;
+    let full = (names.len() == NAMES_MAX).then(|| {
+        let last = names.iter().max().map_or(stored, |name| &name[1..]);
+        read.below(&successor(last))
+    });
+    ahead::add(unit, names, mode);
+    let to = match read.get(read.len().saturating_sub(1)) {
+        Some(last) if read.len() >= rows => successor(last.key),
+        _ => to,
+    };
+    let page = unit.pages.keep(Page { from: stored.to_vec(), to, rows: read, firm: false });
+    cursor.ahead.note(rows, page.rows.len(), page.rows.bytes(), &page.to);
+    cursor.walk.note(stored, rows, (page.rows.len(), page.rows.bytes()), full);
+    Ok(answer)
 }
 
 fn ask(unit: &UnitState, name: &[u8], mode: LockMode, wait: bool) -> Result<i32> {
@@ -120,8 +274,10 @@ fn leave(unit: &UnitState) -> Result<()> {
 
 pub(crate) fn unlock(unit: &mut UnitState, name: LockName<'_>) -> Result<bool> {
     let bytes = bytes_of(name);
-    if unit.held.remove(&bytes).is_none() {
-        return Ok(false);
+    let Some(mode) = unit.held.remove(&bytes) else { return Ok(false) };
+    if unit.along.remove(&bytes) == Some(mode) {
+        ahead::keep(unit, bytes, mode);
+        return Ok(true);
     }
     let freed = || {
         let mut connection = unit.shared.calls.take(unit.member.system)?;

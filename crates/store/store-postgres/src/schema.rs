@@ -9,9 +9,12 @@ use crate::error::{EngineError, Fault, strange};
 use crate::history::History;
 use crate::options::{Address, EngineOptions, checked_schema};
 
-const SCHEMA: &str = include_str!("schema.sql");
-/// The version of tables and functions that this release makes and takes.
-const VERSION: i32 = 1;
+const SCHEMA: &str = concat!(include_str!("schema.sql"), include_str!("ahead.sql"));
+/// What a store of version 1 lacks.
+const SINCE_1: &str = include_str!("ahead.sql");
+/// The version of tables and functions that this release makes and takes. It makes it of older
+/// ones; releases that know only those do not open the store after that.
+const VERSION: i32 = 2;
 
 /// What a store says of itself.
 pub(crate) struct Meta {
@@ -90,11 +93,27 @@ pub(crate) fn read(connection: &mut Connection, schema: &str, counters: &Counter
     };
     let (version, identity, class) =
         read().map_err(|_| foreign(schema, "its table is another's"))?;
-    if version != VERSION {
+    if version == 1 {
+        renew(connection, counters)?;
+    } else if version != VERSION {
         return Err(foreign(schema, &format!("it is of version {version}, not of {VERSION}")));
     }
     let identity = identity.try_into().map_err(|_| foreign(schema, "it has no identity"))?;
     Ok(Meta { identity, class })
+}
+
+/// Brings a store of version 1 up to date, unless another system has meanwhile.
+fn renew(connection: &mut Connection, counters: &Counters) -> Result<()> {
+    connection.ask(counters, async |client| {
+        client.batch_execute("BEGIN; SELECT version FROM meta FOR UPDATE").await?;
+        client.batch_execute(SINCE_1).await?;
+        client.execute_typed("UPDATE meta SET version = $1", &[(&VERSION, Type::INT4)]).await?;
+        commit_replicated(client).await
+    })?;
+    match connection.was_alone() {
+        true => Err(crate::shared::alone()),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn destroy(url: &str, options: &EngineOptions, _seam: &Seam) -> Result<()> {

@@ -28,10 +28,17 @@ pub(crate) struct Shared {
     pub(crate) identity: [u8; 16],
     pub(crate) gone: Arc<Gone>,
     common: Common,
-    member: Mutex<Arc<Member>>,
+    membership: Mutex<Membership>,
     /// How often a name was given back here, for those who wait for one.
     pub(crate) given_back: Mutex<u64>,
     pub(crate) freed: Condvar,
+}
+
+/// The membership that units of work begin under.
+struct Membership {
+    member: Arc<Member>,
+    /// How many rest on this one: as long as there are any, it is not followed by another.
+    rests: usize,
 }
 
 fn capabilities(options: &EngineOptions) -> Capabilities {
@@ -60,6 +67,12 @@ pub(crate) fn alone() -> StoreError {
     StoreError::Unavailable("no standby has what was changed".into())
 }
 
+fn without_right() -> StoreError {
+    let why = "the connection that showed that this system lives was lost, and with it the right \
+               to the databases that this work rests on: somebody else may be at work on them";
+    StoreError::Unavailable(why.into())
+}
+
 impl Shared {
     /// What a store shares from now on, which is a member over this connection.
     pub(crate) fn open(
@@ -82,24 +95,42 @@ impl Shared {
             identity,
             gone,
             common,
-            member: Mutex::new(member),
+            membership: Mutex::new(Membership { member, rests: 0 }),
             given_back: Mutex::new(0),
             freed: Condvar::new(),
             options,
         })
     }
 
-    /// The membership that units of work begin under now; a new one if the last was lost.
+    /// The membership that units of work begin under now; a new one if the last was lost and
+    /// nothing rests on that.
     pub(crate) fn member(&self) -> Result<Arc<Member>> {
-        let mut member = self.member.lock();
-        if member.is_lost() {
+        let mut membership = self.membership.lock();
+        if membership.member.is_lost() {
+            if membership.rests > 0 {
+                return Err(without_right());
+            }
             self.calls.clear();
             self.snapshots.clear();
             let connection = self.common.connect()?;
             let (class, name) = (self.common.class, &self.options.system);
-            *member = Member::enter(&self.gone, connection, class, name)?;
+            membership.member = Member::enter(&self.gone, connection, class, name)?;
         }
-        Ok(Arc::clone(&member))
+        Ok(Arc::clone(&membership.member))
+    }
+
+    /// Has all that begins from now on rest on this membership.
+    pub(crate) fn rest_on(&self, member: &Arc<Member>) -> Result<()> {
+        let mut membership = self.membership.lock();
+        if member.is_lost() || !Arc::ptr_eq(member, &membership.member) {
+            return Err(without_right());
+        }
+        membership.rests += 1;
+        Ok(())
+    }
+
+    pub(crate) fn rest_no_more(&self) {
+        self.membership.lock().rests -= 1;
     }
 
     /// Notes that the engine has confirmed a commit.
@@ -159,6 +190,6 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.member.lock().stop();
+        self.membership.lock().member.stop();
     }
 }

@@ -12,6 +12,7 @@ use crate::pages::Pages;
 use crate::pool::Taken;
 use crate::read_set::ReadSet;
 use crate::shared::Shared;
+use crate::spare::Ahead;
 
 /// The state of a unit of work.
 pub(crate) struct UnitState {
@@ -32,6 +33,11 @@ pub(crate) struct UnitState {
     pub(crate) snapshot: Option<Taken>,
     pub(crate) outdated: bool,
     pub(crate) held: BTreeMap<Vec<u8>, LockMode>,
+    /// Names that were locked on the way of a cursor, as long as they are held in the same mode.
+    pub(crate) along: BTreeMap<Vec<u8>, LockMode>,
+    pub(crate) ahead: Option<Ahead>,
+    /// How many spare names the engine had for it when it came to its end.
+    pub(crate) spared: usize,
     pub(crate) claimed: BTreeSet<Vec<u8>>,
     pub(crate) failure: Option<StoreError>,
 }
@@ -53,6 +59,9 @@ impl UnitState {
             snapshot: None,
             outdated: false,
             held: BTreeMap::new(),
+            along: BTreeMap::new(),
+            ahead: None,
+            spared: 0,
             claimed: BTreeSet::new(),
             failure: None,
         }

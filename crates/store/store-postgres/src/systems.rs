@@ -1,10 +1,13 @@
 //! Which systems live on an engine, and what they hold there.
 
+use std::sync::Arc;
+
 use store::{LockName, Result};
 use tokio_postgres::types::Type;
 
 use crate::error::strange;
 use crate::names::bytes_of;
+use crate::shared::Shared;
 use crate::{EngineStore, EngineUnit};
 
 /// A system that lives on the engine.
@@ -24,11 +27,31 @@ pub struct LivingSystem {
     pub holding: u64,
 }
 
+/// As long as it lives, a store enters its engine under no new membership.
+pub struct Carried(Arc<Shared>);
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        self.0.rest_no_more();
+    }
+}
+
 impl EngineUnit {
     /// Whether the membership that it began under lasts, and with it what it has locked.
     #[must_use]
     pub fn lasts(&self) -> bool {
         !self.state.member.is_lost()
+    }
+
+    /// Has everything that this store begins rest on the membership of this unit of work, to the
+    /// end of the answer: if that is lost, and with it what the unit of work has locked, whatever
+    /// begins later is refused instead of entering the engine anew.
+    ///
+    /// # Errors
+    /// If it is lost already.
+    pub fn carry_all(&self) -> Result<Carried> {
+        self.state.shared.rest_on(&self.state.member)?;
+        Ok(Carried(Arc::clone(&self.state.shared)))
     }
 }
 

@@ -10,13 +10,13 @@ use store::{
 };
 use tokio_postgres::types::ToSql;
 
+use crate::ahead;
 use crate::commit;
-use crate::cursor::EngineCursor;
-use crate::error::strange;
+use crate::cursor::{EngineCursor, Stand};
 use crate::member::Member;
 use crate::names;
 use crate::overlay::Change;
-use crate::pages::{Page, Row};
+use crate::pages::{Page, Row, Rows};
 use crate::read_set::successor;
 use crate::sealer::damaged;
 use crate::sets::{Known, Sets, back, check_entry, front, tokened};
@@ -71,22 +71,19 @@ impl EngineUnit {
         } else {
             self.fetch_loose(from, to, rows as i64, way)
         };
-        let mut read = self.noted(answer)?;
+        let read = self.noted(answer)?;
         let (mut from, mut to) = (from.to_vec(), to.to_vec());
         if read.len() >= rows {
-            match (way, read.last()) {
-                (Way::Forward, Some(last)) => to = successor(&last.key),
-                (Way::Backward, Some(last)) => from = last.key.clone(),
+            match (way, read.get(0), read.get(read.len().saturating_sub(1))) {
+                (Way::Forward, _, Some(last)) => to = successor(last.key),
+                (Way::Backward, Some(first), _) => from = first.key.to_vec(),
                 _ => (),
             }
-        }
-        if way == Way::Backward {
-            read.reverse();
         }
         Ok(self.state.pages.keep(Page { from, to, rows: read, firm }))
     }
 
-    fn fetch_loose(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Vec<Row>> {
+    fn fetch_loose(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Rows> {
         let mut connection = self.state.shared.calls.take(self.state.member.system)?;
         let statements = connection.statements();
         let statement =
@@ -95,12 +92,12 @@ impl EngineUnit {
         let read = connection.ask(&self.state.shared.counters, async |client| {
             client.query(statement, &parameters).await
         })?;
-        read.iter().map(row_of).collect()
+        Rows::read(&read, way == Way::Backward)
     }
 
     /// Reads in the snapshot: taken now if there is none, or if a lock on a name has made it too
     /// old; then what was read before is proven in the new one.
-    fn fetch_firm(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Vec<Row>> {
+    fn fetch_firm(&mut self, from: &[u8], to: &[u8], rows: i64, way: Way) -> Result<Rows> {
         let begin = match (&self.state.snapshot, self.state.outdated) {
             (Some(_), false) => None,
             (Some(_), true) => Some("COMMIT; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
@@ -140,22 +137,29 @@ impl EngineUnit {
             }
         };
         let read = read.and_then(|answer| Ok(answer?)).map_err(|fault| connection.judge(fault));
-        read?.iter().map(row_of).collect()
+        Rows::read(&read?, way == Way::Backward)
     }
 
     /// The committed entry under a stored key, and a note that it was read where that counts.
-    fn committed(&mut self, set: &Known, key: &[u8], counts: bool) -> Result<Option<Row>> {
+    fn committed(
+        &mut self,
+        set: &Known,
+        key: &[u8],
+        counts: bool,
+    ) -> Result<Option<(Arc<Page>, usize)>> {
         let firm = counts && set.is_guarded();
         let page = match self.state.pages.at(key, firm) {
             Some(page) => page,
             None => self.fetch(key, &successor(key), 1, Way::Forward, firm)?,
         };
-        let after = successor(key);
-        let row = page.range(key, &after).first();
+        let at = page.rows.below(key);
+        let row = page.rows.get(at).filter(|row| row.key == key);
         if firm {
-            self.state.seen.add(key, &after, row.into_iter().map(|row| (&row.key[..], row.stamp)));
+            let found = row.map(|row| (row.key, row.stamp));
+            self.state.seen.add(key, &successor(key), found.into_iter());
         }
-        Ok(row.map(|row| Row { key: Vec::new(), value: row.value.clone(), stamp: row.stamp }))
+        let found = row.is_some();
+        Ok(found.then_some((page, at)))
     }
 
     /// Whether a key is there, for whoever is about to change it.
@@ -217,16 +221,48 @@ impl EngineUnit {
 
     fn step(&mut self, cursor: &mut EngineCursor, read: Read, way: Way) -> Result<bool> {
         self.state.check()?;
-        let set = Arc::clone(&cursor.set);
         // It may have been dropped since the cursor was made.
-        let found = self.sets.find(&self.state.shared, set.info.id);
-        self.noted(found)?;
-        set.check_ordered()?;
-        let firm = set.is_guarded() && read != Read::Unlocked;
+        let drops = self.state.shared.gone.drops();
+        if cursor.sees != Some(drops) {
+            let found = self.sets.find(&self.state.shared, cursor.set.info.id);
+            self.noted(found)?;
+            cursor.set.check_ordered()?;
+            cursor.sees = Some(drops);
+        }
+        let firm = cursor.set.is_guarded() && read != Read::Unlocked;
         match way {
+            Way::Forward if self.step_within(cursor, firm)? => Ok(true),
             Way::Forward => self.step_forward(cursor, firm),
             Way::Backward => self.step_backward(cursor, firm),
         }
+    }
+
+    /// Steps to the entry behind the one that the cursor stands on, if that is known to be the next
+    /// one of the page that it came from: most steps of a scan are such.
+    fn step_within(&mut self, cursor: &mut EngineCursor, firm: bool) -> Result<bool> {
+        let Some(stand) = cursor.stand.take_if(|stand| stand.epoch == self.state.pages.epoch())
+        else {
+            return Ok(false);
+        };
+        let Stand { page, at, .. } = &stand;
+        let (Some(here), Some(next)) = (page.rows.get(*at), page.rows.get(at + 1)) else {
+            return Ok(false);
+        };
+        if firm && !page.firm || next.key >= cursor.upper() {
+            return Ok(false);
+        }
+        if firm || !self.state.overlay.is_empty() {
+            let (from, to) = (successor(here.key), successor(next.key));
+            if self.state.overlay.first(&from, &to).is_some() {
+                return Ok(false);
+            }
+            self.note(firm, &from, &to, std::iter::once(next));
+        }
+        let opened = self.state.shared.sealer.open(next.key, next.value, &mut cursor.value);
+        self.noted(opened)?;
+        cursor.land(next.key);
+        cursor.stand = Some(Stand { at: at + 1, ..stand });
+        Ok(true)
     }
 
     fn step_forward(&mut self, cursor: &mut EngineCursor, firm: bool) -> Result<bool> {
@@ -237,15 +273,15 @@ impl EngineUnit {
                 None => {
                     let rows = cursor.ahead.rows_at(&at);
                     let page = self.fetch(&at, &upper, rows, Way::Forward, firm)?;
-                    cursor.ahead.note(rows, page.rows.len(), page.bytes(), &page.to);
+                    cursor.ahead.note(rows, page.rows.len(), page.rows.bytes(), &page.to);
                     page
                 }
             };
             let end = (&page.to).min(&upper);
-            let theirs = page.range(&at, end).first();
+            let range = page.range(&at, end);
+            let theirs = page.rows.get(range.start).filter(|_| !range.is_empty());
             let own = self.state.overlay.first(&at, end);
-            let own_first =
-                own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key <= row.key[..]));
+            let own_first = own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key <= *row.key));
             if own_first && let Some((key, change)) = own {
                 let key = key.to_vec();
                 let found = match change {
@@ -256,7 +292,7 @@ impl EngineUnit {
                     }
                     None => false,
                 };
-                self.note(firm, &at, &key, &[]);
+                self.note(firm, &at, &key, std::iter::empty());
                 if found {
                     cursor.land(&key);
                     return Ok(true);
@@ -265,13 +301,15 @@ impl EngineUnit {
                 continue;
             }
             if let Some(row) = theirs {
-                self.note(firm, &at, &successor(&row.key), std::slice::from_ref(row));
-                let opened = self.state.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
+                self.note(firm, &at, &successor(row.key), std::iter::once(row));
+                let opened = self.state.shared.sealer.open(row.key, row.value, &mut cursor.value);
                 self.noted(opened)?;
-                cursor.land(&row.key);
+                cursor.land(row.key);
+                let epoch = self.state.pages.epoch();
+                cursor.stand = Some(Stand { at: range.start, epoch, page });
                 return Ok(true);
             }
-            self.note(firm, &at, end, &[]);
+            self.note(firm, &at, end, std::iter::empty());
             at.clone_from(end);
         }
         Ok(false)
@@ -285,15 +323,14 @@ impl EngineUnit {
                 None => {
                     let rows = cursor.ahead.rows_at(&at);
                     let page = self.fetch(&lower, &at, rows, Way::Backward, firm)?;
-                    cursor.ahead.note(rows, page.rows.len(), page.bytes(), &page.from);
+                    cursor.ahead.note(rows, page.rows.len(), page.rows.bytes(), &page.from);
                     page
                 }
             };
             let start = (&page.from).max(&lower);
-            let theirs = page.range(start, &at).last();
+            let theirs = page.between(start, &at).next_back();
             let own = self.state.overlay.last(start, &at);
-            let own_first =
-                own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key >= row.key[..]));
+            let own_first = own.is_some_and(|(key, _)| theirs.is_none_or(|row| *key >= *row.key));
             if own_first && let Some((key, change)) = own {
                 let key = key.to_vec();
                 let found = match change {
@@ -304,7 +341,7 @@ impl EngineUnit {
                     }
                     None => false,
                 };
-                self.note(firm, &successor(&key), &at, &[]);
+                self.note(firm, &successor(&key), &at, std::iter::empty());
                 if found {
                     cursor.land(&key);
                     return Ok(true);
@@ -313,22 +350,28 @@ impl EngineUnit {
                 continue;
             }
             if let Some(row) = theirs {
-                self.note(firm, &row.key, &at, std::slice::from_ref(row));
-                let opened = self.state.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
+                self.note(firm, row.key, &at, std::iter::once(row));
+                let opened = self.state.shared.sealer.open(row.key, row.value, &mut cursor.value);
                 self.noted(opened)?;
-                cursor.land(&row.key);
+                cursor.land(row.key);
                 return Ok(true);
             }
-            self.note(firm, start, &at, &[]);
+            self.note(firm, start, &at, std::iter::empty());
             at.clone_from(start);
         }
         Ok(false)
     }
 
     /// Notes that a stretch was passed over that held these committed entries.
-    fn note(&mut self, firm: bool, from: &[u8], to: &[u8], rows: &[Row]) {
+    fn note<'p>(
+        &mut self,
+        firm: bool,
+        from: &[u8],
+        to: &[u8],
+        rows: impl Iterator<Item = Row<'p>>,
+    ) {
         if firm {
-            self.state.seen.add(from, to, rows.iter().map(|row| (&row.key[..], row.stamp)));
+            self.state.seen.add(from, to, rows.map(|row| (row.key, row.stamp)));
         }
     }
 
@@ -342,18 +385,18 @@ impl EngineUnit {
                 None => {
                     let rows = cursor.ahead.rows_at(&at);
                     let page = self.fetch(&at, to, rows, Way::Forward, firm)?;
-                    cursor.ahead.note(rows, page.rows.len(), page.bytes(), &page.to);
+                    cursor.ahead.note(rows, page.rows.len(), page.rows.bytes(), &page.to);
                     page
                 }
             };
             let end = (&page.to[..]).min(to).to_vec();
-            let rows = page.range(&at, &end);
-            self.note(firm, &at, &end, rows);
+            self.note(firm, &at, &end, page.between(&at, &end));
             let changed = |(key, change): (&[u8], &Change)| (key.to_vec(), change.is_some());
             let own: BTreeMap<_, _> = self.state.overlay.range(&at, &end).map(changed).collect();
-            let theirs = rows.iter().map(|row| &row.key).filter(|key| !own.contains_key(*key));
-            let there = own.iter().filter(|(_, there)| **there).map(|(key, _)| key);
-            let mut doomed: Vec<Vec<u8>> = theirs.chain(there).cloned().collect();
+            let theirs = page.between(&at, &end).map(|row| row.key.to_vec());
+            let theirs = theirs.filter(|key| !own.contains_key(key));
+            let there = own.iter().filter(|(_, there)| **there).map(|(key, _)| key.clone());
+            let mut doomed: Vec<Vec<u8>> = theirs.chain(there).collect();
             doomed.sort_unstable();
             for key in doomed {
                 self.write(set, &key, None)?;
@@ -379,13 +422,14 @@ impl EngineUnit {
             });
         let until = own.as_ref().map_or(&to, |(key, _)| key);
         let claimed = self.claim_committed(&from, until, &deleted);
-        if let Some(row) = self.noted(claimed)? {
-            self.state.claimed.insert(row.key.clone());
-            let after = successor(&row.key);
-            self.state.seen.add(&row.key, &after, std::iter::once((&row.key[..], row.stamp)));
-            let opened = self.state.shared.sealer.open(&row.key, &row.value, &mut cursor.value);
+        let claimed = self.noted(claimed)?;
+        if let Some(row) = claimed.get(0) {
+            self.state.claimed.insert(row.key.to_vec());
+            let after = successor(row.key);
+            self.state.seen.add(row.key, &after, std::iter::once((row.key, row.stamp)));
+            let opened = self.state.shared.sealer.open(row.key, row.value, &mut cursor.value);
             self.noted(opened)?;
-            cursor.land(&row.key);
+            cursor.land(row.key);
             return Ok(true);
         }
         let Some((key, value)) = own else { return Ok(false) };
@@ -394,14 +438,14 @@ impl EngineUnit {
         Ok(true)
     }
 
-    fn claim_committed(&mut self, from: &[u8], to: &[u8], not: &[Vec<u8>]) -> Result<Option<Row>> {
+    fn claim_committed(&mut self, from: &[u8], to: &[u8], not: &[Vec<u8>]) -> Result<Rows> {
         let mut connection = self.state.shared.calls.take(self.state.member.system)?;
         let (statements, system) = (connection.statements(), self.state.member.system);
         let parameters: [&(dyn ToSql + Sync); 5] = [&from, &to, &not, &system, &self.state.number];
         let read = connection.ask(&self.state.shared.counters, async |client| {
             client.query(&statements.claim, &parameters).await
         })?;
-        read.first().map(row_of).transpose()
+        Rows::read(&read, false)
     }
 
     /// Gives back what the engine holds for this unit of work, and ends it.
@@ -409,8 +453,10 @@ impl EngineUnit {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
+        ahead::end(&self.state);
         let names = !self.state.held.is_empty()
             || !self.state.claimed.is_empty()
+            || self.state.ahead.is_some()
             || self.state.failure.is_some();
         if let Some(mut connection) = self.state.snapshot.take() {
             let rolled_back = connection.exchange(&self.state.shared.counters, async |client| {
@@ -424,17 +470,6 @@ impl EngineUnit {
             names::release(&self.state);
         }
     }
-}
-
-fn row_of(row: &tokio_postgres::Row) -> Result<Row> {
-    let read = || {
-        Ok::<Row, tokio_postgres::Error>(Row {
-            key: row.try_get(0)?,
-            value: row.try_get(1)?,
-            stamp: row.try_get(2)?,
-        })
-    };
-    read().map_err(strange)
 }
 
 impl Unit for EngineUnit {
@@ -453,8 +488,9 @@ impl Unit for EngineUnit {
             return without_token(&known, key, &stored, there, value);
         }
         let row = self.committed(&known, &stored, read != Read::Unlocked)?;
+        let row = row.as_ref().and_then(|(page, at)| page.rows.get(*at));
         let Some(row) = row else { return Ok(false) };
-        let opened = self.state.shared.sealer.open(&stored, &row.value, value);
+        let opened = self.state.shared.sealer.open(&stored, row.value, value);
         let there = opened.and_then(|()| without_token(&known, key, &stored, true, value));
         self.noted(there)
     }
@@ -510,6 +546,15 @@ impl Unit for EngineUnit {
         use store::Cursor;
         self.state.check()?;
         let key = cursor.key().ok_or(StoreError::NoPosition)?.to_vec();
+        let epoch = self.state.pages.epoch();
+        let unlocked = read == Read::Unlocked || !cursor.set.is_guarded();
+        if unlocked
+            && self.state.overlay.is_empty()
+            && cursor.stand.as_ref().is_some_and(|stand| stand.epoch == epoch)
+        {
+            return Ok(Some(cursor.entry()));
+        }
+        cursor.stand = None;
         let mut value = std::mem::take(&mut cursor.value);
         let there = self.get(cursor.set(), &key, read, &mut value);
         cursor.value = value;
@@ -532,6 +577,19 @@ impl Unit for EngineUnit {
         }
         self.state.check()?;
         names::lock(&mut self.state, name, mode, wait)
+    }
+
+    fn lock_along(&mut self, cursor: &mut EngineCursor, mode: LockMode) -> Result<Grant> {
+        use store::Cursor;
+        let known = self.set(cursor.set())?;
+        let key = cursor.key().ok_or(StoreError::NoPosition)?.to_vec();
+        let name = LockName { space: known.info.id.0, name: &key };
+        let most = self.state.shared.capabilities.lock_name_bytes_max;
+        let plain = known.is_guarded() || known.tokens.is_some() || key.len() > most;
+        if plain || self.held(name).is_some() {
+            return self.lock(name, mode, Wait::No);
+        }
+        names::lock_along(&mut self.state, cursor, &known.stored(&key), mode)
     }
 
     fn unlock(&mut self, name: LockName<'_>) -> Result<bool> {

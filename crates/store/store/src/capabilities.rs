@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a store states about itself. Whoever builds on the trait asks here instead of knowing
+/// What a store states about itself. A layer above the trait asks here instead of knowing
 /// implementations; the conformance suite holds a store to what it states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {

@@ -46,7 +46,7 @@ pub enum StoreError {
     /// The log stayed full for longer than is waited for that. It may well have room later.
     #[error("{0}")]
     LogFull(Box<str>),
-    /// The connection to the engine was lost while it committed, so nobody knows yet;
+    /// The connection to the engine was lost while it committed, so the outcome is not known yet;
     /// [`Store::resolve`](crate::Store::resolve) finds out.
     #[error("whether the unit of work was committed is not known (token {0})")]
     CommitUnknown(CommitToken),

@@ -132,15 +132,15 @@ pub enum Wait {
 /// What a caller's own locks cover: [`Unit::cover`](crate::Unit::cover).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cover {
-    /// Whoever changes an entry has something locked exclusively that it belongs to, as the record
-    /// that an index entry leads to: nobody else can be at work on that entry. Others who read with
-    /// locks are kept out by [`Cover::Look`] alone.
+    /// A unit of work that changes an entry has something locked exclusively that it belongs to, as
+    /// the record that an index entry leads to: no other can be at work on that entry. Others
+    /// who read with locks are kept out by [`Cover::Look`] alone.
     Changes,
     /// Nothing: what is read there is to be committed, and stays so. It waits for those who have
     /// covered changes.
     Look,
-    /// Everything, if nobody else has anything of the set locked now; otherwise it is as if this
-    /// had not been said.
+    /// Everything, if no other unit of work has anything of the set locked now; otherwise it is as
+    /// if this had not been said.
     Whole,
 }
 

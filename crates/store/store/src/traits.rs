@@ -39,7 +39,7 @@ pub struct UnitOptions {
     pub read_only: bool,
     /// How long to wait for a lock on a key.
     pub wait: Wait,
-    /// How often in a row this work has already been chosen to end a deadlock. Nobody is chosen
+    /// How often in a row this work has already been chosen to end a deadlock. None is chosen
     /// three times (K14).
     pub victim_count: u32,
     /// Whom to name in messages and displays: a region, a connection. Zero is nobody.
@@ -167,7 +167,7 @@ pub trait Store: Clone + Send + Sync + 'static {
     }
 
     /// Whether so little room is left for what is logged that a change may have to wait for it. Who
-    /// serves others makes such changes where a wait holds up nobody else.
+    /// serves others makes such changes where a wait holds up no other.
     fn is_short_of_room(&self) -> bool {
         false
     }
@@ -184,6 +184,9 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Fills an empty set with entries whose keys ascend, faster than inserts would. All or
     /// nothing; durable on return. Answers how many there were.
+    ///
+    /// Whether the set is in use, as for [`drop_set`](Store::drop_set), is asked before anything
+    /// else, where that can be told at all: whether it is empty, and what the source has.
     ///
     /// # Errors
     /// [`StoreError::SetNotEmpty`], [`StoreError::SetInUse`], [`StoreError::OutOfOrder`],
@@ -447,6 +450,21 @@ pub trait Unit: Sized + Send {
     /// [`StoreError::TooLarge`] for the name; what dooms the unit of work, a deadlock above all.
     fn lock(&mut self, name: LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant>;
 
+    /// Locks the name that the key stands for which the cursor is on, in the space of its set, as
+    /// [`lock`](Unit::lock) does without a wait; and says that the caller steps forward from one
+    /// key of that length to the next, locks each and gives the last one back.
+    ///
+    /// A store for which each request is a journey may hold the names of keys that follow, or one
+    /// that was given back, for as long as nobody else waits for it. It answers
+    /// [`Grant::Busy`] meanwhile to whoever does not wait.
+    ///
+    /// # Errors
+    /// [`StoreError::NoPosition`]; as [`lock`](Unit::lock).
+    fn lock_along(&mut self, cursor: &mut Self::Cursor, mode: LockMode) -> Result<Grant> {
+        let name = cursor.key().ok_or(StoreError::NoPosition)?;
+        self.lock(LockName { space: cursor.set().0, name }, mode, Wait::No)
+    }
+
     /// Says what the caller's own locks cover in a set whose locking is the store's, to the end of
     /// the unit of work: the store need not lock the keys there one by one. It may ignore that. A
     /// set is changed either by those who say so or by others, never by both at once.
@@ -456,6 +474,17 @@ pub trait Unit: Sized + Send {
     fn cover(&mut self, set: SetId, cover: Cover) -> Result<()> {
         let _ = (set, cover);
         Ok(())
+    }
+
+    /// Whether no other unit of work has anything of a set locked or changed now, so that this one
+    /// would wait for nobody there. The store may lock the set as a whole for it then. Where units
+    /// of work do not wait for each other the answer is always `true`.
+    ///
+    /// # Errors
+    /// As [`get`](Unit::get).
+    fn uses_alone(&mut self, set: SetId) -> Result<bool> {
+        let _ = set;
+        Ok(true)
     }
 
     /// Gives a name back before the end of the unit of work; `false` if it was not held. What was
@@ -501,12 +530,12 @@ pub trait Unit: Sized + Send {
     /// The unit of work is backed out and `sink` is not told. Once this answers `Ok`, it is.
     fn commit_queued(self, sink: &Arc<dyn CommitSink>, token: u64) -> Result<()>;
 
-    /// Says that the unit of work goes on, while its owner waits for somebody else and changes
-    /// nothing: called now and then, so that nobody keeps the log from being used again unnoticed.
-    /// Where there is no room in the log it waits for some, as a change does.
+    /// Says that the unit of work goes on, while its owner waits for another and changes
+    /// nothing: called now and then, so that no owner keeps the log from being used again
+    /// unnoticed. It needs no room in the log, and waits for none.
     ///
     /// # Errors
-    /// What a change would meet: the unit of work has to be backed out.
+    /// It spans too much log, or keeps one full that others want: it has to be backed out.
     fn keep_open(&mut self) -> Result<()> {
         Ok(())
     }

@@ -14,39 +14,7 @@ use crate::model::{
     TerminalName, TwinPlace,
 };
 
-/// Something that goes to bytes and comes back.
-pub(super) trait Coding: Sized {
-    fn put(&self, out: &mut Vec<u8>);
-    fn get(reader: &mut Reader<'_>) -> Option<Self>;
-}
-
-macro_rules! numbers {
-    ($($number:ident)*) => {$(
-        impl Coding for $number {
-            fn put(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(&self.to_le_bytes());
-            }
-            fn get(reader: &mut Reader<'_>) -> Option<$number> {
-                reader.$number()
-            }
-        }
-    )*};
-}
-
-numbers!(u8 u16 u32);
-
-impl Coding for bool {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(*self));
-    }
-    fn get(reader: &mut Reader<'_>) -> Option<bool> {
-        match reader.u8()? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
-        }
-    }
-}
+base::coding! { pub(super) trait Coding for u8 u16 u32 }
 
 impl Coding for char {
     fn put(&self, out: &mut Vec<u8>) {
@@ -67,18 +35,6 @@ impl Coding for String {
     }
     fn get(reader: &mut Reader<'_>) -> Option<String> {
         std::str::from_utf8(reader.string16()?).ok().map(str::to_owned)
-    }
-}
-
-impl<T: Coding> Coding for Option<T> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.is_some().put(out);
-        if let Some(value) = self {
-            value.put(out);
-        }
-    }
-    fn get(reader: &mut Reader<'_>) -> Option<Option<T>> {
-        if bool::get(reader)? { T::get(reader).map(Some) } else { Some(None) }
     }
 }
 

@@ -51,7 +51,7 @@ pub const FILES: &[(&str, &str)] = &[
 ];
 
 /// Differences that were found once between an engine and the model, as scripts in the folder
-/// `scripts` of this crate; whoever adds a file adds its line here.
+/// `scripts` of this crate; a new file gets its line here.
 pub const FOUND: &[(&str, &str)] = &[
     (
         "a_twin_that_another_pcb_deleted",

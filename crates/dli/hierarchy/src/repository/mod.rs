@@ -11,8 +11,8 @@
 //!
 //! Invariants:
 //! 1. Members are stored and taken out in one unit of work: all of them or none.
-//! 2. One damaged entry keeps nobody from reading the others, or from replacing it. One that a
-//!    later version wrote does: whoever replaced it would lose what that version knows.
+//! 2. One damaged entry keeps no one from reading the others, or from replacing it. One that a
+//!    later version wrote does: replacing it would lose what that version knows.
 //! 3. A system that never stored a definition has no such data set, and reading makes none.
 
 pub mod lists;

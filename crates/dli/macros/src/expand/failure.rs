@@ -1,7 +1,7 @@
 //! Why a statement of conditional assembly cannot be carried out.
 //!
 //! Invariant: a failure is an error about one place in the source where the statement was written;
-//! whoever runs it adds which call it happened in.
+//! the caller that runs it adds which call it happened in.
 
 use crate::diagnostic::code;
 use crate::statement::Place;

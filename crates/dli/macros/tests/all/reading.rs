@@ -5,7 +5,7 @@ use std::path::Path;
 use codec::CodePage;
 use holdfast_macros::{NoMembers, Program, Severity, Sources, Value, read};
 
-/// Cards of 80 columns. `+` in column 72 continues; the numbers behind are nobody's business.
+/// Cards of 80 columns. `+` in column 72 continues; the numbers behind are not looked at.
 fn bank() -> String {
     let cards = [
         ("* customers with their accounts", ' '),

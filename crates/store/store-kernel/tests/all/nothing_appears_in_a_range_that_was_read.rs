@@ -18,7 +18,7 @@ use store::{
 
 const RANGES: usize = 5;
 const PLACES: u64 = 4;
-/// Between some ranges stands an entry that nobody touches.
+/// Between some ranges stands an entry that no program touches.
 const FENCES: [u8; 2] = [1, 3];
 const STEPS_MAX: u64 = 6;
 

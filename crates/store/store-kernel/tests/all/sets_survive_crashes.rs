@@ -71,7 +71,7 @@ fn act(store: &KernelStore, set: SetId, deed: Deed, drawn: &Mutex<u64>) -> Resul
     }
 }
 
-/// Starts somebody who commits all the time, so that the log is written in the middle of the deed.
+/// Starts a thread that commits all the time, so that the log is written in the middle of the deed.
 fn bystand(store: &KernelStore) {
     let store = store.clone();
     let body = move || {

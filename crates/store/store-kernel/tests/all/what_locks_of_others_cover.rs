@@ -1,5 +1,5 @@
-//! Changes that the caller's own locks cover: they take no locks of their keys, and whoever wants
-//! to see only what is committed says so.
+//! Changes that the caller's own locks cover: they take no locks of their keys, and a reader that
+//! wants to see only what is committed says so.
 
 use std::collections::BTreeMap;
 

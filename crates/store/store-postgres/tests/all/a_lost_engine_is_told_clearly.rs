@@ -265,3 +265,48 @@ fn an_engine_that_lacks_what_it_has_confirmed_is_used_no_further() {
     let _ = commit(&store, b"e");
     commit(&store, b"f").unwrap();
 }
+
+#[test]
+fn what_rests_on_a_right_does_not_go_on_once_it_is_lost() {
+    let server = Server::start();
+    let options = server.new_schema(|_| ());
+    let (one, other) = (open(&server, &options), open(&server, &options));
+    let set = set_of(&one);
+    let full = one.create_set("FULL", &SetAttributes::default()).unwrap();
+    let mut fill = one.begin(UnitOptions::default()).unwrap();
+    fill.put(full, b"k", b"v").unwrap();
+    fill.commit().unwrap();
+    let mut right = one.begin(UnitOptions::default()).unwrap();
+    assert_eq!(right.lock(NAME, LockMode::Exclusive, Wait::No).unwrap(), Grant::New);
+    let carried = right.carry_all().unwrap();
+    kill(&server, SIGNS);
+    // Another system has the databases now.
+    let mut theirs = loop {
+        if let Ok(mut unit) = other.begin(UnitOptions::default())
+            && unit.lock(NAME, LockMode::Exclusive, Wait::Forever).is_ok()
+        {
+            break unit;
+        }
+    };
+    theirs.put(set, b"k", b"theirs").unwrap();
+    // This one does nothing, however it is asked, until it gives up what it was about.
+    let refused = |refusal| assert!(is_unavailable(refusal));
+    let noticed = std::iter::repeat_with(|| one.begin(UnitOptions::default()));
+    noticed.take_while(Result::is_ok).for_each(|unit| {
+        let mut unit = unit.unwrap();
+        let _ = unit.put(set, b"mine", b"");
+        assert!(unit.commit().is_err(), "its system was ended");
+    });
+    refused(one.begin(UnitOptions::default()).map(drop));
+    refused(one.load_sorted(set, &mut store::Pairs::new([(b"a", b"b")])).map(drop));
+    refused(one.empty_set(full));
+    refused(one.drop_set(full));
+    refused(one.create_set("T", &SetAttributes::default()).map(drop));
+    assert!(!right.lasts() && is_unavailable(right.carry_all().map(drop)));
+    theirs.commit().unwrap();
+    drop((carried, right));
+    let mut again = one.begin(UnitOptions::default()).unwrap();
+    assert!(again.get(full, b"k", Read::Shared, &mut Vec::new()).unwrap(), "nothing was done");
+    assert!(!again.get(set, b"mine", Read::Shared, &mut Vec::new()).unwrap());
+    again.commit().unwrap();
+}

@@ -111,3 +111,25 @@ fn what_is_known_is_not_asked_again() {
     let unit = store.begin(UnitOptions::default()).unwrap();
     assert_eq!(count(&store, || unit.backout().unwrap()), 0);
 }
+
+#[test]
+fn a_walk_that_locks_each_record_takes_less_than_one_for_a_hundred() {
+    let (store, set) = store(Locking::Caller);
+    for mode in [LockMode::Shared, LockMode::Update] {
+        let mut unit = store.begin(UnitOptions::default()).unwrap();
+        let mut cursor = store.cursor(set).unwrap();
+        let mut read = 0;
+        let taken = count(&store, || {
+            while unit.next(&mut cursor, Read::Unlocked).unwrap().is_some() {
+                assert!(unit.lock_along(&mut cursor, mode).unwrap().is_held());
+                let entry = unit.current(&mut cursor, Read::Unlocked).unwrap().unwrap();
+                assert_eq!(entry.key, key(read));
+                assert!(unit.unlock(LockName { space: set.0, name: &key(read) }).unwrap());
+                read += 1;
+            }
+            unit.commit().unwrap();
+        });
+        assert_eq!(read, ENTRIES);
+        assert!(taken * 100 <= u64::from(read), "{taken} round trips, {mode}");
+    }
+}

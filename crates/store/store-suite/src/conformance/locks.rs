@@ -407,3 +407,53 @@ pub(super) fn a_lock_on_a_name_shows_what_its_last_holder_committed<S: Store>(
     unit.commit()?;
     Ok(())
 }
+
+pub(super) fn a_walk_under_locks_keeps_what_it_stands_on_alone<S: Store>(
+    subject: &Subject<S>,
+) -> Checked {
+    let Some(set) = subject.callers_set()? else { return NOT_OFFERED };
+    let set: SetId = set;
+    let keys: Vec<[u8; 3]> = (10..90_u8).map(|number| [b'k', b'.', number]).collect();
+    subject.run(|unit| keys.iter().try_for_each(|key| unit.put(set, key, b"old")))?;
+    fn name(set: SetId, key: &[u8]) -> LockName<'_> {
+        LockName { space: set.0, name: key }
+    }
+    for mode in [Shared, LockMode::Update] {
+        let mut walker = subject.begin()?;
+        let mut cursor = subject.store().cursor(set)?;
+        let mut seen = Vec::new();
+        while let Some(entry) = walker.next(&mut cursor, Read::Unlocked)? {
+            let key = entry.key.to_vec();
+            ensure_eq!(walker.lock_along(&mut cursor, mode)?, Grant::New, "the next record");
+            ensure_eq!(walker.lock_along(&mut cursor, mode)?, Grant::Again, "the same record");
+            let Some(now) = walker.current(&mut cursor, Read::Unlocked)? else {
+                ensure!(walker.unlock(name(set, &key))?, "it was held");
+                continue;
+            };
+            seen.push((key.clone(), now.value.to_vec()));
+            if seen.len() == 40 {
+                let mut other = subject.begin()?;
+                let here = other.lock(name(set, &key), mode.join(LockMode::Update), Wait::No)?;
+                ensure_eq!(here.is_held(), mode == Shared, "where the walk stands");
+                // What is ahead, and what was given back, is anybody's.
+                for at in [5, 45, 50] {
+                    let _ = other.lock(name(set, &keys[at]), Exclusive, patient().wait)?;
+                }
+                other.put(set, &keys[45], b"new")?;
+                let _ = other.delete(set, &keys[50])?;
+                other.commit()?;
+            }
+            ensure!(walker.unlock(name(set, &key))?, "it was held");
+        }
+        walker.commit()?;
+        let changed = |key: &[u8]| if *key == keys[45] { &b"new"[..] } else { b"old" };
+        let there = keys.iter().filter(|key| **key != keys[50]);
+        let expected: Vec<_> = there.map(|key| (key.to_vec(), changed(key).to_vec())).collect();
+        ensure_eq!(seen, expected, "the records as they were when they were locked, {mode}");
+        subject.run(|unit| {
+            unit.put(set, &keys[45], b"old")?;
+            unit.put(set, &keys[50], b"old")
+        })?;
+    }
+    Ok(())
+}

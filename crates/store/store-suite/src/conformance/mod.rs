@@ -173,6 +173,7 @@ macro_rules! __conformance_checks {
                 a_doomed_unit_repeats_its_error
                 a_set_locked_by_its_callers_makes_nobody_wait
                 a_lock_on_a_name_shows_what_its_last_holder_committed
+                a_walk_under_locks_keeps_what_it_stands_on_alone
             }
             commits {
                 a_commit_is_seen_by_later_units

@@ -80,6 +80,14 @@ pub(super) fn a_set_in_use_is_neither_dropped_nor_emptied<S: Store>(
         use_it(&mut unit, set)?;
         ensure_err!(subject.store().drop_set(set), StoreError::SetInUse(_), "drop");
         ensure_err!(subject.store().empty_set(set), StoreError::SetInUse(_), "empty");
+        // Before it is asked whether it is empty, and whatever there is to load.
+        let mut nothing = Pairs::new(std::iter::empty::<(Vec<u8>, Vec<u8>)>());
+        let loaded = subject.store().load_sorted(set, &mut nothing);
+        ensure_err!(loaded, StoreError::SetInUse(_), "load");
+        let mut other = subject.begin()?;
+        ensure!(!other.uses_alone(set)?, "another one uses it, too");
+        other.backout()?;
+        ensure!(unit.uses_alone(set)?, "nobody else uses it");
         unit.backout()?;
     }
     ensure_eq!(subject.keys(set)?, "a", "what is there after all that");

@@ -226,6 +226,13 @@ impl Unit for SpoiledUnit {
         self.inner.lock(name, mode, wait)
     }
 
+    fn uses_alone(&mut self, set: SetId) -> Result<bool> {
+        match self.flaw {
+            Flaw::NothingIsEverInUse => Ok(true),
+            _ => self.inner.uses_alone(set),
+        }
+    }
+
     fn unlock(&mut self, name: LockName<'_>) -> Result<bool> {
         match self.flaw {
             Flaw::UnlockDoesNothing => Ok(self.held(name).is_some()),

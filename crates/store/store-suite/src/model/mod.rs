@@ -146,7 +146,12 @@ impl ModelStore {
     /// Has the log full, or gives it room again: while it is full, changes meet
     /// [`StoreError::LogFull`], and so does a unit of work with changes that is kept open.
     pub fn fill_log(&self, full: bool) {
-        self.shared.state.lock().log_is_full = full;
+        self.shared.state.lock().log_room = full.then_some(0);
+    }
+
+    /// The same, after so many changes more.
+    pub fn fill_log_after(&self, changes: u32) {
+        self.shared.state.lock().log_room = Some(changes);
     }
 
     /// Stops this store at once and answers the one that a restart would find: with everything
@@ -287,7 +292,7 @@ impl Store for ModelStore {
     }
 
     fn is_short_of_room(&self) -> bool {
-        self.shared.state.lock().log_is_full
+        self.shared.state.lock().check_log().is_err()
     }
 
     fn load_sorted(&self, set: SetId, source: &mut impl LoadSource) -> Result<u64> {

@@ -33,8 +33,8 @@ pub(super) struct State {
     /// A thread is telling sinks, and will also tell those that are queued meanwhile.
     pub(super) settling: bool,
     pub(super) stopped: Option<Box<str>>,
-    /// Nothing can be logged.
-    pub(super) log_is_full: bool,
+    /// How many changes more can be logged, if that is limited.
+    pub(super) log_room: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +58,13 @@ pub(super) struct UnitState {
     /// What it last waited for in this call.
     pub(super) asked: Option<Request>,
     pub(super) victim: bool,
+}
+
+impl UnitState {
+    /// Whether it has changed or locked something in a set.
+    fn uses(&self, set: SetId) -> bool {
+        self.locks.hold_in(set) || self.undo.iter().any(|undo| undo.set == set)
+    }
 }
 
 /// A request that has not been granted.
@@ -87,10 +94,17 @@ impl State {
     }
 
     pub(super) fn check_log(&self) -> Result<()> {
-        match self.log_is_full {
-            true => Err(StoreError::LogFull("the log is full".into())),
-            false => Ok(()),
+        match self.log_room {
+            Some(0) => Err(StoreError::LogFull("the log is full".into())),
+            _ => Ok(()),
         }
+    }
+
+    /// Logs a change.
+    pub(super) fn log(&mut self) -> Result<()> {
+        self.check_log()?;
+        self.log_room = self.log_room.map(|room| room - 1);
+        Ok(())
     }
 
     pub(super) fn set(&self, set: SetId) -> Result<&SetData> {
@@ -176,9 +190,12 @@ impl State {
 
     /// Whether a unit of work has changed or locked something in the set.
     pub(super) fn is_in_use(&self, set: SetId) -> bool {
-        self.units
-            .values()
-            .any(|unit| unit.locks.hold_in(set) || unit.undo.iter().any(|undo| undo.set == set))
+        self.units.values().any(|unit| unit.uses(set))
+    }
+
+    /// Whether another one than this has.
+    pub(super) fn is_used_beside(&self, number: u64, set: SetId) -> bool {
+        self.units.iter().any(|(other, unit)| *other != number && unit.uses(set))
     }
 
     /// The other units of work that stand against a request: those whose locks conflict with it,

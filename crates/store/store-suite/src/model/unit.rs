@@ -153,6 +153,14 @@ impl Unit for ModelUnit {
         Ok(answer.unwrap_or(Grant::Busy))
     }
 
+    fn uses_alone(&mut self, set: SetId) -> Result<bool> {
+        let number = self.number;
+        self.now(|state| {
+            state.set(set)?;
+            Ok(!state.is_used_beside(number, set))
+        })
+    }
+
     fn unlock(&mut self, name: LockName<'_>) -> Result<bool> {
         let number = self.number;
         let held = self.now(|state| Ok(state.unit(number).locks.drop_name(name)))?;
@@ -340,7 +348,7 @@ impl ModelUnit {
             _ => Ok(()),
         };
         self.now(|state| {
-            state.check_log()?;
+            state.log()?;
             let (unit, most) = (state.unit(number), &shared.capabilities);
             over(Limit::UnitBytes, unit.bytes + more as u64, most.unit_bytes_max)?;
             over(Limit::UnitWrites, unit.undo.len() as u64 + 1, most.unit_writes_max)
