@@ -48,7 +48,7 @@ pub struct Call {
     pub words: Vec<OsString>,
     /// What it would otherwise ask for.
     pub secrets: Secrets,
-    /// What to tell whoever called.
+    /// What to tell the user.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Which known name somebody may have meant.
+//! Which known name a user may have meant.
 //!
 //! 1. Only a name that is really near is offered: a wrong advice is worse than none.
 

@@ -50,7 +50,7 @@ impl<S: Read + Write> Agent<S> {
     /// Begins to talk; `options` tell it of the terminal and the screen.
     ///
     /// # Errors
-    /// If nobody is there who speaks like an agent.
+    /// If no process is there that speaks like an agent.
     pub fn begin(stream: S, options: &[(&str, String)]) -> Result<Agent<S>> {
         let mut agent = Agent { stream };
         agent.answer()?;

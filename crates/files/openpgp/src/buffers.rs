@@ -33,7 +33,7 @@ impl Block {
     }
 }
 
-/// Buffers that nobody uses at the moment.
+/// Buffers that no thread uses at the moment.
 #[derive(Clone, Default)]
 pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
 

@@ -2,7 +2,7 @@
 //!
 //! 1. Each key stands for itself: one that cannot be used here is named, and hides no other.
 //! 2. Armored blocks may follow each other, as they do where files were joined; all are read. What
-//!    stands around them is nobody's.
+//!    stands around them belongs to none.
 //! 3. Damage is an error, not a shorter list.
 //! 4. Nothing that a file holds is dropped without a word.
 

@@ -96,7 +96,8 @@ pub struct Cleartext {
 
 impl Cleartext {
     /// Reads a message; other text may stand around it. Exactly what was signed, the text without
-    /// the end of its last line, goes to `output`, where nobody may see it before it is verified.
+    /// the end of its last line, goes to `output`, where no reader may see it before it is
+    /// verified.
     ///
     /// # Errors
     /// If there is no such message in it, or more than one, or it is not complete, or has a line of
@@ -128,7 +129,7 @@ impl Cleartext {
         Ok(Cleartext { end, signatures, stands_in_letter })
     }
 
-    /// The end of the last line, which stands in the message, and which nobody signed.
+    /// The end of the last line, which stands in the message, and which is not signed.
     #[must_use]
     pub fn end(&self) -> &[u8] {
         &self.end
@@ -140,7 +141,7 @@ impl Cleartext {
         &self.signatures
     }
 
-    /// Whether there was other text around the message, which nobody signed.
+    /// Whether there was other text around the message, which is not signed.
     #[must_use]
     pub fn stands_in_letter(&self) -> bool {
         self.stands_in_letter

@@ -72,7 +72,7 @@ pub struct Opened {
     pub name: Vec<u8>,
     /// Whether the sender said that it is text.
     pub is_text: bool,
-    /// Whether it was encrypted in a way that does not show whether somebody has changed it since;
+    /// Whether it was encrypted in a way that does not show whether it was changed since;
     /// read only if that was allowed.
     pub is_unproven: bool,
 }
@@ -296,7 +296,7 @@ impl Run<'_, '_> {
         if self.opened.session_key.is_some() {
             return Err(Error::Unsupported("a message that is encrypted twice".to_owned()));
         }
-        // One that is not understood may be for somebody else.
+        // One that is not understood may be for another reader.
         match read_small(source, tag, length, &mut self.room) {
             Ok(Packet::PublicKeyEncryptedSessionKey(packet)) => encrypted.by_key.push(packet),
             Ok(Packet::SymKeyEncryptedSessionKey(packet)) => encrypted.by_passphrase.push(packet),
@@ -589,7 +589,7 @@ struct Unpacked<'s> {
     behind: Option<Behind<'s>>,
     /// Whether bytes may follow in the packet: Sequoia hides the length of what it encrypts by
     /// them, behind deflate (ZIP) and nothing else. What is encrypted is proven as a whole, so
-    /// nobody but its sender can have put them there.
+    /// only its sender can have put them there.
     may_be_padded: bool,
     buffers: Buffers,
     ledger: Ledger,

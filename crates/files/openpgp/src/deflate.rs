@@ -3,7 +3,7 @@
 //!
 //! A block of deflate ends with an empty stored block (a full flush), which brings the stream to
 //! a byte's end and forgets the history; only the last one carries the mark of the end. So any
-//! number of threads can compress neighbours, and whoever inflates notices nothing.
+//! number of threads can compress neighbours, and the reader that inflates notices nothing.
 //!
 //! 1. What is made is one stream of RFC 1951 (ZIP), RFC 1950 (ZLIB) or one bzip2 stream.
 //! 2. Level 1 uses ISA-L where the machine has it; the result is as legal, its bytes differ. Where

@@ -1,8 +1,8 @@
 //! The encrypted session keys (ESK) before the contents of a message, and what opens them.
 //!
-//! 1. What costs nobody anything is tried first: keys and passphrases that were given. Then people
-//!    are asked for what unlocks a key that would open it, then tokens, and at last people for a
-//!    passphrase of the message.
+//! 1. What costs no person anything is tried first: keys and passphrases that were given. Then
+//!    people are asked for what unlocks a key that would open it, then tokens, and at last people
+//!    for a passphrase of the message.
 //! 2. A sender decides how much trying a passphrase takes. What is out of proportion is not tried,
 //!    by itself ([`is_affordable`]) or together with what was tried before it ([`WORK_MAX`]).
 //! 3. A sender decides, too, how many encrypted session keys there are. Each secret key is unlocked
@@ -312,7 +312,7 @@ fn is_affordable(esk: &SymKeyEncryptedSessionKey) -> bool {
     }
 }
 
-/// Whether it may be for this key: it names it, or nobody, and is made for one of its kind.
+/// Whether it may be for this key: it names it, or none, and is made for one of its kind.
 fn may_be_for(esk: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
     let is_of_kind = esk.algorithm().is_ok_and(|algorithm| algorithm == key.algorithm());
     is_of_kind && esk.match_identity(key) && esk.values().is_ok_and(|values| fits(values, key))

@@ -101,7 +101,7 @@ impl Files {
         make_dir(&*self.seam.disk, &self.folder).map_err(on(&self.folder))
     }
 
-    /// Waits until nobody else changes the ring.
+    /// Waits until no other process changes the ring.
     pub(crate) fn lock(&self) -> Result<Box<dyn HeldLock>> {
         if self.opened.is_some() {
             let what = "a keystore has no place for that: it holds keys and certificates of X.509 \

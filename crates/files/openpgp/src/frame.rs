@@ -4,7 +4,7 @@
 //! 1. A block is one piece of the literal packet, header included, so that blocks can be compressed
 //!    on their own without a copy; the first one also carries what announces the signatures.
 //! 2. Before a block there is room for what the stage behind has left of the one before ([`ROOM`]),
-//!    so that nobody has to copy a block to put the two together.
+//!    so that no block is copied to put the two together.
 //! 3. Input that fills the last block exactly is followed by an empty one: the end has to be known.
 
 use std::io::{self, Read};

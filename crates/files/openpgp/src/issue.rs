@@ -9,7 +9,7 @@
 //! | encrypted to    |                 |                                                 |
 //! ```
 //!
-//! 1. "Not before" is the time of the key, so whoever makes a key of OpenPGP from the certificate
+//! 1. "Not before" is the time of the key, so who makes a key of OpenPGP from the certificate
 //!    gets the same fingerprint. What is made is read again, and compared.
 //! 2. The key itself signs, wherever it is; what it signed is verified before it is given out.
 //! 3. Keys of version 6, and those whose packets say what certificates cannot, have none.

@@ -6,7 +6,7 @@
 //! 2. A hash or a key that is too weak today counts only if that is asked for, whatever time the
 //!    signature claims: who can forge it writes any time into it.
 //! 3. A signature that is not good is either bad, if it is of a key that is known, or was not
-//!    checked: nothing is known of its key, or it is of a sort that nobody here knows. Of each the
+//!    checked: nothing is known of its key, or it is of a sort that is not known here. Of each the
 //!    reason is told.
 
 use pgp::crypto::hash::HashAlgorithm;

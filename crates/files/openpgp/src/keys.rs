@@ -308,7 +308,7 @@ pub fn change_passphrase(key: &Tsk, old: &[Password], new: Option<&Password>) ->
     Ok(Tsk::from(key))
 }
 
-/// The revocation of a key by itself: whoever has it stops using the key.
+/// The revocation of a key by itself: its users stop using the key.
 ///
 /// # Errors
 /// If no passphrase unlocks the key.

@@ -2,7 +2,7 @@
 //! without any protection against change (RFC 9580, 5.7).
 //!
 //! 1. Nothing of this is ever written.
-//! 2. What the container without protection holds may be altered by whoever carries it, so who
+//! 2. What the container without protection holds may be altered by its carriers, so who
 //!    reads it has to be told; [`crate::Opened::is_unproven`] says so.
 //! 3. Nothing may follow either container.
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! 1. Packets are of version 4: their fingerprint follows from the time and the public numbers, so
-//!    whoever takes the same key from the same certificate gets the same fingerprint.
+//!    a program that takes the same key from the same certificate gets the same fingerprint.
 //! 2. Secret numbers are wiped; what the packet does with them, it does itself.
 
 use pgp::packet::{PacketHeader, PublicKey, PublicSubkey, SecretKey, SecretSubkey};

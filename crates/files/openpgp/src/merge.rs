@@ -2,7 +2,7 @@
 //!
 //! 1. What either form has is in it once: user ids, parts, and the signatures about them, in the
 //!    order of the first form and behind that of the second.
-//! 2. Two signatures are one if they differ only in what nobody has signed; whatever stands there
+//! 2. Two signatures are one if they differ only in what is not signed; whatever stands there
 //!    in one of them is kept, as far as there is room: first what proves itself, so that nothing
 //!    that others put there keeps it out.
 //! 3. The cost grows with what there is, and not with its square: everybody can add signatures to a
@@ -100,7 +100,7 @@ fn each_once(all: &mut Vec<Signature>, proves: impl Fn(&Subpacket) -> bool) {
     *all = kept;
 }
 
-/// A signature without what nobody has signed.
+/// A signature without what is not signed.
 fn signed(signature: &Signature) -> Vec<u8> {
     let bare = with_unsigned(signature, Vec::new());
     bare.as_ref().unwrap_or(signature).to_bytes().unwrap_or_default()
@@ -114,7 +114,7 @@ fn with_unsigned(signature: &Signature, notes: Vec<Subpacket>) -> Option<Signatu
     Signature::from_config(config, start, raw).ok()
 }
 
-/// Adds what only another form of a signature has of what nobody has signed. If there is no room
+/// Adds what only another form of a signature has of what is not signed. If there is no room
 /// for that, only what proves itself is added, before all else.
 fn add_unsigned(kept: &mut Signature, other: &Signature, proves: impl Fn(&Subpacket) -> bool) {
     let notes = |of: &Signature| of.config().map(|config| config.unhashed_subpackets.clone());
@@ -140,7 +140,7 @@ fn add_unsigned(kept: &mut Signature, other: &Signature, proves: impl Fn(&Subpac
     }
 }
 
-/// A signature has room for so much that nobody has signed.
+/// A signature has room for so much that is not signed.
 const UNSIGNED_BYTES_MAX: usize = 0xFFFF;
 
 fn length(notes: &[Subpacket]) -> usize {

@@ -478,7 +478,7 @@ impl Read for FeedReader<'_> {
     }
 }
 
-/// Writes the body of a packet whose length nobody knows yet (3).
+/// Writes the body of a packet whose length is not known yet (3).
 pub(crate) struct Pieces {
     /// The packet's kind, and bytes that come before the first block.
     lead: Vec<u8>,

@@ -108,7 +108,7 @@ fn less_one(prime: &[u8]) -> Number {
 }
 
 /// What is left of a number after division, by shifting and subtracting: once for each key that is
-/// written out, and nobody outside can have it repeated.
+/// written out, and no caller outside can have it repeated.
 fn remainder(number: &[u8], modulus: &[u8]) -> Number {
     let modulus = [&[0], modulus].concat();
     let modulus = Zeroizing::new(modulus);

@@ -29,7 +29,7 @@ pub struct Reading {
     pub certificates: Vec<Certificate>,
     /// Whether what is not encrypted is an error.
     pub must_be_encrypted: bool,
-    /// Whether ciphers are read that nobody should use any more, and what is encrypted without
+    /// Whether ciphers are read that no sender should use any more, and what is encrypted without
     /// protection against change, and whether signatures count that are as weak.
     pub allow_old: bool,
     /// Whether the lines of what its sender calls text get the ends that lines have here: LF.
@@ -38,15 +38,15 @@ pub struct Reading {
     pub stages: Stages,
 }
 
-/// Somebody who knows passphrases, and is asked only for what nothing else opens.
+/// A person who knows passphrases, and is asked only for what nothing else opens.
 pub trait Ask: Send + Sync {
     /// What may unlock one of these secret keys, each of which opens the message.
     ///
     /// # Errors
-    /// If nobody answers.
+    /// If no person answers.
     fn for_keys(&self, locked: &[Tsk]) -> Result<Vec<Password>>;
 
-    /// What may open a message that is encrypted under a passphrase; nothing if nobody is there.
+    /// What may open a message that is encrypted under a passphrase; nothing if no person is there.
     ///
     /// # Errors
     /// If the answer cannot be taken.

@@ -1,7 +1,8 @@
 //! Which revocations are true.
 //!
-//! 1. A hash that is too weak for promises is strong enough to take them back: whoever forges a
-//!    revocation needs a second text to a hash that is given, and gains nothing that can be used.
+//! 1. A hash that is too weak for promises is strong enough to take them back: an attacker who
+//!    forges a revocation needs a second text to a hash that is given, and gains nothing that can
+//!    be used.
 //! 2. The crate `pgp` verifies no hash that is short for its key. Keys but those of RSA sign the
 //!    octets of a hash and not its name, so what it asks for is that name alone.
 

@@ -264,7 +264,7 @@ pub(crate) struct SignatureCounts {
 }
 
 impl Verifying {
-    /// A signature that stands behind the data is announced, maybe in a way that nobody can read.
+    /// A signature that stands behind the data is announced, maybe in a way that cannot be read.
     pub(crate) fn announce(&mut self, packet: Option<OnePassSignature>) -> Result<()> {
         let hash = packet.as_ref().and_then(|packet| {
             let salt: &[u8] = match packet.version_specific() {

@@ -1,8 +1,8 @@
 //! Stages of the pipeline: iterators that threads of their own drive.
 //!
-//! A stage takes an iterator and gives one. Switched off, it works in the thread of whoever asks
-//! for the next item; switched on, a feeder pulls the items and deals them to workers in turn, and
-//! the results are collected in the same turn. So their order is that of the items without a
+//! A stage takes an iterator and gives one. Switched off, it works in the thread of the caller that
+//! asks for the next item; switched on, a feeder pulls the items and deals them to workers in turn,
+//! and the results are collected in the same turn. So their order is that of the items without a
 //! number on any of them, and at most [`DEPTH`] items wait at each end of each worker.
 //!
 //! 1. The first error ends a stage; it comes out at its place among the results.
@@ -66,7 +66,7 @@ pub(crate) fn ahead<'s, 'e, T: Send + 's>(
     Box::new(InTurn { results: vec![items], next: 0 })
 }
 
-/// A worker: everything that comes, until an error or until nobody listens (1, 2).
+/// A worker: everything that comes, until an error or until its reader is gone (1, 2).
 fn drive<T, U>(
     items: &Receiver<Result<T>>,
     out: &SyncSender<Result<U>>,

@@ -485,7 +485,7 @@ impl Store {
         self.files.write(ALIASES, lines.collect::<String>().as_bytes())
     }
 
-    /// Whether a key can be given this name: nobody who encrypts to a name may come to another key
+    /// Whether a key can be given this name: no one who encrypts to a name may come to another key
     /// without a word.
     ///
     /// # Errors
@@ -668,7 +668,7 @@ fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {
         fits(sort, name, &[], std::iter::once(&*text))
     };
     let mut users = inner.details.users.iter();
-    // What anybody can have put there names nobody, nor does what no longer counts.
+    // What anybody can have put there names no user, nor does what no longer counts.
     by_number(primary)
         || inner.public_subkeys.iter().any(|part| by_number(&part.key) && is_bound(part, primary))
         || users.any(|user| by_text(user) && claim_of(user, primary) == Claim::Good)

@@ -19,7 +19,7 @@ const SET: u8 = 0x31;
 /// An e-mail address among alternative names.
 const ADDRESS: u8 = 0x81;
 
-/// What may be said of somebody: its short name, its name in DER, the form of its text, and how
+/// What may be said of a subject: its short name, its name in DER, the form of its text, and how
 /// many characters it has at most (RFC 5280, appendix A).
 struct Attribute {
     short: &'static str,

@@ -113,7 +113,7 @@ impl Target {
             if let Some(signal) = signals.forever().next() {
                 // No other file can be begun as long as this is held.
                 let unfinished = UNFINISHED.lock();
-                // There is nobody left to tell.
+                // There is no reader left to tell.
                 unfinished.iter().for_each(|fresh| drop(disk.remove(fresh)));
                 std::process::exit(128 + signal);
             }
@@ -160,7 +160,7 @@ impl Target {
         if let (Place::File { path, replace }, Some(fresh)) = (&self.place, self.fresh.take()) {
             let old = path.metadata().ok().map(|about| about.permissions());
             end(fresh, |fresh| fresh.keep(*replace)).map_err(|error| match error.kind() {
-                // Somebody was faster.
+                // Another process was faster.
                 ErrorKind::AlreadyExists => taken(path),
                 _ => at(path, "naming")(error),
             })?;

@@ -110,7 +110,8 @@ impl Belongings {
                 if !signatures.is_empty() {
                     return self.put(packet, signatures);
                 }
-                // A secret part may still open something; of the rest nobody says that it is true.
+                // A secret part may still open something; of the rest no signature says that it is
+                // true.
                 if raw.tag != Tag::SecretSubkey {
                     self.passed_over.push(format!("of {name} {what} is not signed, and not taken"));
                     return;
@@ -245,7 +246,7 @@ fn revokes(signature: &Signature, of: Raw<'_>, primary: &PublicKey) -> bool {
     }
 }
 
-/// Whether it is a note of somebody's own ring, or a comment of old programs (3).
+/// Whether it is a note of a user's own ring, or a comment of old programs (3).
 fn is_note(tag: Tag) -> bool {
     const COMMENT: u8 = 16;
     tag == Tag::Trust || u8::from(tag) == COMMENT

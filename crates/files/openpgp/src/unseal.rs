@@ -3,7 +3,7 @@
 //! 1. Version 2 hands on only chunks whose tags were right, in their order, and its end only if
 //!    the final tag was right.
 //! 2. Version 1 cannot know before its end whether anything was changed. What it hands on before
-//!    is provisional; whoever takes it must not release it before the last block.
+//!    is provisional; the caller must not release it before the last block.
 //! 3. What the first bytes of version 1 repeat is not looked at: an answer would tell an attacker
 //!    about the plaintext.
 
@@ -88,7 +88,7 @@ impl<S: BufRead> Iterator for Cut<S> {
             self.body = Some(body);
             return Some(job);
         }
-        // What follows the container must mean nothing; otherwise somebody has added to it.
+        // What follows the container must mean nothing; otherwise it was added to.
         Some(job.and_then(|job| {
             expect_end(&mut body.into_source()?, &self.ledger)?;
             Ok(job)

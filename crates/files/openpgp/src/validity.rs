@@ -35,7 +35,7 @@ use rpgpie::signature::signature_acceptable;
 use crate::revocation::{is_by, is_revocation, revokes_key, revokes_part, revokes_user};
 use crate::strength::weakness;
 
-/// So far, in seconds, the clock of whoever signs or makes a key may be ahead of the one here (8).
+/// So far, in seconds, the clock of a signer or a key's maker may be ahead of the one here (8).
 /// Sequoia takes as much.
 const AHEAD_MAX_S: u32 = 30 * 60;
 
@@ -259,7 +259,7 @@ impl Part<'_> {
 }
 
 /// What a part itself has said of whose it is, in what binds it (5). That is proven by itself, and
-/// may stand where it is not signed with the rest: whoever adds one that proves nothing hides none.
+/// may stand where it is not signed with the rest: adding one that proves nothing hides none.
 pub(crate) fn words_of<'a>(
     bound: &'a Signature,
     part: &PublicSubkey,
@@ -354,7 +354,7 @@ fn stricter<'a>(one: &'a Signature, other: &'a Signature) -> &'a Signature {
     if rank(other) > rank(one) { other } else { one }
 }
 
-/// Whether a signature is a revocation that does not say that nobody else had the key.
+/// Whether a signature is a revocation that does not say that no one else had the key.
 fn is_hard(signature: &Signature) -> bool {
     use RevocationCode::{CertUserIdInvalid, KeyRetired, KeySuperseded};
     let reason = signature.revocation_reason_code();

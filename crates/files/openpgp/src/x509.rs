@@ -12,8 +12,10 @@
 //! | common name, e-mail address   | the user id `name <address>`; without, the whole subject  |
 //! ```
 //!
-//! 1. No chain is followed: whoever puts a certificate into the ring trusts it, as with OpenPGP's.
-//! 2. Whoever has the secret key and imports it by the same certificate has the same fingerprint.
+//! 1. No chain is followed: a user who puts a certificate into the ring trusts it, as with
+//!    OpenPGP's.
+//! 2. A user who has the secret key and imports it by the same certificate has the same
+//!    fingerprint.
 //! 3. A certificate that is for encryption only, beside one of the same user that has issued it, is
 //!    of a part of that one's key.
 

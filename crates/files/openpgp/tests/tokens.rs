@@ -212,7 +212,7 @@ fn a_token_certifies_expires_and_revokes(bench: &Bench<'_>) {
         let key = bench.again(&key, PIN);
         assert_eq!(key.signers().unwrap().len(), 1);
         written(&key, Container::V1);
-        // Somebody else's user id.
+        // Another user's id.
         let new = NewKey {
             users: vec!["Bob <bob@example.org>".to_owned()],
             algorithm: Algorithm::Curve25519,

@@ -100,7 +100,7 @@ const WITHOUT_EFFECT: [(&str, &str); 33] = [
     ("ZONEDATA", "zones of digits are not looked at"),
 ];
 
-/// What holds for options that nobody here knows.
+/// What holds for options that are not known here.
 const UNKNOWN: &str = "nothing is known of such an option";
 
 impl CompilerOptions {

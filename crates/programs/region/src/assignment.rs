@@ -47,7 +47,7 @@ pub(crate) struct Assignment {
     pub(crate) source: PathBuf,
     /// Where it may be entered, the preferred name first.
     pub(crate) entries: Vec<String>,
-    /// It was compiled by somebody else.
+    /// It was compiled by another.
     pub(crate) is_object: bool,
     /// It is an executable, which the process becomes.
     pub(crate) is_executable: bool,

@@ -9,7 +9,7 @@
 //! | `HFBM` | 4 | 0 welcome, 1 refused, 2 other version | 1, with the memory if welcome |
 //! | version | 4 | length | 4 |
 //! | length | 4 | the PCBs' layouts; code, text and remedy; or the version | |
-//! | the job, in the words of whoever schedules | | | |
+//! | the job, in the words of the scheduler | | | |
 //!
 //! Whoever started a program's process asks, by `HFBW`, the version and the process in place of a
 //! length, to be told when the system is done with it: welcome, and a length of zero. By `HFBS` and
@@ -54,7 +54,7 @@ const STAYS: &[u8; 4] = b"HFBS";
 const WELCOME: u8 = 0;
 const REFUSED: u8 = 1;
 const OTHER_VERSION: u8 = 2;
-/// How long whoever comes may take to say all that it wants, and to take all of the answer: nobody
+/// How long a client may take to say all that it wants, and to take all of the answer: no client
 /// keeps the door from closing.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 const JOB_BYTES_MAX: usize = 1 << 20;
@@ -197,7 +197,7 @@ impl Door {
         programs.iter().filter(|(over, _)| !over.load(SeqCst)).count()
     }
 
-    /// Lets nobody in any more, sends those away who are there (they are backed out), and waits
+    /// Lets no client in any more, sends those away who are there (they are backed out), and waits
     /// until they have gone. Answers how many were sent away.
     pub fn close(mut self) -> usize {
         self.shut();
@@ -208,7 +208,7 @@ impl Door {
         self.shared.closing.store(true, SeqCst);
         self.shared.done.notify_all();
         let Some(acceptor) = self.acceptor.take() else { return };
-        // The acceptor sleeps until somebody comes.
+        // The acceptor sleeps until a client comes.
         seam::socket::end(&self.listener, &self.file);
         acceptor.join();
         let programs = std::mem::take(&mut *self.shared.programs.lock());
@@ -335,7 +335,7 @@ fn wait_until_done(hall: &Hall, process: i32) {
     }
 }
 
-/// Returns when the door is being closed, or whoever is at the other end has gone.
+/// Returns when the door is being closed, or the other end has gone.
 fn stay(hall: &Hall, stream: &UnixStream) {
     let mut processes = hall.processes.lock();
     while !hall.closing.load(SeqCst) && lives(stream) {
@@ -343,7 +343,7 @@ fn stay(hall: &Hall, stream: &UnixStream) {
     }
 }
 
-/// What somebody wants who comes to the door.
+/// What a client wants who comes to the door.
 enum Hello {
     /// A program's calls served.
     Job(Vec<u8>),

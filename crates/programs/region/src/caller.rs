@@ -158,7 +158,7 @@ pub(crate) fn left(status: i32) {
     if !is_program_itself() {
         return;
     }
-    // While a call is being made somebody has the lock. Then the process ends as it is, and the
+    // While a call is being made its thread has the lock. Then the process ends as it is, and the
     // ledger says that it was in a call.
     let Some(mut guard) = CALLER.try_lock() else { return };
     let Some(caller) = guard.take() else { return };
@@ -221,8 +221,8 @@ pub(crate) fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
     let lost = if abi::flush() { None } else { lost_output() };
     let lost = unfinished.map(unwritten).or(lost);
     if !seam::real::locks_stand() {
-        // What would be written goes who knows where, and somebody else may have the system by now:
-        // nothing is ended in order, and restart backs out.
+        // What would be written goes who knows where, and another process may have the system by
+        // now: nothing is ended in order, and restart backs out.
         interface.ledger().abend("U4038", DESCRIPTORS);
         interface.ledger().set_state(State::Ended);
         abi::leave(1);
@@ -244,7 +244,8 @@ pub(crate) fn conclude(caller: &mut Caller, end: &End) -> (i32, bool) {
             }
         },
         End::Abend(abend) => {
-            // Whoever looks for the reason in what was displayed has to know that it is not whole.
+            // A reader who looks for the reason in what was displayed has to know that it is not
+            // whole.
             let text = match &lost {
                 Some(error) => format!("{}; {error}", abend.text),
                 None => abend.text.clone(),

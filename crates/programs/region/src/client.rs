@@ -1,4 +1,4 @@
-//! Calls without a program: whoever has everything at hand makes them over a link.
+//! Calls without a program: a caller that has everything at hand makes them over a link.
 //!
 //! Invariants:
 //! 1. A client's calls are the messages that a program's calls are; a server cannot tell them

@@ -24,7 +24,7 @@
 //!    that fails, the records are kept, and the error says where. They are kept before the file is
 //!    touched, until it is durable: a kill in between loses nothing.
 //! 2. What can be known to fail then fails before the program begins: a folder that is not there.
-//! 3. Records are for nobody else to read, and go with their job: those of one that was killed go
+//! 3. Records are for no other user to read, and go with their job: those of one that was killed go
 //!    when the next one begins, or the system is started or verified.
 //! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder and
 //!    stands in the environment.
@@ -345,7 +345,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("/"))
 }
 
-/// Makes the folder of records, where nobody else may look, and clears it of those whose job was
+/// Makes the folder of records, where no other user may look, and clears it of those whose job was
 /// killed.
 fn make_private(disk: &dyn Disk, scratch: &Path) -> Result<(), RegionError> {
     let failed = |source| RegionError::file(scratch)(source);

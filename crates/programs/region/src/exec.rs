@@ -1,8 +1,8 @@
 //! What EXEC DLI commands need at run time: their descriptor, the program's data items, and calls.
 //!
 //! A command is translated into one call of `HFEXDLI` with a descriptor that the translator wrote
-//! and the data items that the command names. What they mean is the business of whoever translated
-//! them; it stands behind [`Commands`].
+//! and the data items that the command names. What they mean is the business of the translator;
+//! it stands behind [`Commands`].
 //!
 //! Invariants:
 //! 1. Data items are reached by number, copied, and as long as the one who asks says: it knows

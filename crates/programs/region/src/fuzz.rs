@@ -1,4 +1,4 @@
-//! Bytes across the border between a program and a server, for whoever tries to break it.
+//! Bytes across the border between a program and a server, for tests that try to break it.
 //!
 //! Invariants:
 //! 1. No bytes make either side panic, read or write outside of what it was given, or keep more

@@ -1,7 +1,7 @@
 //! A program that goes on when the system that it calls has gone: it is given a while, and ended.
 //!
 //! A program hears of it by its next call. One that makes none would compute for ever, for
-//! nothing: its unit of work is backed out. Whoever started it looks after that.
+//! nothing: its unit of work is backed out. Its parent looks after that.
 //!
 //! Invariants:
 //! 1. A program is ended only after the system's end, and after it could have ended by itself.

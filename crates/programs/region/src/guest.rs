@@ -112,7 +112,7 @@ pub(crate) fn adopt(interface: Interface) -> Result<(), RegionError> {
 /// Has this process end with the one that started it, and keeps its program from what it is to be
 /// kept from; `is_far`: the system is another process.
 pub(crate) fn fence_in(is_far: bool) {
-    // Whoever started this process waits for it; nobody would hear of an orphan's outcome.
+    // The parent of this process waits for it; it would not hear of an orphan's outcome.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     if is_orphan() {
         // It is gone already, and no signal will come: nothing may be done that nobody hears of.
@@ -124,7 +124,7 @@ pub(crate) fn fence_in(is_far: bool) {
         // Where a lower limit stands in its place, its parents alone tell whose it is.
         let _ = seam::fence::brand();
     }
-    // What a program makes, by whatever way, is for nobody else to read.
+    // What a program makes, by whatever way, is for no other user to read.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // Nothing that is done before the program ends needs what is refused from here on.
     match seam::fence::put_up() {

@@ -7,8 +7,8 @@
 //! | `HOLDFAST_LEDGER` | the number of the ledger |
 //!
 //! Invariants:
-//! 1. The process stays the same, so whoever knows it by its number, or has fenced it in, need not
-//!    hear of the change.
+//! 1. The process stays the same, so a process that knows it by its number, or has fenced it in,
+//!    need not hear of the change.
 //! 2. What was taken up is not inherited by what the executable starts.
 
 use std::io::{Read as _, Seek as _, Write as _};

@@ -82,7 +82,7 @@ mod tests {
     fn a_secret_is_taken_once() {
         let handover = Handover::new(b"a secret").expect("memory");
         let other = handover.0.try_clone().expect("a second handle");
-        // As if another process had inherited it: the number belongs to whoever takes it.
+        // As if another process had inherited it: the number belongs to the process that takes it.
         let number = std::os::fd::IntoRawFd::into_raw_fd(handover.0);
         assert_eq!(Handover::take(number).expect("it"), b"a secret");
         let mut left = [1; 8];

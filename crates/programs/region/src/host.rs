@@ -6,7 +6,7 @@
 //! Invariants:
 //! 1. Only a process that said so itself has committed for certain. Whatever else its end looks
 //!    like, the unit of work is backed out, if not by the process then by restart or by the running
-//!    system; except that nobody can tell of a process that died while it was committing.
+//!    system; except that it cannot be told of a process that died while it was committing.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -157,7 +157,7 @@ pub fn run(
     let failed = |error: std::io::Error| RegionError::Process(error.to_string());
     let mut child = command.spawn().map_err(failed)?;
     begun(child.id());
-    // A process that has begun is not one that was not started, whoever takes its status.
+    // A process that has begun is not one that was not started, whichever thread takes its status.
     let mut report = match child.wait() {
         Ok(status) => report(&ledger, Some(status)),
         Err(error) if seam::process::is_taken(&error) => report(&ledger, None),
@@ -197,7 +197,7 @@ fn open(path: &Path, flags: OFlags) -> Result<Stdio, RegionError> {
 }
 
 /// What a ledger and the end of a process tell; without notes.
-/// Somebody else may have taken the status; then what the process said counts alone.
+/// Another thread may have taken the status; then what the process said counts alone.
 pub(crate) fn report(ledger: &Ledger, status: Option<ExitStatus>) -> Report {
     let ended = match (ledger.outcome(), ledger.state()) {
         (Outcome::Abend { code, text }, State::NotStarted) => {

@@ -167,7 +167,7 @@ impl Interface {
         self.give_back(parameters.function, counts, &target, &places)
     }
 
-    /// Whom a call is for; `None` if its AIB was told that it names nobody.
+    /// Whom a call is for; `None` if its AIB was told that it names none.
     fn target(&mut self, parameters: &Parameters) -> Result<Option<Target>, Abend> {
         let function = parameters.function;
         let Some(address) = parameters.get(0) else {
@@ -440,7 +440,7 @@ impl Interface {
     }
 }
 
-/// A call that somebody makes for the program, with everything at hand.
+/// A call that another makes for the program, with everything at hand.
 pub struct DirectCall<'a> {
     /// The function.
     pub function: Function,

@@ -1,6 +1,6 @@
 //! What a program's PCBs look like from its side of the call interface.
 //!
-//! Whoever schedules a PSB says it once; with it the program's side knows which parameters of a
+//! The scheduler of a PSB says it once; with it the program's side knows which parameters of a
 //! call are PCBs, how long their search arguments are, and how the masks begin.
 //!
 //! | bytes | of a list of layouts |

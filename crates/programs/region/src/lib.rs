@@ -1,7 +1,7 @@
 //! Programs as guests: their processes, their call interface, their libraries.
 //!
 //! An application program is a process of its own. It can loop, crash or stop; its unit of work is
-//! then backed out, and nobody else notices.
+//! then backed out, and no other program notices.
 //!
 //! ```text
 //!  program --CBLTDLI--> abi -> interface -> link --embedded--> Server (types DLI and DBB)

@@ -233,7 +233,7 @@ impl MessageRegion {
             return whole_report(&own.ledger, end_of(&mut own.spare));
         }
         if attended.is_err() {
-            // Nobody answers it any more.
+            // No program answers it any more.
             own.spare.process.end_with_all_below(Duration::ZERO);
         }
         let status = end_of(&mut own.spare);

@@ -2,7 +2,7 @@
 //! goes on with the next one at once.
 //!
 //! Invariants:
-//! 1. Nobody gets a process that has not said that it is ready.
+//! 1. No program gets a process that has not said that it is ready.
 //! 2. All processes end with the thread that starts them: with the reserve, or with the system.
 
 use std::collections::VecDeque;

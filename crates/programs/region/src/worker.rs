@@ -89,7 +89,7 @@ struct Ready {
     cobol: Option<Cobol>,
     /// To be unloaded when the program has returned.
     module: Option<Module>,
-    /// Nobody knows which programs are in it, to be cancelled.
+    /// It is not known which programs are in it, to be cancelled.
     is_once: bool,
 }
 

@@ -81,7 +81,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Whether somebody who asks for `wanted` means this one.
+    /// Whether a job that asks for `wanted` means this one.
     pub(crate) fn is(&self, wanted: &str) -> bool {
         let id = String::from_utf8_lossy(&self.id);
         id.trim_end() == wanted || self.stamp == wanted.as_bytes()

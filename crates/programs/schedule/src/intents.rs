@@ -13,7 +13,7 @@
 //!
 //! Invariants:
 //! 1. What a PSB claims it claims at once or not at all, and gives back when its schedule goes.
-//! 2. Nobody waits: a program that does not fit beside those that run is refused, by name.
+//! 2. No program waits: one that does not fit beside those that run is refused, by name.
 //! 3. A unit of work comes to its end with the databases that it began with.
 
 use std::collections::BTreeMap;

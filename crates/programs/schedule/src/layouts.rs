@@ -28,15 +28,9 @@ pub(crate) fn io_feedback(psb: &ResolvedPsb, options: &Options, moment: Moment) 
         Some(User { name, group }) => (named(name), named(group), b'U'),
         None => (*psb.name.bytes(), NO_NAME, b'P'),
     };
-    IoFeedback {
-        date: moment.date(),
-        time: moment.time(),
-        stamp: moment.stamp(),
-        user,
-        group,
-        indicator,
-        ..IoFeedback::default()
-    }
+    let mut io = IoFeedback { user, group, indicator, ..IoFeedback::default() };
+    moment.show(&mut io);
+    io
 }
 
 /// The I/O PCB.

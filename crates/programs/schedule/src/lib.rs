@@ -28,7 +28,7 @@
 //! | what a checkpoint keeps; the records of a step | `checkpoint`; `step_records` |
 //! | SETS, SETU, ROLS | `points` |
 //! | calls for messages | `terminal` |
-//! | what a message program's calls ask of whoever keeps messages | [`messages`] |
+//! | what a message program's calls ask of the keeper of messages | [`messages`] |
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
 //! | what is converted over EBCDIC data | [`encoding`] |
 //! | STAT | `statistics` |
@@ -80,8 +80,9 @@ pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_M
 pub use dli::{LOG_FULL, abend_of};
 pub use error::ScheduleError;
 pub use intents::{Closed, Intents, claims_of};
+pub use moment::Moment;
 pub use options::{Mode, Options, RegionKind, User};
-pub use output_files::{outputs_of, refuse_same_files};
+pub use output_files::{FilePlace, outputs_of, refuse_same_files};
 pub use records::Catalogs;
 pub use schedule::{Environment, Schedule};
 pub use statistics::{NoPools, PoolFigures, Pools};

@@ -9,7 +9,7 @@
 //! Invariants:
 //! 1. A database is recorded as being loaded before its first segment is inserted, and as ready
 //!    after the last one was committed (DLI-12.50).
-//! 2. A long load is committed now and then; nobody can take its beginning for all of it.
+//! 2. A long load is committed now and then; no program can take its beginning for all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! What a schedule asks of whoever keeps messages: a message program's input, its outputs, and
+//! What a schedule asks of the keeper of messages: a message program's input, its outputs, and
 //! their part in its unit of work.
 //!
-//! The schedule decides when a unit of work ends; whoever implements [`Messages`] puts what it owes
+//! The schedule decides when a unit of work ends; who implements [`Messages`] puts what it owes
 //! into that unit of work before, and acts on it after. Order of calls at a sync point:
 //!
 //! | step | call |

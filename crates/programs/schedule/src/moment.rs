@@ -13,11 +13,12 @@
 //! 1. All of it is local time, as the machine has it.
 
 use base::calendar::Date;
+use region::IoFeedback;
 use seam::clock::Clock;
 
 /// A moment, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub struct Moment {
     year: u64,
     /// From 1.
     day: u64,
@@ -30,13 +31,15 @@ pub(crate) struct Moment {
 
 impl Moment {
     /// Now, by the local clock.
-    pub(crate) fn now(clock: &dyn Clock) -> Moment {
+    #[must_use]
+    pub fn now(clock: &dyn Clock) -> Moment {
         let utc = clock.utc_us();
         Moment::new(utc, clock.offset_s(utc))
     }
 
     /// Microseconds since 1970-01-01 UTC, by a clock that is `offset` seconds ahead of UTC.
-    pub(crate) fn new(utc_us: u64, offset: i32) -> Moment {
+    #[must_use]
+    pub fn new(utc_us: u64, offset: i32) -> Moment {
         let micros = utc_us.saturating_add_signed(i64::from(offset) * 1_000_000);
         let seconds = micros / 1_000_000;
         let date = Date::of_second(seconds);
@@ -44,24 +47,45 @@ impl Moment {
         Moment { year, day, second: seconds % 86_400, micro: micros % 1_000_000, offset }
     }
 
-    fn clock(self) -> u64 {
-        self.second / 3_600 * 10_000 + self.second / 60 % 60 * 100 + self.second % 60
+    /// The year and its day, from 1.
+    #[must_use]
+    pub fn day(self) -> (u64, u64) {
+        (self.year, self.day)
     }
 
-    pub(crate) fn date(self) -> [u8; 4] {
+    /// Hours, minutes and seconds.
+    #[must_use]
+    pub fn clock(self) -> (u64, u64, u64) {
+        (self.second / 3_600, self.second / 60 % 60, self.second % 60)
+    }
+
+    /// HHMMSS.
+    fn clock_digits(self) -> u64 {
+        let (hours, minutes, seconds) = self.clock();
+        hours * 10_000 + minutes * 100 + seconds
+    }
+
+    /// Has the I/O PCB show it.
+    pub fn show(self, io: &mut IoFeedback) {
+        io.date = self.date();
+        io.time = self.time();
+        io.stamp = self.stamp();
+    }
+
+    fn date(self) -> [u8; 4] {
         packed(self.year % 100 * 1_000 + self.day, 0x0f)
     }
 
-    pub(crate) fn time(self) -> [u8; 4] {
-        packed(self.clock() * 10 + self.micro / 100_000, 0x0f)
+    fn time(self) -> [u8; 4] {
+        packed(self.clock_digits() * 10 + self.micro / 100_000, 0x0f)
     }
 
-    pub(crate) fn stamp(self) -> [u8; 12] {
+    fn stamp(self) -> [u8; 12] {
         let quarters = u64::from(self.offset.unsigned_abs() / 900);
         let sign = if self.offset < 0 { 0x0d } else { 0x0c };
         let mut stamp = [0; 12];
         stamp[..4].copy_from_slice(&packed::<4>(self.year * 1_000 + self.day, 0x0f));
-        stamp[4..10].copy_from_slice(&digits::<6>(self.clock() * 1_000_000 + self.micro));
+        stamp[4..10].copy_from_slice(&digits::<6>(self.clock_digits() * 1_000_000 + self.micro));
         stamp[10..].copy_from_slice(&packed::<2>(quarters / 4 * 10 + quarters % 4, sign));
         stamp
     }
@@ -69,7 +93,7 @@ impl Moment {
     /// The time stamp of a checkpoint: 0000, day of the year, HHMMSST.
     pub(crate) fn checkpoint(self) -> [u8; 14] {
         let tenth = self.micro / 100_000;
-        let text = format!("0000{:03}{:06}{tenth}", self.day, self.clock());
+        let text = format!("0000{:03}{:06}{tenth}", self.day, self.clock_digits());
         let mut stamp = [b'0'; 14];
         for (place, byte) in stamp.iter_mut().zip(text.bytes()) {
             *place = byte;

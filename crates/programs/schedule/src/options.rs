@@ -23,7 +23,7 @@ pub enum RegionKind {
     /// Alone with its databases: types DLI and DBB.
     #[default]
     Batch,
-    /// Beside other programs, started by somebody.
+    /// Beside other programs, started by a user.
     Bmp,
     /// Beside other programs, started for messages.
     Mpp,
@@ -80,7 +80,7 @@ pub struct Options {
     pub program: String,
     /// The step's name: with the PSB's it tells whose checkpoints are whose.
     pub step: String,
-    /// Whom the I/O PCB names; the PSB itself if nobody is given.
+    /// Whom the I/O PCB names; the PSB itself if no user is given.
     pub user: Option<User>,
     /// The checkpoint to restart from, given from outside: it wins over the program's (DLI-12.52).
     pub checkpoint: Option<String>,

@@ -86,7 +86,7 @@ impl<S: Store> Queues<S> {
         session.lend_unit(|unit| queues.settle(committed, unit));
     }
 
-    /// Nobody knows how the unit of work ended.
+    /// It is not known how the unit of work ended.
     pub(crate) fn abandon(&mut self) {
         if let Some(queues) = &mut self.0 {
             queues.abandon();

@@ -9,7 +9,7 @@
 //! 1. What a program with sync points changes in a data set is committed and backed out with what
 //!    its calls change.
 //! 2. The programs of a system share one catalog: who has what open, it knows. It is opened when
-//!    the first of them opens a data set; nobody else pays for it.
+//!    the first of them opens a data set; no other program pays for it.
 //! 3. New generations are members of their groups from the commit of a normal end on; at any other
 //!    end they go.
 
@@ -34,7 +34,7 @@ use crate::error::{because, ended, refused};
 /// How often writes of loads are committed; a program never waits for that.
 const TICK: Duration = Duration::from_millis(500);
 
-/// The catalog of a system, once somebody needs it.
+/// The catalog of a system, once a program needs it.
 pub struct Catalogs<S: Store> {
     known: Mutex<Option<Catalog<S>>>,
     /// By whom the handlers of redirected clusters are reached.

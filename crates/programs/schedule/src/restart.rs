@@ -98,7 +98,7 @@ impl Restart {
         self.records.put(unit, place, position, event).map_err(|error| refused(&error))
     }
 
-    /// Puts into the last unit of work that the step has ended: nobody goes back to its
+    /// Puts into the last unit of work that the step has ended: no restart goes back to its
     /// checkpoints by asking for the last one. A program that issues no XRST has none.
     pub(crate) fn put_end<S: Store>(
         &mut self,
@@ -194,7 +194,7 @@ pub(crate) fn give_back(
     Ok(())
 }
 
-/// The checkpoint that somebody outside asks for.
+/// The checkpoint that the job asks for.
 fn checkpoint_name(name: Option<&str>) -> Result<Option<String>, ScheduleError> {
     let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else {
         return Ok(None);

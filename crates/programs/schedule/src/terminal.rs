@@ -15,11 +15,11 @@
 //! | A2 | CHNG of a PCB without MODIFY=YES, CHNG or SETO of one whose message has begun |
 //! | A3 | ISRT, PURG of an alternate PCB without a destination |
 //! | A5 | a MOD name with another than the first segment |
-//! | others | as whoever keeps the messages says |
+//! | others | as the keeper of the messages says |
 //!
 //! Invariants:
 //! 1. There is an entry for each PCB of the program, the I/O PCB first, as number 0.
-//! 2. What a program inserts is checked here, and reaches whoever keeps the messages with its LL
+//! 2. What a program inserts is checked here, and reaches the keeper of the messages with its LL
 //!    most significant byte first.
 //! 3. The I/O PCB shows at every call what came with the last message.
 
@@ -37,7 +37,7 @@ use crate::messages::{Messages, Segment, TerminalPcb};
 const SEGMENT_MIN: usize = 5;
 /// An AIB's area took only a part of what there was. \[K\]
 const PARTIAL: (u32, u32) = (0x100, 0x0C);
-/// AUTH: nobody has protected the resource; the user may not use it. \[K\]
+/// AUTH: the resource is not protected; the user may not use it. \[K\]
 const NOT_PROTECTED: u16 = 4;
 const REFUSED: u16 = 8;
 /// Bytes of AUTH's area: LL, ZZ, class, resource.

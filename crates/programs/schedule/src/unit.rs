@@ -2,7 +2,7 @@
 //! one commit.
 //!
 //! Invariants:
-//! 1. There is one commit; whoever takes part hears of it behind it, and of a backout as well.
+//! 1. There is one commit; each participant hears of it behind it, and of a backout as well.
 //! 2. A program that has put or got by the message queue interface waits for its commit: what
 //!    others are to see at once has to be durable before.
 
@@ -117,7 +117,7 @@ impl<S: Store> UnitOfWork<S> {
     }
 }
 
-/// Whether nobody knows if the unit of work was committed.
+/// Whether it is not known if the unit of work was committed.
 fn is_unknown(failure: &Failure) -> bool {
     let HierarchyError::Store(error) = &failure.error else { return false };
     matches!(error, StoreError::CommitUnknown(_) | StoreError::Stopped(_))

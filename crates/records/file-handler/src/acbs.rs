@@ -41,6 +41,15 @@ struct Acb<S: Store> {
     file: File<S>,
 }
 
+/// A cluster or path that is to be opened.
+struct AcbOpening<'n> {
+    mode: OpenMode,
+    reset: bool,
+    /// Positions at once; 0: any number.
+    strings: u16,
+    name: &'n [u8],
+}
+
 /// The ACBs of a program.
 pub(crate) struct Acbs<S: Store> {
     catalog: Catalog<S>,
@@ -95,7 +104,8 @@ impl<S: Store> Acbs<S> {
         let outcome = match AcbRequest::read(request) {
             None => Err(refused(LogicalReason::BadOptions)),
             Some(AcbRequest::Open { mode, reset, strings, name }) => {
-                self.open((!apart).then_some(unit), (mode, reset, strings), name, out)
+                let unit = (!apart).then_some(unit);
+                self.open(unit, &AcbOpening { mode, reset, strings, name }, out)?
             }
             Some(AcbRequest::Close(acb)) => self.close(acb),
             Some(AcbRequest::Do(rpl)) => self.perform(unit, &rpl, out)?,
@@ -113,17 +123,17 @@ impl<S: Store> Acbs<S> {
     fn open(
         &mut self,
         unit: Option<&mut S::Unit>,
-        (mode, reset, strings): (OpenMode, bool, u16),
-        name: &[u8],
+        &AcbOpening { mode, reset, strings, name }: &AcbOpening<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<AcbAnswer<'static>, Refused> {
+    ) -> Outcome<AcbAnswer<'static>> {
         let none = || AcbAnswer { return_code: LOGICAL, reason: NO_ENTRY, ..AcbAnswer::default() };
         let free = self.acbs.iter().position(Option::is_none);
         if free.is_none() && self.acbs.len() >= ACBS_MAX {
-            return Err(refused(LogicalReason::NoString));
+            return Ok(Err(refused(LogicalReason::NoString)));
         }
-        let name = std::str::from_utf8(name).map_err(|_| none())?;
-        let name = DataSetName::parse(name.trim()).map_err(|_| none())?;
+        let text = std::str::from_utf8(name).ok();
+        let name = text.and_then(|name| DataSetName::parse(name.trim()).ok());
+        let Some(name) = name else { return Ok(Err(none())) };
         let options = OpenOptions {
             reset,
             record_level: self.record_level,
@@ -131,7 +141,14 @@ impl<S: Store> Acbs<S> {
             strings: (strings > 0).then_some(u32::from(strings)),
         };
         let opened = self.catalog.open_file_within(unit, &name, mode, &options);
-        let file = opened.map_err(|error| of_open(&error))?;
+        let file = match opened {
+            Ok(file) => file,
+            // It was emptied in the program's unit of work, which has failed.
+            Err(OpenError::Catalog(CatalogError::Store(error))) if error.dooms_unit() => {
+                return Err(error);
+            }
+            Err(error) => return Ok(Err(of_open(&error))),
+        };
         let at = free.unwrap_or_else(|| {
             self.acbs.push(None);
             self.acbs.len() - 1
@@ -148,7 +165,7 @@ impl<S: Store> Acbs<S> {
             out.extend_from_slice(&number.to_le_bytes());
         }
         self.acbs[at] = Some(Acb { strings: BTreeMap::new(), file });
-        Ok(AcbAnswer { number: at as u64 + 1, ..AcbAnswer::default() })
+        Ok(Ok(AcbAnswer { number: at as u64 + 1, ..AcbAnswer::default() }))
     }
 
     fn close(&mut self, acb: u32) -> Result<AcbAnswer<'static>, Refused> {

@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 
 use store::{Store, StoreError};
 use vsam::{
-    Catalog, Condition, Failure, Feedback, File, Intent, Match, Position, RecordNumber, Search,
-    Target,
+    Catalog, Condition, Failure, Feedback, File, Intent, LogicalReason, Match, Position,
+    RecordNumber, Search, Target,
 };
 
 use crate::ahead::Marks;
@@ -52,6 +52,15 @@ pub(crate) enum Current {
     Key(Vec<u8>),
     Number(u64),
     Address,
+}
+
+/// What became of a record that was found by an alternate key.
+#[derive(Debug, PartialEq, Eq)]
+enum Locked {
+    /// It is as it was found, and locked if it may be changed.
+    Yes,
+    /// The record with this prime key has the alternate key no longer.
+    Gone(Vec<u8>),
 }
 
 /// What a request came to, or that the unit of work is doomed.
@@ -207,12 +216,18 @@ impl<S: Store> Cluster<S> {
             file.get_next(unit, position, Intent::Look, &mut record)?;
             position.turn();
         }
-        let found = match previous {
-            false => file.get_next(unit, position, intent, &mut record),
-            true => file.get_previous(unit, position, intent, &mut record),
+        let found = loop {
+            let Way { file, position } = self.way(key)?;
+            let found = match previous {
+                false => file.get_next(unit, position, intent, &mut record),
+                true => file.get_previous(unit, position, intent, &mut record),
+            }?;
+            // What has gone meanwhile is passed over.
+            if self.lock_base(unit, key, &mut record)? == Locked::Yes {
+                break found;
+            }
         };
-        let found = self.lock_base(unit, key, found, &mut record);
-        self.give(found, &record, out)
+        self.give(&found, &record, out)
     }
 
     /// Reads a batch: several answers, one behind the other.
@@ -264,46 +279,60 @@ impl<S: Store> Cluster<S> {
         let (key, target) = self.target(which)?;
         (self.key, self.current, self.started) = (key, None, false);
         let intent = self.intent(key);
-        let Way { file, position } = self.way(key)?;
-        let found = file.get(unit, position, &Search::equal(target), intent, &mut record);
-        let found = self.lock_base(unit, key, found, &mut record);
-        self.give(found, &record, out)
+        let mut gone = None;
+        let found = loop {
+            let Way { file, position } = self.way(key)?;
+            let found = file.get(unit, position, &Search::equal(target), intent, &mut record)?;
+            match self.lock_base(unit, key, &mut record)? {
+                Locked::Yes => break found,
+                // Another record may have the key, but not the same one again.
+                Locked::Gone(prime) if gone.as_ref() != Some(&prime) => gone = Some(prime),
+                Locked::Gone(_) => return Err(Refusal::Status(FileStatus::NOT_FOUND)),
+            }
+        };
+        self.give(&found, &record, out)
     }
 
     /// A record that was found by an alternate key and may be changed is read again by its prime
-    /// key, which locks it.
+    /// key, which locks it. It was found without a lock: what is there now may have another
+    /// alternate key, or be nothing.
     fn lock_base(
         &mut self,
         unit: &mut S::Unit,
         key: usize,
-        found: Result<Feedback, Failure>,
         record: &mut Vec<u8>,
-    ) -> Result<Feedback, Failure> {
-        let feedback = found?;
+    ) -> Result<Locked, Failure> {
         if key == 0 || self.mode != OpenMode::InputOutput {
-            return Ok(feedback);
+            return Ok(Locked::Yes);
         }
-        if let Some(prime) = self.prime.as_ref().and_then(|prime| prime_of(prime, record)) {
-            let prime = prime.to_vec();
-            let search = Search::equal(Target::Key(&prime));
-            let (file, writer) = (&self.base.file, &mut self.writer);
-            file.get(unit, writer, &search, Intent::Update, record)?;
+        let prime = self.prime.as_ref().and_then(|prime| prime_of(prime, record));
+        let Some(prime) = prime.map(<[u8]>::to_vec) else { return Ok(Locked::Yes) };
+        // An index that does not follow its base may disagree with it for good.
+        let way = self.paths.get(key).and_then(Option::as_ref);
+        let index = way.and_then(|way| way.file.alternate_index()?.alternate_index());
+        let field = index.filter(|index| index.upgrade).map(|index| index.key);
+        let before = field.and_then(|field| field.of(record).map(<[u8]>::to_vec));
+        let search = Search::equal(Target::Key(&prime));
+        let (file, writer) = (&self.base.file, &mut self.writer);
+        match file.get(unit, writer, &search, Intent::Update, record) {
+            Ok(_) => {}
+            Err(failure)
+                if field.is_some() && failure.reason() == Some(LogicalReason::NotFound) =>
+            {
+                return Ok(Locked::Gone(prime));
+            }
+            Err(failure) => return Err(failure),
         }
-        Ok(feedback)
+        let is_same = field.is_none_or(|field| field.of(record) == before.as_deref());
+        Ok(if is_same { Locked::Yes } else { Locked::Gone(prime) })
     }
 
     /// Puts a record behind the place of an answer's front.
-    fn give(
-        &mut self,
-        found: Result<Feedback, Failure>,
-        record: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Answered {
-        let feedback = found?;
-        self.note(record, &feedback);
+    fn give(&mut self, feedback: &Feedback, record: &[u8], out: &mut Vec<u8>) -> Answered {
+        self.note(record, feedback);
         plain_answer(FileStatus::DONE, 0, out);
         out.extend_from_slice(record);
-        Ok(feedback)
+        Ok(*feedback)
     }
 
     pub(crate) fn write(

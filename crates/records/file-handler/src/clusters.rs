@@ -129,12 +129,14 @@ impl<S: Store> Clusters<S> {
         }
     }
 
-    /// Whether a file is being loaded: nobody else sees what was written before it is closed.
+    /// Whether a file is being loaded in sequence: nobody else has it open before it is closed. One
+    /// that is loaded in any order is open as others have it, too.
     #[must_use]
     pub fn loads(&self, holder: Holder) -> bool {
         let Holder::File(file) = holder else { return false };
         let slot = (file as usize).checked_sub(1).and_then(|at| self.files.get(at));
-        slot.and_then(Option::as_ref).is_some_and(|cluster| cluster.mode == OpenMode::Output)
+        slot.and_then(Option::as_ref)
+            .is_some_and(|cluster| cluster.base.file.mode() == vsam::OpenMode::Output)
     }
 
     /// The cluster through which a holder has its records.

@@ -12,26 +12,9 @@
 //! | `FAE8` `E9`, `EA`, `EB`, `FE`, `FF`, `ED`, `EC` | START =, >, >=, <, <=, first, last |
 //! | `FA0E` `0F`, `DC`, `DD` | UNLOCK, COMMIT, ROLLBACK |
 
-use crate::fcd::OpenMode;
+pub use indexed_files::Relation;
 
-/// How a record is sought from a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// The first with just this key.
-    Equal,
-    /// The first behind it.
-    Greater,
-    /// The first with it or behind it.
-    GreaterOrEqual,
-    /// The last in front of it.
-    Less,
-    /// The last with it or in front of it.
-    LessOrEqual,
-    /// The first of all.
-    First,
-    /// The last of all.
-    Last,
-}
+use crate::fcd::OpenMode;
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a read | its own; it stays open while a record is held for update |
 //! | a change | that of the read that holds the record, or its own; committed at once |
-//! | a WRITE of a load | one for several, committed after a second at the latest |
+//! | a WRITE of a load in sequence | one for several, committed after a second at the latest |
 //!
 //! Invariants:
 //! 1. A record that was read for update stays locked until the next request through the same file

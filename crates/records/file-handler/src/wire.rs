@@ -96,16 +96,6 @@ pub struct Batch {
     pub bytes: u32,
 }
 
-const RELATIONS: [Relation; 7] = [
-    Relation::Equal,
-    Relation::Greater,
-    Relation::GreaterOrEqual,
-    Relation::Less,
-    Relation::LessOrEqual,
-    Relation::First,
-    Relation::Last,
-];
-
 const ORGANIZATIONS: [Organization; 4] = [
     Organization::LineSequential,
     Organization::Sequential,
@@ -146,7 +136,7 @@ impl Request<'_> {
             Request::Close(file) => begin(out, 2, *file),
             Request::Start(file, relation, which) => {
                 begin(out, 3, *file);
-                out.push(index(&RELATIONS, relation));
+                out.push(index(&Relation::ALL, relation));
                 put_which(*which, out);
             }
             Request::Next(file, previous) => {
@@ -199,7 +189,7 @@ impl<'a> Request<'a> {
         Some(match kind {
             2 => Request::Close(file),
             3 => {
-                let relation = *RELATIONS.get(usize::from(reader.u8()?))?;
+                let relation = *Relation::ALL.get(usize::from(reader.u8()?))?;
                 Request::Start(file, relation, read_which(&mut reader)?)
             }
             4 => Request::Next(file, reader.u8()? != 0),

@@ -77,16 +77,31 @@ fn one<S: Store>(
     let mut changed = entry.definition.clone();
     check_remarks(parameters)?;
     change(session, parameters, &mut changed, &entry.name)?;
+    let to = to.filter(|to| **to != entry.name);
+    // A name that cannot be given is known before anything is changed.
+    if let Some(to) = to.filter(|to| !entry.components().contains(to))
+        && session.catalog.is_taken(to)?
+    {
+        let text = format!("DUPLICATE DATA SET NAME: {to}; nothing was changed");
+        return Err(Refusal::severe("IDC3013I", text));
+    }
     let mut worst = 0;
-    if changed != entry.definition {
+    let said = format!("ENTRY {} ALTERED", entry.name);
+    let is_changed = changed != entry.definition;
+    if is_changed {
         let catalog = &session.catalog;
         let altered =
             catalog.alter(&entry.name, &mut |definition| *definition = changed.clone())?;
         worst = tell_rolled_off(session, &altered);
+        session.say("IDC0531I", said.clone());
     }
-    session.say("IDC0531I", format!("ENTRY {} ALTERED", entry.name));
-    if let Some(to) = to.filter(|to| **to != entry.name) {
+    if let Some(to) = to {
         session.catalog.rename(&entry.name, to)?;
+    }
+    if !is_changed {
+        session.say("IDC0531I", said);
+    }
+    if let Some(to) = to {
         session.say("IDC0531I", format!("ENTRY {} HAS THE NAME {to}", entry.name));
     }
     Ok(worst)

@@ -6,19 +6,22 @@
 //! | `RESTORE INFILE(DD)` | all of them |
 //! | `OBJECTS((A NEWNAME(B)) C.**)` | these alone |
 //! | `SYNONYM((A B.C) ...)` | names that begin with A begin with B.C: a copy beside its original |
-//! | `REPLACE` | a cluster that is there gives way once its copy is read whole |
+//! | `REPLACE` | a cluster that is there gives way once the copy is read to its end |
 //!
 //! Invariants:
 //! 1. Each object is restored whole or not at all; one that fails has condition code 8, and the
-//!    others go on, unless the copy itself cannot be read or the system has failed.
-//! 2. With REPLACE a cluster keeps its records until those of its copy are all there.
+//!    others go on.
+//! 2. If the copy itself cannot be read to its end, or the system has failed, none is restored.
+//! 3. With REPLACE a cluster keeps its records, its indexes and its paths until then.
 
 use store::Store;
-use vsam::{DataSetName, DeleteOptions, Entry, Filter, Kind};
+use vsam::{DataSetName, Entry, Filter, Kind};
 
+use crate::awaited::{Awaited, Loaded, purge};
 use crate::define::Wanted;
 use crate::export::{Origin, create, finish, object};
-use crate::import::{Into, Names, Records, above, cluster, frame, object_of, open};
+use crate::import::{FileReader, Into, Names, Records, above, cluster, frame, object_of, open};
+use crate::locate::Located;
 use crate::names::{catalog_of, filter_of, shown_moment};
 use crate::portable::Frame;
 use crate::refusal::{ERROR, Refusal, SEVERE, TERMINATE};
@@ -28,6 +31,7 @@ use crate::syntax::{Command, Parameters, Value};
 pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> Done {
     let parameters = &command.parameters;
     let entries = clusters_of(session, &parameters.positional, parameters)?;
+    let worst = hidden(session, parameters)?;
     let output = session.locate(parameters, "OUTFILE", "OUTDATASET")?;
     let (origin, mut count) = (Origin::that_stays(session, &entries)?, 0);
     let (mut writer, now_us) = create(session, &output, &entries)?;
@@ -40,7 +44,34 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
     let moment = shown_moment(now_us);
     session.say("IDC0594I", format!("{} OBJECTS BACKED UP ON {moment}", entries.len()));
-    Ok(0)
+    Ok(worst)
+}
+
+/// Says which clusters the masks stand for, too, that no name leads to: they are in no copy.
+fn hidden<S: Store>(session: &mut Session<'_, S>, parameters: &Parameters) -> Done {
+    let excluded = filters(parameters.values("EXCLUDE"))?;
+    let mut worst = 0;
+    if catalog_of(parameters)?.is_some() {
+        return Ok(worst);
+    }
+    for value in &parameters.positional {
+        let filter = match value.name().as_str() {
+            "*" => Filter::all(),
+            name if name.contains(['*', '%']) => filter_of(value)?,
+            _ => continue,
+        };
+        for entry in session.catalog.hidden(&filter)? {
+            let name = &entry.name;
+            if entry.kind() == Kind::Cluster && !excluded.iter().any(|one| one.matches(name)) {
+                let within = entry.catalog.as_ref().map_or("THE MASTER CATALOG", |of| of.as_str());
+                let text = format!(
+                    "{name} OF {within} NOT BACKED UP: its first qualifiers pick another catalog"
+                );
+                worst = worst.max(session.refuse(&Refusal::severe("IDC3012I", text).with(ERROR)));
+            }
+        }
+    }
+    Ok(worst)
 }
 
 /// The clusters that values stand for, without those of EXCLUDE.
@@ -66,6 +97,14 @@ pub(crate) fn clusters_of<S: Store>(
             let text = format!("ENTRY {} NOT FOUND", value.name());
             return Err(Refusal::severe("IDC3012I", text));
         }
+        for entry in &found {
+            // Copies are made by name.
+            if session.catalog.get(&entry.name)?.map(|known| known.number) != Some(entry.number) {
+                let name = &entry.name;
+                let text = format!("ENTRY {name} NOT FOUND: its name picks another catalog");
+                return Err(Refusal::severe("IDC3012I", text));
+            }
+        }
         let new = found.into_iter().filter(|one| all.iter().all(|known| known.name != one.name));
         let new: Vec<Entry> = new.collect();
         all.extend(new);
@@ -83,45 +122,34 @@ pub(crate) fn restore<S: Store>(session: &mut Session<'_, S>, command: &Command)
     let chosen = Chosen::of(parameters)?;
     let names = Names::of(parameters)?;
     let mut reader = open(session, &input)?;
-    let replaces = parameters.has("REPLACE");
-    let (mut worst, mut objects, mut count) = (0, 0_u64, 0);
-    let mut data = Vec::new();
-    // Whether what stands over the last cluster is wanted, too.
-    let mut wanted_above = false;
-    while let Some(next) = frame(&mut reader, &input, &mut data)? {
-        match next {
-            Frame::Cluster(text) => {
-                wanted_above = false;
-                let mut records = Records::of(&mut reader, &input);
-                let mut wanted = match object_of(session, &text, &Names::default()) {
-                    Ok(wanted) => wanted,
-                    Err(refusal) => {
-                        worst = worst.max(passed_over(session, &mut records, refusal)?);
-                        continue;
-                    }
-                };
-                if !chosen.has(&wanted.name) {
-                    records.pass()?;
-                    continue;
-                }
-                names.apply(&mut wanted);
-                let name = wanted.name.clone();
-                match one(session, &mut records, wanted, replaces) {
-                    Ok(restored) => {
-                        wanted_above = true;
-                        (objects, count) = (objects + 1, count + restored);
-                        session.say("IDC0005I", format!("{name} RESTORED: {restored} RECORDS"));
-                    }
-                    Err(refusal) => {
-                        worst = worst.max(passed_over(session, &mut records, refusal)?);
-                        session.say("IDC0551I", format!("ENTRY {name} NOT RESTORED"));
-                    }
+    let ways = Ways { chosen, names, replaces: parameters.has("REPLACE") };
+    let mut awaited = Awaited::new();
+    let read = objects(session, (&mut reader, &input), &ways, &mut awaited);
+    let mut worst = match read {
+        Ok(worst) => worst,
+        Err(refusal) => {
+            for name in awaited.take_back(session) {
+                session.say("IDC0551I", format!("ENTRY {name} NOT RESTORED"));
+            }
+            return Err(refusal);
+        }
+    };
+    let (mut objects, mut count) = (0_u64, 0);
+    for loaded in &awaited.all {
+        match in_place(session, loaded) {
+            Ok(()) => {
+                let (name, records) = (&loaded.name, loaded.records);
+                (objects, count) = (objects + 1, count + records);
+                session.say("IDC0005I", format!("{name} RESTORED: {records} RECORDS"));
+                for statement in &loaded.above {
+                    worst = worst.max(above(session, statement, &ways.names));
                 }
             }
-            Frame::Above(text) if wanted_above => {
-                worst = worst.max(above(session, &text, &names));
+            Err(refusal) if refusal.code == TERMINATE => return Err(refusal),
+            Err(refusal) => {
+                worst = worst.max(session.refuse(&refusal.with(ERROR)));
+                session.say("IDC0551I", format!("ENTRY {} NOT RESTORED", loaded.name));
             }
-            _ => {}
         }
     }
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
@@ -129,6 +157,59 @@ pub(crate) fn restore<S: Store>(session: &mut Session<'_, S>, command: &Command)
     session.say("IDC0604I", format!("{objects} OBJECTS RESTORED, BACKED UP ON {moment}"));
     let missing = objects == 0 && worst == 0;
     Ok(if missing { SEVERE } else { worst })
+}
+
+/// What RESTORE is to do with the objects of a copy.
+struct Ways {
+    chosen: Chosen,
+    names: Names,
+    replaces: bool,
+}
+
+/// Reads a copy to its end; answers the condition code of what could not be read of it.
+fn objects<S: Store>(
+    session: &mut Session<'_, S>,
+    (reader, input): (&mut FileReader, &Located),
+    ways: &Ways,
+    awaited: &mut Awaited<S>,
+) -> Done {
+    let (mut worst, mut data) = (0, Vec::new());
+    // Whether what stands over the last cluster is wanted, too.
+    let mut wanted_above = false;
+    while let Some(next) = frame(reader, input, &mut data)? {
+        match next {
+            Frame::Cluster(text) => {
+                wanted_above = false;
+                let mut records = Records::of(reader, input);
+                let mut wanted = match object_of(session, &text, &Names::default()) {
+                    Ok(wanted) => wanted,
+                    Err(refusal) => {
+                        worst = worst.max(passed_over(session, &mut records, refusal)?);
+                        continue;
+                    }
+                };
+                if !ways.chosen.has(&wanted.name) {
+                    records.pass()?;
+                    continue;
+                }
+                ways.names.apply(&mut wanted);
+                let name = wanted.name.clone();
+                match one(session, &mut records, wanted, ways.replaces, awaited.all.len()) {
+                    Ok(loaded) => {
+                        wanted_above = true;
+                        awaited.all.push(loaded);
+                    }
+                    Err(refusal) => {
+                        worst = worst.max(passed_over(session, &mut records, refusal)?);
+                        session.say("IDC0551I", format!("ENTRY {name} NOT RESTORED"));
+                    }
+                }
+            }
+            Frame::Above(text) if wanted_above => awaited.keep(text)?,
+            _ => {}
+        }
+    }
+    Ok(worst)
 }
 
 /// Which objects of a copy are wanted.
@@ -162,40 +243,57 @@ fn passed_over<S: Store>(
     Ok(code)
 }
 
+/// Reads a cluster: beside the one that it is to replace, if there is one. So many were read before
+/// it.
 fn one<S: Store>(
     session: &mut Session<'_, S>,
     records: &mut Records<'_>,
     mut wanted: Wanted,
     replaces: bool,
-) -> Result<u64, Refusal> {
+    before: usize,
+) -> Result<Loaded<S>, Refusal> {
     let name = wanted.name.clone();
-    let Some(there) = session.catalog.get(&name)? else {
-        return cluster(session, records, wanted, Into::New);
-    };
-    if !replaces || there.kind() != Kind::Cluster {
-        let text =
-            format!("DUPLICATE DATA SET NAME: {name} is in the catalog; REPLACE restores it");
-        return Err(Refusal::severe("IDC3013I", text));
+    if let Some(there) = session.catalog.get(&name)? {
+        if !replaces || there.kind() != Kind::Cluster {
+            let text =
+                format!("DUPLICATE DATA SET NAME: {name} is in the catalog; REPLACE restores it");
+            return Err(Refusal::severe("IDC3013I", text));
+        }
+        wanted.name = aside(session, &name, before)?;
+        if let vsam::Definition::Cluster(cluster) = &mut wanted.definition {
+            (cluster.data_name, cluster.index_name) = (None, None);
+        }
     }
-    let aside = aside(session, &name)?;
-    wanted.name = aside.clone();
-    if let vsam::Definition::Cluster(cluster) = &mut wanted.definition {
-        (cluster.data_name, cluster.index_name) = (None, None);
-    }
-    let count = cluster(session, records, wanted, Into::New)?;
-    let purge = DeleteOptions { purge: true, ..DeleteOptions::default() };
-    let replaced = session.catalog.delete(&name, purge).map_err(Refusal::from);
-    let replaced = replaced.and_then(|_| Ok(session.catalog.rename(&aside, &name)?));
-    replaced.map_err(|refusal| {
-        let text = format!("{}; the restored records are in {aside}", refusal.text);
-        Refusal { text, ..refusal }
-    })?;
-    Ok(count)
+    let mut loaded = cluster(session, records, wanted, Into::New)?;
+    loaded.name = name;
+    loaded.finish(session)?;
+    Ok(loaded)
 }
 
-/// A name beside that of a cluster that is replaced.
-fn aside<S: Store>(session: &Session<'_, S>, name: &DataSetName) -> Result<DataSetName, Refusal> {
-    for number in 0..1000 {
+/// Puts a cluster in the place of the one that it replaces.
+fn in_place<S: Store>(session: &mut Session<'_, S>, loaded: &Loaded<S>) -> Result<(), Refusal> {
+    let (name, at) = (&loaded.name, &loaded.at);
+    if name == at {
+        return Ok(());
+    }
+    let replaced = session.catalog.delete(name, purge()).map_err(Refusal::from);
+    let replaced = replaced.and_then(|_| Ok(session.catalog.rename(at, name)?));
+    replaced.map(|_| ()).map_err(|refusal| {
+        let text = format!("{}; the restored records are in {at}", refusal.text);
+        Refusal { text, ..refusal }
+    })
+}
+
+/// How many names are tried.
+const ASIDE_MAX: usize = 1000;
+
+/// A name beside that of a cluster that is to be replaced, where so many others may be.
+fn aside<S: Store>(
+    session: &Session<'_, S>,
+    name: &DataSetName,
+    before: usize,
+) -> Result<DataSetName, Refusal> {
+    for number in before..before.saturating_add(ASIDE_MAX) {
         let first = name.first_qualifier();
         let candidate = DataSetName::parse(&format!("{first}.RESTORED.R{number}"))?;
         if session.catalog.get(&candidate)?.is_none() {

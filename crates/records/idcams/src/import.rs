@@ -6,17 +6,20 @@
 //! | INTOEMPTY | into a cluster that is there and has no records |
 //!
 //! Invariants:
-//! 1. A cluster that cannot be read to its end is deleted again, unless it was there before.
-//! 2. An index or path that cannot be made is told (condition code 8), and the cluster stays.
+//! 1. A cluster counts when its copy is read to the end. If it cannot be, the cluster is deleted
+//!    again, unless it was there before.
+//! 2. Until then nobody else opens it.
+//! 3. An index or path that cannot be made is told (condition code 8), and the cluster stays.
 
 use std::io;
 
 use store::Store;
-use vsam::{DataSetName, Definition, DeleteOptions, RecordNumber};
+use vsam::{DataSetName, Definition, RecordNumber};
 
+use crate::awaited::{Awaited, Loaded, purge};
 use crate::define::{Wanted, wanted_of};
 use crate::lexis::lines_without_margins;
-use crate::load::load;
+use crate::load::fill;
 use crate::locate::Located;
 use crate::names::{name_of, shown_moment};
 use crate::portable::{Frame, Reader};
@@ -37,23 +40,46 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         true => Into::Empty,
         false => Into::New,
     };
-    let mut worst = 0;
-    let mut data = Vec::new();
-    let mut count = 0;
-    while let Some(frame) = frame(&mut reader, &input, &mut data)? {
-        match frame {
-            Frame::Cluster(text) => {
-                let wanted = object_of(session, &text, &names)?;
-                count += cluster(session, &mut Records::of(&mut reader, &input), wanted, into)?;
-            }
-            Frame::Above(text) => worst = worst.max(above(session, &text, &names)),
-            _ => return Err(out_of_place(&input)),
+    let mut awaited = Awaited::new();
+    let read = objects(session, (&mut reader, &input), &names, into, &mut awaited);
+    let count = match read.and_then(|()| awaited.finish(session)) {
+        Ok(count) => count,
+        Err(refusal) => {
+            awaited.take_back(session);
+            return Err(refusal);
         }
+    };
+    let mut worst = 0;
+    for statement in awaited.all.iter().flat_map(|loaded| &loaded.above) {
+        worst = worst.max(above(session, statement, &names));
     }
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
     let moment = shown_moment(reader.made_us);
     session.say("IDC0604I", format!("DATA SET BEING IMPORTED WAS EXPORTED ON {moment}"));
     Ok(worst)
+}
+
+/// Reads a copy to its end.
+fn objects<S: Store>(
+    session: &mut Session<'_, S>,
+    (reader, input): (&mut FileReader, &Located),
+    names: &Names,
+    into: Into,
+    awaited: &mut Awaited<S>,
+) -> Result<(), Refusal> {
+    let mut data = Vec::new();
+    while let Some(frame) = frame(reader, input, &mut data)? {
+        match frame {
+            Frame::Cluster(text) => {
+                let wanted = object_of(session, &text, names)?;
+                let records = &mut Records::of(reader, input);
+                awaited.all.push(cluster(session, records, wanted, into)?);
+            }
+            Frame::Above(text) => awaited.keep(text)?,
+            _ => return Err(out_of_place(input)),
+        }
+    }
+    Ok(())
 }
 
 /// Opens a copy.
@@ -258,13 +284,13 @@ impl<'r> Records<'r> {
     }
 }
 
-/// Reads a cluster with its records. Answers how many there were.
+/// Reads a cluster with its records. Nobody else opens it until it is finished.
 pub(crate) fn cluster<S: Store>(
     session: &mut Session<'_, S>,
     records: &mut Records<'_>,
     mut wanted: Wanted,
     into: Into,
-) -> Result<u64, Refusal> {
+) -> Result<Loaded<S>, Refusal> {
     if let Some(text) = records.map()?
         && let Definition::Cluster(cluster) = &mut wanted.definition
     {
@@ -272,8 +298,12 @@ pub(crate) fn cluster<S: Store>(
     }
     let name = wanted.name.clone();
     let there = session.catalog.get(&name)?;
-    let made = match there {
+    let is_new = match there {
         Some(entry) if into == Into::Empty => {
+            if let Some(what) = misfit(&entry.definition, &wanted.definition) {
+                let text = format!("{name} cannot hold the copy: {what}");
+                return Err(Refusal::severe("IDC3302I", text));
+            }
             if !is_empty(session, &Located::Entry(Box::new(entry)))? {
                 let text = format!("{name} IS NOT EMPTY");
                 return Err(Refusal::severe("IDC3300I", text));
@@ -287,16 +317,32 @@ pub(crate) fn cluster<S: Store>(
             true
         }
     };
-    let loaded = load(session, &name, &mut |record| records.next(record));
-    if loaded.is_err() && made {
-        // What could not be read whole does not stay; the first error counts.
-        let _ = session.catalog.delete(&name, purge());
+    match fill(session, &name, &mut |record| records.next(record)) {
+        Ok(filled) => {
+            let (records, above) = (filled.count, Vec::new());
+            let (at, filled) = (name.clone(), Some(filled));
+            Ok(Loaded { name, at, is_new, filled, records, above })
+        }
+        Err(refusal) => {
+            if is_new {
+                // What could not be read whole does not stay; the first error counts.
+                let _ = session.catalog.delete(&name, purge());
+            }
+            Err(refusal)
+        }
     }
-    loaded
 }
 
-fn purge() -> DeleteOptions {
-    DeleteOptions { purge: true, ..DeleteOptions::default() }
+/// Why the records of a copy do not belong into a cluster that is there.
+fn misfit(there: &Definition, copied: &Definition) -> Option<&'static str> {
+    let (Definition::Cluster(there), Definition::Cluster(copied)) = (there, copied) else {
+        return Some("it is no cluster");
+    };
+    let (own, other) = (there.organization, copied.organization);
+    if own != other && !(own.is_relative() && other.is_relative()) {
+        return Some("it has another organization");
+    }
+    (there.key != copied.key).then_some("its keys are others")
 }
 
 /// Makes an index or a path; answers the condition code.

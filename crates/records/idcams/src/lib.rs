@@ -24,6 +24,7 @@
 //! 3. What a command has committed when it fails stays; SYSPRINT says how much that is.
 
 mod alter;
+mod awaited;
 mod backup;
 mod build;
 mod catalogs;

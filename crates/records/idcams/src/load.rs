@@ -26,15 +26,51 @@ fn located<S: Store>(session: &Session<'_, S>, name: &DataSetName) -> Result<Loc
     Ok(Located::Entry(Box::new(entry_in(&session.catalog, None, name)?)))
 }
 
-/// Loads the empty cluster `name`; answers how many records there were.
-pub(crate) fn load<S: Store>(
+/// A cluster that has all its records, once that is said: until then nobody else opens it.
+pub(crate) struct Filled<S: Store> {
+    target: Target<S>,
+    unit: S::Unit,
+    /// How many records there are.
+    pub(crate) count: u64,
+}
+
+impl<S: Store> Filled<S> {
+    /// What was loaded is there; answers how many records there are.
+    pub(crate) fn finish(self) -> Result<u64, Refusal> {
+        self.unit.commit()?;
+        self.target.close()?;
+        Ok(self.count)
+    }
+}
+
+/// Fills the empty cluster `name`.
+pub(crate) fn fill<S: Store>(
     session: &mut Session<'_, S>,
     name: &DataSetName,
     next: Next<'_>,
-) -> Result<u64, Refusal> {
+) -> Result<Filled<S>, Refusal> {
     let located = located(session, name)?;
     let how = How { keeps_numbers: true, bulk: true, ..How::default() };
     let mut target = Target::open(session, &located, Form::Variable, how)?;
+    let mut committed = 0;
+    match put_all(session, name, (&mut target, next), &mut committed) {
+        Ok((unit, count)) => Ok(Filled { target, unit, count }),
+        Err(refusal) if committed > 0 && !target.is_bulk => {
+            let text = format!("{}; {committed} records are in {name}", refusal.text);
+            Err(Refusal { text, ..refusal })
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Puts all records into a cluster; answers the unit of work of the last ones. Counts those that
+/// are there whatever fails later, unless they take effect as a whole.
+fn put_all<S: Store>(
+    session: &mut Session<'_, S>,
+    name: &DataSetName,
+    (target, next): (&mut Target<S>, Next<'_>),
+    committed: &mut u64,
+) -> Result<(S::Unit, u64), Refusal> {
     let mut unit = session.catalog.store().begin(vsam::unit_options())?;
     let (mut count, mut bytes, mut record) = (0_u64, 0, Vec::new());
     while let Some(number) = next(&mut record)? {
@@ -49,13 +85,12 @@ pub(crate) fn load<S: Store>(
             let reported = session.machine.progress(name.as_str(), count);
             reported.map_err(|error| Refusal::of_end(&error))?;
             unit.commit()?;
+            *committed = count;
             unit = session.catalog.store().begin(vsam::unit_options())?;
             bytes = 0;
         }
     }
-    unit.commit()?;
-    target.close()?;
-    Ok(count)
+    Ok((unit, count))
 }
 
 /// What is done with each record.

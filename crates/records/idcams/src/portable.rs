@@ -3,7 +3,7 @@
 //! | bytes | of the file |
 //! |---|---|
 //! | 8 | `HFVSAM01` |
-//! | frames | to the end |
+//! | frames | to the end; nothing follows an `E` |
 //!
 //! | bytes | of a frame; numbers are big-endian |
 //! |---|---|
@@ -25,8 +25,8 @@
 //! A `C` is followed by at most one `M`, records, one `Z`, and any number of `A`.
 //!
 //! Invariants:
-//! 1. A file without its `E`, or with a frame that was changed, is an error before its object
-//!    counts as read.
+//! 1. A file without its `E`, with a frame that was changed, or with bytes behind its end, is an
+//!    error before its object counts as read.
 //! 2. A frame has at most [`FRAME_BYTES_MAX`] bytes, whatever a file says.
 
 use std::io::{self, BufReader, Read, Write};
@@ -230,11 +230,21 @@ impl<R: Read> Reader<R> {
             (b'E', false) => {
                 let mut end = self.clusters.to_be_bytes().to_vec();
                 end.extend_from_slice(&outer.to_be_bytes());
-                return if *data == end { Ok(None) } else { Err(bad("its end does not fit")) };
+                if *data != end {
+                    return Err(bad("its end does not fit"));
+                }
+                return self.nothing_follows().map(|()| None);
             }
             _ => return Err(bad("a frame stands where it cannot")),
         };
         Ok(Some(frame))
+    }
+
+    fn nothing_follows(&mut self) -> io::Result<()> {
+        match (&mut self.input).take(1).read_to_end(&mut Vec::new())? {
+            0 => Ok(()),
+            _ => Err(bad("something follows its end")),
+        }
     }
 
     fn end_records(&mut self, data: &[u8]) -> io::Result<()> {
@@ -358,6 +368,10 @@ mod tests {
             changed[at] ^= 0x20;
             assert!(read(&changed).is_err(), "changed at {at}");
         }
+        let followed = [&copy[..], b"\n"].concat();
+        let error = read(&followed).unwrap_err().to_string();
+        assert!(error.contains("something follows its end"), "{error}");
+        assert!(scan(&followed[..]).is_err());
     }
 
     proptest! {

@@ -263,7 +263,7 @@ impl Core {
             return Ok(());
         }
         if let Err(refusal) = self.reopen() {
-            // Whoever keeps it has to wait as after any other failure.
+            // The keeper has to wait as after any other failure.
             self.due = Some(self.clock.monotonic() + DELAY);
             return Err(refusal);
         }

@@ -81,10 +81,10 @@ fn kind(file: &OwnedFd) -> Result<Kind, Refusal> {
     })
 }
 
-/// Takes a file away that nobody has open.
+/// Takes a file away that no process has open.
 ///
 /// # Errors
-/// If somebody has it, or it cannot be taken away.
+/// If a process has it, or it cannot be taken away.
 pub fn remove(path: &Path) -> Result<(), Refusal> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty()).map_err(Refusal::of_errno)?;
@@ -98,7 +98,7 @@ pub fn remove(path: &Path) -> Result<(), Refusal> {
 fn lock(file: &OwnedFd, how: FlockOperation) -> Result<(), Refusal> {
     match rustix::fs::flock(file, how) {
         Err(Errno::AGAIN | Errno::ACCESS) => Err(Refusal::InUse),
-        // A file system without locks has nobody to share with.
+        // A file system without locks has no process to share with.
         _ => Ok(()),
     }
 }
@@ -135,7 +135,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Opens a file to be read, with whoever else reads it.
+    /// Opens a file to be read, beside its other readers.
     pub(crate) fn shared(path: &Path) -> Result<Device, Refusal> {
         Device::open(path, OFlags::RDONLY, FlockOperation::NonBlockingLockShared)
     }

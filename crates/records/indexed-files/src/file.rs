@@ -354,7 +354,7 @@ fn to_read(path: &Path) -> Result<Source, Refusal> {
     if let Some(store) = device.read_only()? {
         return Ok(Source::Reader(store));
     }
-    // Whoever wrote it last was killed at a bad moment: whoever may write repairs it.
+    // Its last writer was killed at a bad moment: an opener that may write repairs it.
     drop(device);
     drop(Device::alone(path)?.store()?);
     let store = Device::shared(path)?.read_only()?;
@@ -385,11 +385,11 @@ fn to_create(path: &Path, definition: &Definition, empties: bool) -> Result<Sour
     let device = Device::alone(path)?;
     match device.kind()? {
         Kind::Foreign => return Err(Refusal::Foreign),
-        // Somebody else has made it meanwhile.
+        // Another process has made it meanwhile.
         Kind::Indexed if !empties => return writer(device),
         Kind::BerkeleyDb if !empties => return Err(Refusal::InUse),
         Kind::Indexed => {
-            // It is emptied only if it is ours, and not a store of somebody else's.
+            // It is emptied only if it is ours, and not a store of another program's.
             let source = writer(device.clone())?;
             if let Source::Writer { store: Some(store), .. } = &source {
                 let read = redb::ReadableDatabase::begin_read(store);

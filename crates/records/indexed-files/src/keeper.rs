@@ -24,7 +24,7 @@ pub(crate) trait Kept: Send + 'static {
     fn keep(&mut self);
 }
 
-/// What a keeper watches, together with whoever changes it.
+/// What a keeper watches, together with the threads that change it.
 pub(crate) struct Watched<T> {
     pub(crate) value: Mutex<T>,
     changed: Condvar,
@@ -64,7 +64,7 @@ impl<T> Drop for Keeper<T> {
     fn drop(&mut self) {
         *self.watched.ended.lock() = true;
         {
-            // Whoever watches has either seen that it is over, or waits.
+            // The keeper has either seen that it is over, or waits.
             let _value = self.watched.value.lock();
             self.watched.changed.notify_one();
         }

@@ -26,6 +26,19 @@ pub enum Relation {
     Last,
 }
 
+impl Relation {
+    /// Every one, in the order that they have on wires.
+    pub const ALL: [Relation; 7] = [
+        Relation::Equal,
+        Relation::Greater,
+        Relation::GreaterOrEqual,
+        Relation::Less,
+        Relation::LessOrEqual,
+        Relation::First,
+        Relation::Last,
+    ];
+}
+
 /// What is to be said of a record that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -35,7 +48,7 @@ pub struct Seen {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// In front of everything, or behind it for whoever goes backward.
+    /// In front of everything, or behind it on the way backward.
     #[default]
     Outside,
     /// START has found a record, which is the next one in both directions.

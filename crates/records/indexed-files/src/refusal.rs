@@ -27,7 +27,7 @@ pub enum Refusal {
     /// The device is full, or the file may not grow.
     #[error("there is no room for it on the device")]
     NoRoom,
-    /// Somebody else has the file.
+    /// Another opener has the file.
     #[error("somebody else has the file open")]
     InUse,
     /// The file has other keys or other records.

@@ -371,7 +371,7 @@ fn an_old_commit_is_not_taken_for_the_one_that_has_failed() {
         if !is_taken {
             continue;
         }
-        // It was taken, and nobody could find out.
+        // It was taken, and that could not be found out.
         before += 1;
         for once in 0..40 {
             let medium = Shared::new();

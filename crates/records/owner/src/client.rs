@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// Nobody says where it is.
+    /// It is not said where it is.
     #[error("nobody says where the system {0} is: set HOLDFAST_OWNER_{0}, or start it")]
     Unknown(Applid),
     /// No system is named.
@@ -211,7 +211,7 @@ fn port(address: &str, secured: bool, places: &Places) -> Result<Stream, Connect
 /// Hears why an owner cannot be reached: a status has no words.
 pub type Complain = fn(&str);
 
-/// Data sets of owners, beside those that somebody else has.
+/// Data sets of owners, beside those that others have.
 pub struct Owners {
     local: Option<Box<dyn DataSets>>,
     places: Places,
@@ -261,7 +261,7 @@ impl Owners {
 }
 
 impl DataSets for Owners {
-    /// There is one owner: nobody commits at two.
+    /// There is one owner: no unit of work commits at two.
     fn unit(&mut self, code: u8) -> Done<()> {
         let mut lines = self.lines.values();
         let (Some(line), None) = (lines.next(), lines.next()) else {

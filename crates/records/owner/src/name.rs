@@ -15,7 +15,7 @@ use vsam::DataSetName;
 
 pub use file_handler::name::VIRTUAL;
 
-/// The name of a system, for whoever uses its files.
+/// The name of a system, for the users of its files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Applid(String);
 

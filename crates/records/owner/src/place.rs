@@ -81,7 +81,7 @@ impl Places {
         value.filter(|value| self.trusts && !value.is_empty())
     }
 
-    /// Where a system listens; `None` if nobody knows.
+    /// Where a system listens; `None` if that is not known.
     #[must_use]
     pub fn of(&self, applid: &Applid) -> Option<Place> {
         if let Some(value) = self.variable(&format!("HOLDFAST_OWNER_{applid}")) {

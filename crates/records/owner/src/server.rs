@@ -4,13 +4,13 @@
 //! 1. At the socket the kernel says who comes; at a port a client says it, and proves it unless
 //!    [`Admission`] lets anybody in.
 //! 2. An address that other machines reach is listened at with TLS alone.
-//! 3. Whoever connects has [`GREETING`] to say who it is, TLS and all, however it sends that.
+//! 3. A client that connects has [`GREETING`] to say who it is, TLS and all, however it sends that.
 //! 4. Clients of ports take no places from processes of this machine ([`Limits`]), nor do these
 //!    wait
 //!    for passwords, which are checked one at a time.
 //! 5. Closed, the server has ended every session, and so backed out what was not committed.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Values;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
@@ -20,8 +20,9 @@ use std::time::Duration;
 
 use base::{Code, Coded};
 use seam::clock::Clock;
+use seam::sessions::{Connection, Sessions};
 use seam::socket::{Peer, SocketFile};
-use seam::sync::{Condvar, Mutex};
+use seam::sync::Mutex;
 use seam::thread::{self, JoinHandle};
 use store::Store;
 use thiserror::Error;
@@ -40,8 +41,6 @@ pub const GREETING: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What loads have written is committed after this.
 const TICK: Duration = Duration::from_secs(1);
-/// How long nobody is let in after that could not be done.
-const PAUSE: Duration = Duration::from_millis(50);
 /// How many clients there may be at once of each door, and at ports before they have said who they
 /// are.
 const LOCAL_MAX: usize = 2048;
@@ -63,7 +62,7 @@ pub enum Who<'a> {
 
 /// Who may come in.
 pub trait Admission: Send + Sync {
-    /// Whether somebody may. It may take long.
+    /// Whether a client may. It may take long.
     fn admits(&self, who: &Who<'_>) -> bool;
 }
 
@@ -178,7 +177,7 @@ impl Listener {
         })
     }
 
-    /// Wakes whoever waits in `accept`.
+    /// Wakes the thread that waits in `accept`.
     fn end(&self) {
         let how = rustix::net::Shutdown::Both;
         let _ = match self {
@@ -192,20 +191,9 @@ struct Shared<S: Store> {
     service: Service<S>,
     tls: Option<Acceptor>,
     limits: Limits,
-    sessions: Mutex<Sessions>,
-    /// Nobody signals it: it is for waits with a limit.
-    pause: Condvar,
+    sessions: Arc<Sessions<Open>>,
     /// Passwords are checked one at a time.
     checks: Mutex<()>,
-}
-
-#[derive(Default)]
-struct Sessions {
-    closed: bool,
-    next: u64,
-    open: BTreeMap<u64, Open>,
-    threads: BTreeMap<u64, JoinHandle>,
-    ended: Vec<u64>,
 }
 
 /// A connection that is served.
@@ -215,18 +203,21 @@ struct Open {
     is_greeted: bool,
 }
 
-impl Sessions {
-    fn count(&self, which: impl Fn(&Open) -> bool) -> usize {
-        self.open.values().filter(|open| which(open)).count()
+impl Connection for Open {
+    fn end(&self) {
+        self.ender.end();
     }
+}
 
-    /// Whether there is a place for another one.
-    fn has_room(&self, limits: Limits, is_remote: bool) -> bool {
+impl Limits {
+    /// Whether there is a place for another one beside those that are open.
+    fn have_room(self, open: &Values<'_, u64, Open>, is_remote: bool) -> bool {
+        let count = |which: &dyn Fn(&Open) -> bool| open.clone().filter(|one| which(one)).count();
         match is_remote {
-            false => self.count(|open| !open.is_remote) < limits.local,
+            false => count(&|open| !open.is_remote) < self.local,
             true => {
-                self.count(|open| open.is_remote) < limits.remote
-                    && self.count(|open| open.is_remote && !open.is_greeted) < limits.ungreeted
+                count(&|open| open.is_remote) < self.remote
+                    && count(&|open| open.is_remote && !open.is_greeted) < self.ungreeted
             }
         }
     }
@@ -267,8 +258,7 @@ impl<S: Store> Server<S> {
             service,
             tls,
             limits,
-            sessions: Mutex::default(),
-            pause: Condvar::new(),
+            sessions: Arc::default(),
             checks: Mutex::default(),
         });
         let threads = Vec::new();
@@ -293,21 +283,17 @@ impl<S: Store> Server<S> {
         &self.socket
     }
 
-    /// Lets nobody in any more, and ends every session.
+    /// Lets no client in any more, and ends every session.
     pub fn close(mut self) {
         self.end();
     }
 
     fn end(&mut self) {
-        let threads = {
-            let mut sessions = self.shared.sessions.lock();
-            sessions.closed = true;
-            sessions.open.values().for_each(|open| open.ender.end());
-            std::mem::take(&mut sessions.threads)
-        };
-        self.doors.iter().for_each(|door| door.end());
-        self.threads.drain(..).for_each(JoinHandle::join);
-        threads.into_values().for_each(JoinHandle::join);
+        let (doors, threads) = (&self.doors, std::mem::take(&mut self.threads));
+        self.shared.sessions.close(|| {
+            doors.iter().for_each(|door| door.end());
+            threads.into_iter().for_each(JoinHandle::join);
+        });
     }
 }
 
@@ -322,18 +308,7 @@ impl<S: Store> Drop for Server<S> {
 
 impl<S: Store> Shared<S> {
     fn accept_all(self: Arc<Self>, door: &Listener) {
-        loop {
-            match door.accept() {
-                Ok(coming) => self.let_in(coming),
-                Err(_) if self.sessions.lock().closed => return,
-                // One that went before it was let in, or no descriptor is left for the moment.
-                Err(_) => {
-                    let mut sessions = self.sessions.lock();
-                    reap(&mut sessions);
-                    self.pause.wait_for(&mut sessions, PAUSE);
-                }
-            }
-        }
+        self.sessions.accept_all(|| door.accept(), |coming| self.let_in(coming));
     }
 
     fn let_in(self: &Arc<Self>, coming: Coming) {
@@ -343,33 +318,13 @@ impl<S: Store> Shared<S> {
         };
         let Ok(ender) = second else { return };
         let is_remote = matches!(coming, Coming::Tcp(_));
-        let mut sessions = self.sessions.lock();
-        reap(&mut sessions);
-        if sessions.closed || !sessions.has_room(self.limits, is_remote) {
-            return;
-        }
-        let number = sessions.next;
-        sessions.next += 1;
-        sessions.open.insert(number, Open { ender, is_remote, is_greeted: false });
         let shared = Arc::clone(self);
-        let serves = thread::spawn("owner-session", move || {
-            let ended = thread::catch(|| shared.serve(number, coming));
-            // A session that failed ends; its connection is dropped, and so backed out.
-            drop(ended);
-            let mut sessions = shared.sessions.lock();
-            if let Some(open) = sessions.open.remove(&number) {
-                open.ender.end();
-            }
-            sessions.ended.push(number);
-        });
-        match serves {
-            Ok(handle) => {
-                sessions.threads.insert(number, handle);
-            }
-            Err(_) => {
-                sessions.open.remove(&number);
-            }
-        }
+        self.sessions.begin(
+            "owner-session",
+            Open { ender, is_remote, is_greeted: false },
+            |open| self.limits.have_room(&open, is_remote),
+            move |number| shared.serve(number, coming),
+        );
     }
 
     fn serve(&self, number: u64, coming: Coming) -> io::Result<()> {
@@ -407,9 +362,7 @@ impl<S: Store> Shared<S> {
         let catalog = admitted.and_then(|()| (self.service.catalog)().ok_or(Refused::Catalog));
         frames.send(&answer(applid, catalog.as_ref().err().copied()))?;
         let Ok(catalog) = catalog else { return Ok(()) };
-        if let Some(open) = self.sessions.lock().open.get_mut(&number) {
-            open.is_greeted = true;
-        }
+        self.sessions.with(number, |open| open.is_greeted = true);
         frames.stream().set_patience(Some(PATIENCE))?;
         self.converse(&mut frames, Session::new(catalog, Arc::clone(&self.service.files)))
     }
@@ -457,15 +410,6 @@ impl<S: Store> Shared<S> {
             }
             session.serve(&request, &mut answer);
             frames.send(&answer)?;
-        }
-    }
-}
-
-/// Joins the threads that have ended.
-fn reap(sessions: &mut Sessions) {
-    for number in std::mem::take(&mut sessions.ended) {
-        if let Some(handle) = sessions.threads.remove(&number) {
-            handle.join();
         }
     }
 }

@@ -10,8 +10,8 @@
 //! 1. A record that was read for update stays locked until the next request through the same file
 //!    or string, and no longer.
 //! 2. A change that was answered is committed; it is durable when CLOSE or COMMIT is answered.
-//! 3. A program's unit of work that has failed is over: everything is refused until the program
-//!    has ended it, and COMMIT says so.
+//! 3. A program's unit of work that has failed is over: everything but CLOSE is refused until the
+//!    program has ended it, and COMMIT says so.
 
 use std::sync::Arc;
 
@@ -169,6 +169,10 @@ impl<S: Store> Session<S> {
         request: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
+        if matches!(self.own, Own::Failed) && !is_close(request) {
+            // What it empties would stand outside of the unit of work that it was meant for.
+            return Err(StoreError::Unsupported("a unit of work that was backed out"));
+        }
         let mut rewritten = std::mem::take(&mut self.rewritten);
         let request = match self.named(request, &mut rewritten) {
             None => request,
@@ -236,6 +240,11 @@ impl<S: Store> Session<S> {
         }
         served
     }
+}
+
+fn is_close(request: &[u8]) -> bool {
+    matches!(Request::read(request), Some(Request::Close(_)))
+        || matches!(acb_wire::AcbRequest::read(request), Some(acb_wire::AcbRequest::Close(_)))
 }
 
 fn refuse_name(request: &[u8], out: &mut Vec<u8>) {

@@ -8,7 +8,7 @@
 //!
 //! Invariants:
 //! 1. What was written comes back byte for byte.
-//! 2. A value that somebody else has changed counts: it takes the place of what the record has.
+//! 2. A value that another program has changed counts: it takes the place of what the record has.
 //! 3. Names of columns are different from each other and from those of the redirector's own.
 
 use std::collections::BTreeSet;

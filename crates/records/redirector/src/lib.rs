@@ -1,4 +1,4 @@
-//! The redirector: clusters whose records, or whose changes, go to somebody else.
+//! The redirector: clusters whose records, or whose changes, go elsewhere.
 //!
 //! ```text
 //!  program --request--> vsam --OWNER=REDIR--> handler --> table, other system

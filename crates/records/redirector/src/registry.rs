@@ -24,7 +24,7 @@ impl Registry {
     /// Whose an address is.
     ///
     /// # Errors
-    /// If it is nobody's, or has a password in it.
+    /// If it is no handler's, or has a password in it.
     pub fn of(&self, address: &str) -> Result<&Arc<dyn Handlers>, HandlerError> {
         if has_password(address) {
             let what = "the address has a password in it: keep it in a file, see PGPASSFILE";

@@ -20,7 +20,7 @@ const PART_RECORDS: u64 = 2000;
 fn of_open(error: OpenError) -> SendError {
     match error {
         OpenError::Catalog(error) => SendError::Catalog(error),
-        // Somebody loads it, or has it alone.
+        // Another program loads it, or has it alone.
         OpenError::Shared(name) => SendError::Catalog(CatalogError::InUse(name)),
         other => SendError::NotRedirected(other.to_string()),
     }

@@ -1,4 +1,4 @@
-//! Who sends changes on: a thread beside the programs, and whoever asks for it.
+//! Who sends changes on: a thread beside the programs, and a caller that asks for it.
 //!
 //! ```text
 //!  look --a batch--> on its way --the handler has it--> settled --> look
@@ -44,7 +44,7 @@ pub enum SendError {
         /// Why not.
         error: HandlerError,
     },
-    /// Nobody here knows handlers, or the cluster is not redirected.
+    /// No handlers are known here, or the cluster is not redirected.
     #[error("{0} is not redirected to a handler that is known here")]
     NotRedirected(String),
     /// The catalog.
@@ -98,10 +98,11 @@ pub fn send<S: Store>(
     let described = Described::of(entry).ok_or_else(none)?;
     let handlers = catalog.handlers().ok_or_else(none)?;
     let (unsent, mut sent, mut link) = (catalog.unsent()?, Sent::default(), None);
-    // Whoever has it sends what there is.
+    // The thread that has it sends what there is.
     let Some(_turn) = unsent.turn(entry.number)? else { return Ok(sent) };
     let failed = |error: HandlerError| {
-        // Whoever asks finds out whether it can be reached. What it says then is kept for them.
+        // A caller that asks finds out whether it can be reached. What it says then is kept for
+        // them.
         if !matches!(error, HandlerError::Lost(_)) {
             // The error is told in any case.
             let _ = unsent.note_failure(entry.number, &error.to_string());

@@ -74,6 +74,13 @@ fn refused(what: impl Into<String>) -> HandlerError {
     HandlerError::Refused(what.into())
 }
 
+/// What is asked for by a string of a file.
+struct RplCall {
+    verb: Verb,
+    string: u16,
+    options: u32,
+}
+
 /// What an answer says besides its record.
 struct RplReply {
     reason: u8,
@@ -183,7 +190,7 @@ impl Remote {
 
     fn rpl(
         &mut self,
-        (verb, string, options): (Verb, u16, u32),
+        RplCall { verb, string, options }: RplCall,
         key: &[u8],
         record: &[u8],
     ) -> Result<RplReply, HandlerError> {
@@ -218,13 +225,13 @@ impl Remote {
             whole[3] = 1;
         }
         let options = Options::KEYED | Options::GREATER_OR_EQUAL;
-        let reply = self.rpl((Verb::Point, READS, options), &whole, b"")?;
+        let reply = self.rpl(RplCall { verb: Verb::Point, string: READS, options }, &whole, b"")?;
         found(&reply)
     }
 
     fn last(&mut self) -> Result<bool, HandlerError> {
         let options = Options::KEYED | Options::BACKWARD | Options::LAST;
-        let reply = self.rpl((Verb::Point, READS, options), b"", b"")?;
+        let reply = self.rpl(RplCall { verb: Verb::Point, string: READS, options }, b"", b"")?;
         found(&reply)
     }
 }
@@ -275,7 +282,8 @@ impl Rows {
     ) -> Result<(), HandlerError> {
         let options = Options::KEYED | if backward { Options::BACKWARD } else { 0 };
         while rows.len() < most {
-            let reply = self.remote.rpl((Verb::Get, READS, options), b"", b"")?;
+            let reply =
+                self.remote.rpl(RplCall { verb: Verb::Get, string: READS, options }, b"", b"")?;
             if !found(&reply)? {
                 break;
             }
@@ -290,13 +298,18 @@ impl Rows {
     /// Reads a record to change it; whether it is there.
     fn hold(&mut self, key: &[u8]) -> Result<bool, HandlerError> {
         let options = Options::KEYED | Options::DIRECT | Options::UPDATE;
-        let reply = self.remote.rpl((Verb::Get, CHANGES, options), key, b"")?;
+        let reply =
+            self.remote.rpl(RplCall { verb: Verb::Get, string: CHANGES, options }, key, b"")?;
         found(&reply)
     }
 
     fn put(&mut self, key: &[u8], record: &[u8], held: bool) -> Result<Changed, HandlerError> {
         let how = if held { Options::UPDATE } else { Options::DIRECT };
-        let reply = self.remote.rpl((Verb::Put, CHANGES, Options::KEYED | how), key, record)?;
+        let reply = self.remote.rpl(
+            RplCall { verb: Verb::Put, string: CHANGES, options: Options::KEYED | how },
+            key,
+            record,
+        )?;
         match reply.reason {
             0 => Ok(Changed::Done),
             reason if is(reason, LogicalReason::Duplicate) => Ok(Changed::Exists),
@@ -305,7 +318,11 @@ impl Rows {
     }
 
     fn erase(&mut self) -> Result<(), HandlerError> {
-        let reply = self.remote.rpl((Verb::Erase, CHANGES, Options::KEYED), b"", b"")?;
+        let reply = self.remote.rpl(
+            RplCall { verb: Verb::Erase, string: CHANGES, options: Options::KEYED },
+            b"",
+            b"",
+        )?;
         if found(&reply)? { Ok(()) } else { Err(strange()) }
     }
 
@@ -375,7 +392,11 @@ impl Handler for Rows {
                 let is_zero = self.remote.by_number && key == [0; 4];
                 if with && !is_zero {
                     let options = Options::KEYED | Options::DIRECT;
-                    let reply = self.remote.rpl((Verb::Get, CHANGES, options), key, b"")?;
+                    let reply = self.remote.rpl(
+                        RplCall { verb: Verb::Get, string: CHANGES, options },
+                        key,
+                        b"",
+                    )?;
                     if found(&reply)? {
                         let row = self.remote.row(&reply, self.key)?;
                         rows.push(row);
@@ -445,7 +466,7 @@ impl Handler for Rows {
         self.remote.unit(&[BEGIN])?;
         let done = match self.remote.exchange(&mark(&source.0, number)) {
             Ok((FileStatus::DONE, _)) => changes.iter().try_for_each(|one| self.apply_one(one)),
-            // Somebody else has sent it meanwhile.
+            // Another thread has sent it meanwhile.
             Ok((FileStatus::KEY_EXISTS, _)) => Ok(()),
             Ok((FileStatus::SEQUENCE, has)) => Err(HandlerError::Gap { has, sent: number }),
             Ok((status, _)) => Err(refused(format!("a batch ends with status {status:?}"))),

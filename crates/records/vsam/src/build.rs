@@ -22,7 +22,8 @@ impl<S: Store> Catalog<S> {
     /// The pairs of keys are sorted in memory.
     ///
     /// # Errors
-    /// If base or index are open, or keys that are to be unique are not: then it is not built.
+    /// If base or index are open, or a unit of work that has not ended has changed them; or keys
+    /// that are to be unique are not: then it is not built.
     pub fn build_index(&self, name: &DataSetName) -> Result<u64, CatalogError> {
         let mut entry = self.known(name)?;
         if let Definition::Path(path) = &entry.definition {
@@ -37,6 +38,8 @@ impl<S: Store> Catalog<S> {
             return Err(wrong_kind(&base, "an alternate index stands over a cluster"));
         };
         let _alone = self.alone(&entry)?;
+        self.settled(&base)?;
+        self.settled(&entry)?;
         self.build_alone(&entry, index, &base, Shape::of(cluster))
     }
 

@@ -10,6 +10,7 @@
 //! 2. Alternate indexes and paths stand in the catalog of their base.
 //! 3. One handle and its clones serve a process: share options hold among those.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use seam::clock::Clock;
@@ -130,8 +131,8 @@ impl<S: Store> Catalog<S> {
         })
     }
 
-    /// All entries that a filter stands for, in one catalog or in all, without components, ordered
-    /// by name.
+    /// All entries that a filter stands for, in one catalog, or all that are found by their names,
+    /// without components, ordered by name.
     ///
     /// # Errors
     /// As [`get_in`](Catalog::get_in).
@@ -140,26 +141,36 @@ impl<S: Store> Catalog<S> {
         filter: &Filter,
         catalog: Option<&DataSetName>,
     ) -> Result<Vec<Entry>, CatalogError> {
-        let all = self.look(|rows| {
-            let of_one = match (catalog, &self.scope) {
-                (Some(name), _) => Some(rows.catalog_number(name)?),
-                (None, Some((_, number))) => Some(*number),
-                (None, None) => None,
-            };
-            match of_one {
-                Some(number) => rows.list(&catalog_prefix(number)),
-                None => rows.list(ENTRIES),
-            }
-        })?;
-        let is_meant = |entry: &Entry| {
-            entry.kind() != Kind::Component
-                && entry.state != State::Deleting
-                && filter.matches(&entry.name)
+        let of_one = match (catalog, &self.scope) {
+            (Some(name), _) => Some(self.look(|rows| rows.catalog_number(name))?),
+            (None, Some((_, number))) => Some(*number),
+            (None, None) => None,
         };
-        let mut entries: Vec<Entry> =
-            all.into_iter().map(|(_, entry)| entry).filter(is_meant).collect();
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(entries)
+        match of_one {
+            Some(number) => {
+                let all = self.look(|rows| rows.list(&catalog_prefix(number)))?;
+                Ok(meant(all, filter))
+            }
+            None => {
+                let all = self.look(|rows| rows.list(ENTRIES))?;
+                let levels = Levels::of(&all);
+                Ok(meant(all.into_iter().filter(|(at, entry)| levels.find(*at, entry)), filter))
+            }
+        }
+    }
+
+    /// Those that a filter stands for and that are not found by their names, because the first
+    /// qualifiers of these pick another catalog.
+    ///
+    /// # Errors
+    /// As [`get_in`](Catalog::get_in).
+    pub fn hidden(&self, filter: &Filter) -> Result<Vec<Entry>, CatalogError> {
+        if self.scope.is_some() {
+            return Ok(Vec::new());
+        }
+        let all = self.look(|rows| rows.list(ENTRIES))?;
+        let levels = Levels::of(&all);
+        Ok(meant(all.into_iter().filter(|(at, entry)| !levels.find(*at, entry)), filter))
     }
 
     /// The statistics of a cluster, with what its open files have done. Those of an alternate
@@ -356,6 +367,18 @@ impl<S: Store> Catalog<S> {
         Ok(None)
     }
 
+    /// For who has a sphere alone: no unit of work that has not ended has changed the records, or
+    /// the entries, of an object.
+    pub(crate) fn settled(&self, entry: &Entry) -> Result<(), CatalogError> {
+        let Some(data) = &entry.data else { return Ok(()) };
+        let Some(set) = self.shared.store.set(&data.set)? else { return Ok(()) };
+        let is_own = data.id.is_none_or(|id| id == set.0);
+        match is_own && pending::is_in_use(&self.shared.store, set) {
+            true => Err(CatalogError::InUse(entry.name.clone())),
+            false => Ok(()),
+        }
+    }
+
     /// Has the sphere of an entry alone, so that nobody opens it meanwhile.
     pub(crate) fn alone(&self, entry: &Entry) -> Result<Option<Ticket>, CatalogError> {
         let Some(base) = self.base_of(entry)? else { return Ok(None) };
@@ -363,6 +386,50 @@ impl<S: Store> Catalog<S> {
         let sphere = self.shared.registry.sphere(base.number);
         let ticket = sphere.admit(Use::Alone, attributes.share.regions);
         ticket.map(Some).ok_or(CatalogError::InUse(base.name))
+    }
+}
+
+/// The entries that a filter stands for, in the order of their names.
+fn meant(all: impl IntoIterator<Item = (ObjectNumber, Entry)>, filter: &Filter) -> Vec<Entry> {
+    let is_meant = |entry: &Entry| {
+        entry.kind() != Kind::Component
+            && entry.state != State::Deleting
+            && filter.matches(&entry.name)
+    };
+    let mut entries: Vec<Entry> =
+        all.into_iter().map(|(_, entry)| entry).filter(is_meant).collect();
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    entries
+}
+
+/// First qualifiers that pick a catalog, as [`Rows::picked`] does: for many names at once.
+struct Levels(BTreeMap<DataSetName, ObjectNumber>);
+
+impl Levels {
+    fn of(all: &[(ObjectNumber, Entry)]) -> Levels {
+        let master = || all.iter().filter(|(at, _)| *at == ObjectNumber::MASTER).map(|(_, e)| e);
+        let is_catalog = |entry: &&Entry| entry.kind() == Kind::UserCatalog;
+        let catalogs: BTreeMap<_, _> =
+            master().filter(is_catalog).map(|entry| (&entry.name, entry.number)).collect();
+        let level = |entry: &Entry| match &entry.definition {
+            Definition::Alias(of) => catalogs.get(of).map(|number| (entry.name.clone(), *number)),
+            Definition::UserCatalog => Some((entry.name.clone(), entry.number)),
+            _ => None,
+        };
+        Levels(master().filter_map(level).collect())
+    }
+
+    /// Whether an entry of a catalog is found by its name.
+    fn find(&self, catalog: ObjectNumber, entry: &Entry) -> bool {
+        // User catalogs and aliases of them are found in the master catalog, whatever their names.
+        let is_master = catalog == ObjectNumber::MASTER;
+        if is_master && matches!(entry.kind(), Kind::UserCatalog | Kind::Alias) {
+            return true;
+        }
+        let mut longest_first = (1..entry.name.qualifiers().count()).rev();
+        let picked = longest_first
+            .find_map(|count| self.0.get(&entry.name.first_qualifiers(count)?).copied());
+        picked.unwrap_or(ObjectNumber::MASTER) == catalog
     }
 }
 

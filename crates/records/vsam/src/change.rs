@@ -5,10 +5,10 @@ use store::{Store, StoreError};
 
 use crate::attributes::ClusterAttributes;
 use crate::catalog::{Catalog, wrong_kind};
-use crate::define::Defined;
+use crate::define::{Defined, rolled_by};
 use crate::entry::{Definition, Entry, Kind, ObjectNumber, State, catalog_prefix};
 use crate::error::CatalogError;
-use crate::generations::past_limit;
+use crate::generations::{is_of, past_limit};
 use crate::name::DataSetName;
 use crate::pending;
 use crate::redirect;
@@ -55,7 +55,7 @@ impl<S: Store> Claimed<S> {
         for (at, gone) in all.iter().enumerate() {
             match pending::drop_data(&catalog.shared.store, gone.data.as_ref()) {
                 Ok(()) => {}
-                // A unit of work has changed it and is not committed. The first set decides.
+                // Somebody has come since it was asked. The first set decides.
                 Err(StoreError::SetInUse(_)) if at == 0 => {
                     catalog.mark(within, &all, |was| was.state)?;
                     return Err(CatalogError::InUse(gone.name.clone()));
@@ -116,7 +116,7 @@ impl<S: Store> Catalog<S> {
     /// Has a cluster, an index or a path alone that is to be deleted, with all that stands over it.
     ///
     /// # Errors
-    /// If it is not there, is open, or has to be kept.
+    /// If it is not there, is open, has changes that are not committed, or has to be kept.
     pub fn claim(
         &self,
         name: &DataSetName,
@@ -146,6 +146,8 @@ impl<S: Store> Catalog<S> {
         for other in &all {
             self.check_expiry(other, options)?;
         }
+        // Before anything is marked: what is marked goes, if there is a crash.
+        all.iter().try_for_each(|entry| self.settled(entry))?;
         Ok(Claimed { catalog: self.clone(), within, all, _alone })
     }
 
@@ -173,7 +175,7 @@ impl<S: Store> Catalog<S> {
         }
         let within = self.within(entry.catalog.as_ref())?;
         let mut gone = Vec::new();
-        for name in &entry.related {
+        for name in entry.related.iter().filter(|name| is_of(name, &entry.name)) {
             match within.delete(name, options) {
                 Ok(entries) => gone.extend(entries),
                 Err(CatalogError::NotFound(_)) => {}
@@ -230,24 +232,13 @@ impl<S: Store> Catalog<S> {
         name: &DataSetName,
         change: &mut dyn FnMut(&mut Definition),
     ) -> Result<Defined, CatalogError> {
+        let _alone = self.alone(&self.known(name)?)?;
+        // Only now: it may have been another one before.
         let entry = self.known(name)?;
-        let _alone = self.alone(&entry)?;
         let mut altered = entry.clone();
         change(&mut altered.definition);
         let base = self.base_of(&entry)?;
-        let refusal = refusal(&entry.definition, &altered.definition);
-        if let Some((operand, what)) = refusal.outright {
-            return Err(attribute_error(&entry, operand, what));
-        }
-        if let Some(operand) = refusal.while_records
-            && !pending::is_empty(&self.shared.store, self.data_of(&entry)?)?
-        {
-            return Err(attribute_error(
-                &entry,
-                operand,
-                "it cannot change while there are records",
-            ));
-        }
+        self.check_alteration(&entry, &altered.definition, base.as_ref())?;
         let wrong = |error| CatalogError::Attributes { name: entry.name.clone(), error };
         redirect::refusal(&entry, &altered.definition).map_or(Ok(()), Err).map_err(wrong)?;
         match &mut altered.definition {
@@ -268,7 +259,7 @@ impl<S: Store> Catalog<S> {
                 self.find(rows, name)?.ok_or_else(|| CatalogError::NotFound(name.clone()))?;
             // The names of components may change with it.
             rows.remove_names(catalog, &now)?;
-            let mut altered = Entry { related: now.related, ..altered.clone() };
+            let mut altered = Entry { definition: altered.definition.clone(), ..now };
             let leave = past_limit(&altered.definition, &mut altered.related);
             rows.add_whole(catalog, &altered)?;
             let scratch = match &altered.definition {
@@ -280,11 +271,36 @@ impl<S: Store> Catalog<S> {
         self.roll_off(altered, scope.1, rolled, &held)
     }
 
+    /// Whether what is there lets attributes change like that.
+    fn check_alteration(
+        &self,
+        entry: &Entry,
+        altered: &Definition,
+        base: Option<&Entry>,
+    ) -> Result<(), CatalogError> {
+        let refusal = refusal(&entry.definition, altered);
+        if let Some((operand, what)) = refusal.outright {
+            return Err(attribute_error(entry, operand, what));
+        }
+        let Some(operand) = refusal.while_records else { return Ok(()) };
+        // What is backed out has to fit, too.
+        base.into_iter().chain([entry]).try_for_each(|one| self.settled(one))?;
+        match pending::is_empty(&self.shared.store, self.data_of(entry)?)? {
+            true => Ok(()),
+            false => {
+                let what = "it cannot change while there are records";
+                Err(attribute_error(entry, operand, what))
+            }
+        }
+    }
+
     /// Gives an object another name (ALTER NEWNAME). What stands over it follows; its set in the
-    /// store keeps its name.
+    /// store keeps its name. A generation that is called otherwise then has left its group, and
+    /// what is called as a generation then is one.
     ///
     /// # Errors
-    /// If the name is taken or leads to another catalog, or the object is open.
+    /// If the name is taken or leads to another catalog, or the object is open; if another
+    /// generation would leave its group for it, or it is a group that has some.
     pub fn rename(&self, name: &DataSetName, to: &DataSetName) -> Result<Entry, CatalogError> {
         let entry = self.known(name)?;
         if entry.kind() == Kind::UserCatalog || entry.kind() == Kind::Component {
@@ -301,10 +317,16 @@ impl<S: Store> Catalog<S> {
                     "the name leads to another catalog",
                 ));
             }
+            if entry.kind() == Kind::GenerationGroup && !entry.related.is_empty() {
+                let what = "the generations of a group are called as it";
+                return Err(attribute_error(&entry, "NEWNAME", what));
+            }
             rows.remove_names(catalog, &entry)?;
-            let renamed = Entry { name: to.clone(), ..entry.clone() };
+            rows.leave_group(catalog, &entry.name)?;
+            let renamed = Entry { name: to.clone(), joins_later: false, ..entry.clone() };
             rows.add_whole(catalog, &renamed)?;
             follow(rows, catalog, &entry, to)?;
+            join(rows, catalog, &renamed)?;
             Ok(renamed)
         })
     }
@@ -318,6 +340,9 @@ fn follow<S: Store>(
     to: &DataSetName,
 ) -> Result<(), CatalogError> {
     for (catalog, mut other) in rows.list(&catalog_prefix(catalog))? {
+        if other.kind() == Kind::GenerationGroup {
+            continue;
+        }
         let before = other.clone();
         for name in &mut other.related {
             if *name == entry.name {
@@ -338,6 +363,21 @@ fn follow<S: Store>(
         }
     }
     Ok(())
+}
+
+/// What has got the name of a generation joins its group.
+fn join<S: Store>(
+    rows: &mut Rows<'_, S>,
+    catalog: ObjectNumber,
+    renamed: &Entry,
+) -> Result<(), CatalogError> {
+    let Some((mut group, rolled, _)) = rolled_by(rows, catalog, renamed)? else { return Ok(()) };
+    if !rolled.leave.is_empty() {
+        let what = "another generation would leave the group for it";
+        return Err(attribute_error(renamed, "NEWNAME", what));
+    }
+    group.related = rolled.generations;
+    rows.put(catalog, &group)
 }
 
 /// An entry and all that stands over it, it first, then what has data.

@@ -4,7 +4,8 @@
 //!    it, and nothing leaves the group for it.
 //! 2. It joins in a unit of work of the caller's, so that its records and its membership are
 //!    committed together. Those that leave for it go after that.
-//! 3. What a step that was killed has left behind goes when the next one makes the generation.
+//! 3. What a step that was killed has left behind goes when the next one makes the generation. Its
+//!    entry says that it is such; nothing else of that name goes.
 
 use std::sync::Arc;
 
@@ -41,7 +42,9 @@ impl<S: Store> Deferred<S> {
         let Shared { store, set, .. } = &*self.catalog.shared;
         let mut rows = Rows { store, unit, set: *set, read: Read::Update };
         let (_, catalog) = self.catalog.scope_of(&mut rows, &self.name)?;
-        let entry = rows.known(catalog, &self.name)?;
+        let mut entry = rows.known(catalog, &self.name)?;
+        entry.joins_later = false;
+        rows.put(catalog, &entry)?;
         // Without its group it stays what it is, a cluster.
         let Some((mut group, rolled, _)) = rolled_by(&mut rows, catalog, &entry)? else {
             return Ok(Vec::new());
@@ -58,7 +61,8 @@ impl<S: Store> Deferred<S> {
     /// If the store fails.
     pub fn joined(self, left: &[DataSetName]) -> Result<(), CatalogError> {
         let purge = DeleteOptions { purge: true, force: false };
-        for name in left {
+        let group = group_of(&self.name);
+        for name in left.iter().filter(|name| group_of(name) == group) {
             match self.catalog.delete(name, purge) {
                 Ok(_) | Err(CatalogError::NotFound(_) | CatalogError::InUse(_)) => {}
                 Err(error) => return Err(error),
@@ -72,10 +76,7 @@ impl<S: Store> Deferred<S> {
     /// # Errors
     /// If it is open, or the store fails.
     pub fn give_up(self) -> Result<(), CatalogError> {
-        match self.catalog.delete(&self.name, DeleteOptions { purge: true, force: false }) {
-            Ok(_) | Err(CatalogError::NotFound(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.catalog.delete_deferred(&self.name)
     }
 }
 
@@ -89,7 +90,8 @@ impl<S: Store> Catalog<S> {
     /// Defines a generation that joins its group later.
     ///
     /// # Errors
-    /// [`CatalogError::InUse`] if another step is making it, and those of [`Catalog::define`].
+    /// [`CatalogError::InUse`] if another step is making it, [`CatalogError::Exists`] if something
+    /// is called so that no step has made, and those of [`Catalog::define`].
     pub fn define_deferred(
         &self,
         name: &DataSetName,
@@ -100,16 +102,21 @@ impl<S: Store> Catalog<S> {
         }
         let catalog = Catalog { shared: Arc::clone(&self.shared), scope: self.scope.clone() };
         let deferred = Deferred { catalog, name: name.clone() };
-        if self.get(name)?.is_some() && !self.is_member(name)? {
-            self.delete(name, DeleteOptions { purge: true, force: false })?;
-        }
+        self.delete_deferred(name)?;
         self.define_as(name, definition, Rolling::Later)?;
         Ok(deferred)
     }
 
-    fn is_member(&self, name: &DataSetName) -> Result<bool, CatalogError> {
-        let Some(group) = group_of(name) else { return Ok(false) };
-        let group = self.get(&group)?;
-        Ok(group.is_some_and(|group| group.related.contains(name)))
+    /// Deletes what a step has made under that name and has not joined its group, but nothing else
+    /// that is called so.
+    fn delete_deferred(&self, name: &DataSetName) -> Result<(), CatalogError> {
+        let found = self.look(|rows| self.find_itself(rows, name))?;
+        if !found.is_some_and(|(_, entry)| entry.joins_later) {
+            return Ok(());
+        }
+        match self.delete(name, DeleteOptions { purge: true, force: false }) {
+            Ok(_) | Err(CatalogError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

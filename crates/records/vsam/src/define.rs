@@ -45,8 +45,8 @@ impl<S: Store> Catalog<S> {
     /// built. A name that is a generation's by its form, while there is its group, becomes one.
     ///
     /// # Errors
-    /// If a name is taken, something it rests on is not there or is open, or attributes break a
-    /// rule.
+    /// If a name is taken, something it rests on is not there, is open, or has changes that are not
+    /// committed, or attributes break a rule.
     pub fn define(
         &self,
         name: &DataSetName,
@@ -87,10 +87,14 @@ impl<S: Store> Catalog<S> {
         // Nobody adds records while it is decided whether an index knows all of them.
         let alone = base.as_ref().map(|base| self.alone(base)).transpose()?;
         let ready = match &base {
-            Some(base) => pending::is_empty(&self.shared.store, self.data_of(base)?)?,
+            Some(base) => {
+                self.settled(base)?;
+                pending::is_empty(&self.shared.store, self.data_of(base)?)?
+            }
             None => true,
         };
-        let entry = self.first_entry(name, definition, &scope)?;
+        let mut entry = self.first_entry(name, definition, &scope)?;
+        entry.joins_later = rolling == Rolling::Later;
         let held = match rolling {
             Rolling::Later => Held::new(),
             _ => self.hold_leaving(&entry, scope.1)?,
@@ -199,6 +203,7 @@ impl<S: Store> Catalog<S> {
             data,
             state,
             related: Vec::new(),
+            joins_later: false,
             redirection: None,
         })
     }
@@ -265,8 +270,12 @@ impl<S: Store> Catalog<S> {
         let Some((left, scratch)) = left else {
             return Ok(Defined { entry, rolled_off: Vec::new(), scratch: false });
         };
+        let group = match entry.kind() {
+            Kind::GenerationGroup => Some(entry.name.clone()),
+            _ => group_of(&entry.name),
+        };
         let mut rolled_off = Vec::new();
-        for name in &left {
+        for name in left.iter().filter(|name| group_of(name) == group) {
             let Some(old) = self.look(|rows| rows.get(catalog, name))? else { continue };
             if old.data.is_some() {
                 // An entry without its data could never be deleted: a cluster goes whole.

@@ -156,6 +156,9 @@ pub struct Entry {
     /// oldest. In the order in which they were defined.
     #[serde(default)]
     pub related: Vec<DataSetName>,
+    /// A step that has not ended has made it: a generation that is no member of its group yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joins_later: bool,
     /// Where a cluster's records, or changes, go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirection: Option<Redirection>,
@@ -302,6 +305,7 @@ mod tests {
             data: Some(DataSet { set: "BANK.ACCOUNT".into(), id: Some(3) }),
             state: State::Ready,
             related: vec![DataSetName::parse("BANK.PATH").unwrap()],
+            joins_later: false,
             redirection: None,
         };
         assert_eq!(Entry::decode(&entry.encode()), Ok(entry.clone()));

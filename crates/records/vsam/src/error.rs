@@ -45,8 +45,8 @@ pub enum CatalogError {
     /// A name is none.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The object is open.
-    #[error("{0} is open")]
+    /// The object is open, or a unit of work that has not ended has changed it.
+    #[error("{0} is open, or has changes that are not committed")]
     InUse(DataSetName),
     /// Its retention period is not over.
     #[error("{name} is to be kept until {until}")]
@@ -134,7 +134,9 @@ impl Coded for CatalogError {
             CatalogError::WrongKind { .. } => "Correct the name.",
             CatalogError::Attributes { .. } => "Correct the operand that is named.",
             CatalogError::Name(_) => "Write it with qualifiers of 1 to 8 characters.",
-            CatalogError::InUse(_) => "Close it in all programs, then try again.",
+            CatalogError::InUse(_) => {
+                "Close it in all programs and end their units of work, then try again."
+            }
             CatalogError::NotExpired { .. } => "Wait until then, or delete it with PURGE.",
             CatalogError::NotEmpty(_) => "Delete its entries first, or with FORCE.",
             CatalogError::NoCatalog(_) => "Define the user catalog first.",

@@ -4,6 +4,8 @@
 //! 1. A generation is called as its group, then `.GnnnnVnn`: its number and version.
 //! 2. A group lists its generations from the oldest to the newest. The number after 9999 is 1.
 //! 3. A generation with another version of a number that is listed takes its place.
+//! 4. What is renamed is a generation by its new name, or none; nothing that is called otherwise
+//!    leaves a group.
 
 use crate::attributes::GenerationGroupAttributes;
 use crate::entry::Definition;
@@ -70,6 +72,11 @@ impl Generation {
 pub(crate) fn group_of(name: &DataSetName) -> Option<DataSetName> {
     Generation::of(name)?;
     name.first_qualifiers(name.qualifiers().count() - 1)
+}
+
+/// Whether a name is that of a generation of a group.
+pub(crate) fn is_of(name: &DataSetName, group: &DataSetName) -> bool {
+    group_of(name).as_ref() == Some(group)
 }
 
 /// The generation by its relative number; `None` if there is none.

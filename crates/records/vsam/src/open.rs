@@ -136,8 +136,8 @@ impl<S: Store> Catalog<S> {
     }
 
     /// The same for an opener that may have a unit of work. A cluster that has to be emptied for it
-    /// is emptied in that, if units of work have changed it that have not ended: this one itself,
-    /// or others, which it waits for.
+    /// is emptied in that, if it has changed the cluster itself. If others have that have not
+    /// ended, it is in use.
     ///
     /// # Errors
     /// As [`open_file`](Catalog::open_file); what the store says of the unit of work.
@@ -299,11 +299,12 @@ impl<S: Store> Catalog<S> {
         sphere: &Sphere,
         set: SetId,
         (mode, options): (OpenMode, &OpenOptions),
-        unit: Option<&mut S::Unit>,
+        mut unit: Option<&mut S::Unit>,
     ) -> Result<(), OpenError> {
         let (store, name) = (&self.shared.store, &sphere.base.name);
         if !attributes_of(sphere)?.reuse {
             if mode == OpenMode::Output && !options.reset && pending::is_empty(store, set)? {
+                self.check_sole(sphere, set, unit.as_deref_mut())?;
                 // An index that a load has left unbuilt knows all records of an empty cluster.
                 let is_left = |entry: &Entry| entry.state != State::Ready;
                 return match sphere.indexes.iter().chain([&sphere.base]).any(is_left) {
@@ -322,8 +323,25 @@ impl<S: Store> Catalog<S> {
         self.empty_sphere(sphere, unit)
     }
 
+    /// Refuses a set that units of work have changed that have not ended, unless that is the
+    /// opener's own alone: what others have deleted may come back.
+    fn check_sole(
+        &self,
+        sphere: &Sphere,
+        set: SetId,
+        unit: Option<&mut S::Unit>,
+    ) -> Result<(), OpenError> {
+        let is_sole = match unit {
+            Some(unit) => unit.uses_alone(set)?,
+            None => !pending::is_in_use(&self.shared.store, set),
+        };
+        let in_use = || OpenError::Catalog(CatalogError::InUse(sphere.base.name.clone()));
+        if is_sole { Ok(()) } else { Err(in_use()) }
+    }
+
     /// Empties a cluster and its indexes: outside of units of work, unless one that has not ended
-    /// has changed it, and there is one to do it in.
+    /// has changed it, and that is the opener's. It waits for nobody: two that wait for each other
+    /// would both lose what they have done.
     fn empty_sphere(&self, sphere: &Sphere, unit: Option<&mut S::Unit>) -> Result<(), OpenError> {
         let Shared { store, set, registry, .. } = &*self.shared;
         let base = &sphere.base;
@@ -345,6 +363,10 @@ impl<S: Store> Catalog<S> {
                 if shape == Shape::Entries {
                     // Addresses go on from there: the records may come back.
                     known.next_address(0, || shape.end_address(store, unit, data))?;
+                }
+                for one in [base].into_iter().chain(&sphere.indexes) {
+                    let own = self.data_of(one)?;
+                    self.check_sole(sphere, own, Some(&mut *unit))?;
                 }
                 let deleted = pending::empty_within(store, unit, base, &sphere.indexes)?;
                 known.counters().add(&Counts { deleted, ..Counts::default() });

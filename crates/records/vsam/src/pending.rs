@@ -9,9 +9,10 @@
 
 use store::{KeyRange, Pairs, Read, SetId, Store, StoreError, Unit as _, run};
 
-use crate::entry::{DataSet, ENTRIES, Entry, ObjectNumber, State};
+use crate::entry::{DataSet, ENTRIES, Entry, Kind, ObjectNumber, State};
 use crate::error::CatalogError;
 use crate::forward::{Forward, Kept, unsent_set};
+use crate::generations::is_of;
 use crate::redirection::RecordOwner;
 use crate::rows::{Rows, unit_options};
 
@@ -28,6 +29,9 @@ pub(crate) fn change<S: Store, T>(
 pub(crate) fn settle<S: Store>(store: &S, set: SetId) -> Result<(), CatalogError> {
     let all = change(store, set, |rows| rows.list(ENTRIES))?;
     for (catalog, entry) in all {
+        if entry.kind() == Kind::GenerationGroup {
+            only_generations(store, set, (catalog, &entry))?;
+        }
         match entry.state {
             State::Ready | State::Unbuilt => {}
             State::Defining | State::Deleting => {
@@ -42,6 +46,24 @@ pub(crate) fn settle<S: Store>(store: &S, set: SetId) -> Result<(), CatalogError
         }
     }
     Ok(())
+}
+
+/// Takes out of a group what is not called as its generations. Releases before this one left those
+/// in it that had got another name.
+fn only_generations<S: Store>(
+    store: &S,
+    set: SetId,
+    (catalog, group): (ObjectNumber, &Entry),
+) -> Result<(), CatalogError> {
+    if group.related.iter().all(|name| is_of(name, &group.name)) {
+        return Ok(());
+    }
+    change(store, set, |rows| {
+        let mut group = rows.known(catalog, &group.name)?;
+        let own = group.name.clone();
+        group.related.retain(|name| is_of(name, &own));
+        rows.put(catalog, &group)
+    })
 }
 
 /// Drops an object's set, if it is there.
@@ -74,7 +96,8 @@ pub(crate) fn is_empty<S: Store>(store: &S, set: SetId) -> Result<bool, StoreErr
 }
 
 /// Whether a unit of work that has not ended has changed a set, or keeps something in it locked.
-fn is_in_use<S: Store>(store: &S, set: SetId) -> bool {
+/// Who has a cluster alone asks this, too: files are closed before units of work end.
+pub(crate) fn is_in_use<S: Store>(store: &S, set: SetId) -> bool {
     // A load is refused for that before anything else, and nothing is loaded.
     let mut nothing = Pairs::new(std::iter::empty::<(Vec<u8>, Vec<u8>)>());
     matches!(store.load_sorted(set, &mut nothing), Err(StoreError::SetInUse(_)))
@@ -142,8 +165,8 @@ pub(crate) fn empty<S: Store>(
     })
 }
 
-/// The same in a unit of work, which has changed the cluster itself, or waits for those that have:
-/// backed out, it gives the records back. Answers how many there were.
+/// The same in a unit of work, which has changed the cluster itself, and uses it alone: backed out,
+/// it gives the records back. Answers how many there were.
 pub(crate) fn empty_within<S: Store>(
     store: &S,
     unit: &mut S::Unit,

@@ -52,6 +52,8 @@ impl<S: Store> Catalog<S> {
             return Err(CatalogError::Redirected(entry.name));
         }
         let _alone = self.alone(&entry)?;
+        // Whose changes would not be sent, or stay here.
+        self.settled(&entry)?;
         unsent_set(&self.shared.store)?;
         self.put_redirection(name, Some(redirection))
     }
@@ -70,6 +72,7 @@ impl<S: Store> Catalog<S> {
             return Err(wrong_kind(&entry, "it is not redirected"));
         }
         let _alone = self.alone(&entry)?;
+        self.settled(&entry)?;
         let unsent = self.unsent()?;
         let left = unsent.count(entry.number)?;
         if left > 0 && !discard {

@@ -87,6 +87,7 @@ impl<S: Store> Rows<'_, S> {
                 data: None,
                 state: State::Ready,
                 related: Vec::new(),
+                joins_later: false,
                 redirection: None,
                 ..entry.clone()
             };
@@ -127,6 +128,21 @@ impl<S: Store> Rows<'_, S> {
                 above.related.retain(|name| *name != entry.name);
                 self.put(catalog, &above)?;
             }
+        }
+        Ok(())
+    }
+
+    /// What has that name is no generation any more.
+    pub(crate) fn leave_group(
+        &mut self,
+        catalog: ObjectNumber,
+        name: &DataSetName,
+    ) -> Result<(), CatalogError> {
+        let Some(group) = crate::generations::group_of(name) else { return Ok(()) };
+        let Some(mut group) = self.get(catalog, &group)? else { return Ok(()) };
+        if group.kind() == Kind::GenerationGroup && group.related.contains(name) {
+            group.related.retain(|generation| generation != name);
+            self.put(catalog, &group)?;
         }
         Ok(())
     }

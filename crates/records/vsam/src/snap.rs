@@ -128,7 +128,13 @@ impl<S: Store> Catalog<S> {
         let sphere = self.shared.registry.sphere(cluster.number);
         let ticket = sphere.admit(Use::Copy, attributes.share.regions);
         let ticket = ticket.ok_or_else(|| CatalogError::InUse(cluster.name.clone()))?;
-        Ok((cluster, ticket))
+        // Only now: it may have been emptied before. One that an interruption has left half emptied
+        // is no source: the next start would empty its copy, too.
+        let now = self.known(name)?;
+        if now.number != cluster.number || is_unfinished(&now) {
+            return Err(CatalogError::InUse(now.name));
+        }
+        Ok((now, ticket))
     }
 
     /// The clusters alone, and what keeps them from being emptied.
@@ -177,6 +183,7 @@ impl<S: Store> Catalog<S> {
             created_us: self.shared.clock.utc_us(),
             data,
             state: State::Defining,
+            joins_later: false,
             redirection: None,
             ..renamed
         };

@@ -1,6 +1,6 @@
-//! Certificates of X.509 that are made for keys of OpenPGP: OpenSSL accepts them, and whoever makes
-//! a key of OpenPGP from one gets the key that it was made for. Without OpenSSL the tests say so,
-//! and prove their own half only.
+//! Certificates of X.509 that are made for keys of OpenPGP: OpenSSL accepts them, and a program
+//! that makes a key of OpenPGP from one gets the key that it was made for. Without OpenSSL the
+//! tests say so, and prove their own half only.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // other programs read files
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Clocks differ: what somebody has made whose clock is a little ahead counts here, and what is of
+//! Clocks differ: what a user has made whose clock is a little ahead counts here, and what is of
 //! a time far away does not.
 
 #![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion

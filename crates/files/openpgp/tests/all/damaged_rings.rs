@@ -54,7 +54,7 @@ fn others_are_used_and_the_damaged_file_is_named() {
     let mut found = Vec::new();
     reading.run(&mut &message[..], &mut found, &Stats::default()).unwrap();
     assert_eq!(found, b"at rest");
-    // Each is told once, whoever asks how often.
+    // Each is told once, however often it is asked for.
     assert_eq!(store.certificates().unwrap().len(), 1);
     assert_eq!(answer.load(Ordering::Relaxed), 2);
     // Who names the key hears which file it is.

@@ -438,7 +438,7 @@ fn keys_and_user_ids_that_gnupg_revokes_count_no_more() {
     assert_eq!(store.find("ada@new.example").unwrap(), print);
     assert_eq!(store.list().unwrap()[0].users, [new]);
 
-    // GnuPG spoils the first line of what it keeps, so that nobody takes it by accident.
+    // GnuPG spoils the first line of what it keeps, so that no reader takes it by accident.
     let path = gpg.path("openpgp-revocs.d").join(format!("{print}.rev"));
     let kept = seam::disk::read_small(&*seam::Seam::real().disk, &path, 1 << 20).unwrap();
     let text = String::from_utf8(kept).unwrap().replace("\n:---", "\n---");

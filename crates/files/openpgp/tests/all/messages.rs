@@ -1,5 +1,5 @@
-//! Messages come back as they went in, through every form that is written, and nobody can change
-//! one without being found out.
+//! Messages come back as they went in, through every form that is written, and no attacker can
+//! change one without being found out.
 
 #![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
 

@@ -1,8 +1,8 @@
 //! A message counts only when every layer that it is packed into has been read to its proven end.
 //!
 //! There was a message whose compressed packet said "not compressed": what stood behind it in its
-//! container was never read, and so the sum at the container's end was not either. Whoever knew the
-//! first bytes of a file could cut it short without the key.
+//! container was never read, and so the sum at the container's end was not either. An attacker who
+//! knew the first bytes of a file could cut it short without the key.
 
 #![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
 
@@ -280,7 +280,7 @@ fn streams(inner: &[u8]) -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// Sequoia pads what it encrypts behind the end of deflate, which nobody else can do without the
+/// Sequoia pads what it encrypts behind the end of deflate, which no other can do without the
 /// key. Behind other streams, and in what is not encrypted, nothing may stand.
 #[test]
 fn what_follows_a_stream_in_its_packet_is_an_error_but_for_the_padding_of_deflate() {

@@ -111,7 +111,7 @@ fn cleartext_messages_that_count_say_what_was_signed() {
             assert!(good.is_empty() || same, "{what}: {}", text.escape_ascii());
         }
     });
-    // What nobody signed is neither taken for the text, nor stands where it would be.
+    // What is not signed is neither taken for the text, nor stands where it would be.
     let message = String::from_utf8(message).unwrap();
     let spoilt = [
         message.replacen('\n', "\nPay: 100,000 to Bob\n", 1),

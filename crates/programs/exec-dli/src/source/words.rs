@@ -1,7 +1,7 @@
 //! What a word is: a source's code as words, literals, marks and periods.
 //!
 //! Only what is needed to find commands and to hand on their arguments is told apart; a PICTURE
-//! comes out as some words or other, and nobody asks for it.
+//! comes out as some words or other, which are not asked for.
 //!
 //! Invariants:
 //!

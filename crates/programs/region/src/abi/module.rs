@@ -36,7 +36,7 @@ pub(crate) struct Entry(*const c_void);
 impl Module {
     /// Loads it, and whatever libraries it needs.
     pub(crate) fn open(path: &Path) -> Result<Module, String> {
-        // SAFETY: loading runs the library's own initialisers. It is a program that somebody who
+        // SAFETY: loading runs the library's own initialisers. It is a program that a user who
         // may run programs asks us to run; whatever it does, it does as this process.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         // What the loader said, such as the symbol that is missing, is the error's source.

@@ -85,7 +85,7 @@ fn map_at(place: usize, bytes: usize) -> Result<Option<usize>, Errno> {
         Ok(start) if start as usize == place => Ok(Some(place)),
         Ok(start) => {
             // A kernel that does not know the flag takes the place as a wish.
-            // SAFETY: the pages were mapped right above and given to nobody.
+            // SAFETY: the pages were mapped right above and not given away.
             let _ = unsafe { rustix::mm::munmap(start, bytes) };
             Ok(None)
         }

@@ -20,7 +20,7 @@ impl Mark {
     /// Marks this process; `None` if the kernel cannot keep copies apart.
     pub(crate) fn new() -> Option<Mark> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place that the kernel chooses, which nobody knows yet.
+        // SAFETY: a new mapping at a place that the kernel chooses, which no other code knows yet.
         let page = unsafe {
             mmap_anonymous(std::ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE).ok()?
         };

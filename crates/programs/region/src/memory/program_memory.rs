@@ -4,7 +4,7 @@
 //! so that a bad address becomes a message and not a fault in the middle of the call engine.
 //!
 //! Invariants:
-//! 1. Bytes are copied in and out; nobody gets a reference into a program's memory.
+//! 1. Bytes are copied in and out; no code gets a reference into a program's memory.
 //! 2. Where less is listed than is asked for, the list is read again; what then is still too short
 //!    is remembered to be so, since an area that ends near the end of a mapping is normal. What a
 //!    program unmaps may still be listed: reading it ends the program with a signal, as reading it

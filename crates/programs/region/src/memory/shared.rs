@@ -41,7 +41,7 @@ fn inherited_if(
     match is_meant(&fd) {
         Ok(()) => Ok(fd),
         Err(errno) => {
-            // It may be somebody else's.
+            // It may be another process's.
             let _ = fd.into_raw_fd();
             Err(errno)
         }
@@ -74,7 +74,7 @@ impl Shared {
             return Err(Errno::INVAL);
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place that the kernel chooses, which nobody knows yet.
+        // SAFETY: a new mapping at a place that the kernel chooses, which no other code knows yet.
         let start = unsafe {
             rustix::mm::mmap(std::ptr::null_mut(), bytes, protection, MapFlags::SHARED, &fd, 0)?
         };

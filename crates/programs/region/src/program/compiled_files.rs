@@ -34,7 +34,7 @@ impl Workshop<'_> {
     pub(super) fn begin(&self, object_folder: &Path) -> Result<PathBuf, RegionError> {
         let folder = aside(object_folder);
         self.disk.create_dir(&folder).map_err(RegionError::file(&folder))?;
-        // Sources are nobody else's to read, whatever the compiler gives its files.
+        // Sources are no other user's to read, whatever the compiler gives its files.
         let private = std::fs::Permissions::from_mode(0o700);
         #[allow(clippy::disallowed_methods)] // the seam knows no permissions
         std::fs::set_permissions(&folder, private).map_err(RegionError::file(&folder))?;
@@ -112,8 +112,9 @@ fn hex(bytes: &[u8]) -> String {
     base::hex::lower(digest(&SHA256, bytes).as_ref())
 }
 
-/// A name beside a folder's that nobody else takes: threads of one process may compile the same at
-/// the same time. It stands in what is compiled there: as many digits each time, the same length.
+/// A name beside a folder's that no other thread takes: threads of one process may compile the same
+/// at the same time. It stands in what is compiled there: as many digits each time, the same
+/// length.
 fn aside(object_folder: &Path) -> PathBuf {
     let number = COMPILATIONS.fetch_add(1, Relaxed);
     object_folder.with_extension(format!("{NEW}{}-{number:06}", std::process::id()))

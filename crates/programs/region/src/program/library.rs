@@ -31,7 +31,7 @@ pub struct Library {
     pub files: Vec<CobolFile>,
     /// The files of the others in STEPLIB, which it calls only if a name comes from elsewhere.
     pub other_files: Vec<CobolFile>,
-    /// Whether a program in it may call for databases or messages, or nobody knows.
+    /// Whether a program in it may call for databases or messages, or it is not known.
     pub makes_calls: bool,
     /// What there is to say about sources that were left out.
     pub warnings: Vec<String>,

@@ -14,7 +14,7 @@
 //! 3. A program whose source has changed is prepared anew when it is wanted next, with the
 //!    library. What runs goes on as it began.
 //! 4. If anything else in the folders, or a member, has changed, the library is made anew. One that
-//!    lacks what does not compile any more takes nobody's place: programs go on with that before.
+//!    lacks what does not compile any more takes no other's place: programs go on with that before.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -95,7 +95,7 @@ impl ProgramCache {
     pub fn find(&self, translate: &dyn Translate, name: &str) -> Result<Found, RegionError> {
         let name = name.trim_end().to_ascii_uppercase();
         let stamp = stamp_of(&self.source_of(&name)?);
-        // Held while it is prepared: whoever wants the same program waits for it.
+        // Held while it is prepared: a thread that wants the same program waits for it.
         let mut ready = self.ready.lock();
         if let Some((known, program)) = ready.programs.get(&name)
             && *known == stamp

@@ -184,7 +184,7 @@ fn is_item(word: &str) -> bool {
 fn words_of(line: &str) -> impl Iterator<Item = &str> {
     let is_comment = matches!(line.as_bytes().get(6), Some(b'*' | b'/'));
     let line = if is_comment { "" } else { line.split("*>").next().unwrap_or_default() };
-    // Sequence numbers in front, if there are some, are words that nobody looks for; what is
+    // Sequence numbers in front, if there are some, are words that are not looked for; what is
     // behind column 72 is cut.
     let line = line.get(..72).unwrap_or(line);
     line.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).flat_map(|word| {

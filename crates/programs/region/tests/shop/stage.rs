@@ -96,7 +96,7 @@ impl Schedule for Shops {
     }
 }
 
-/// A server whose end takes as long as somebody holds the gate.
+/// A server whose end takes as long as a thread holds the gate.
 struct Slow(Shop, Arc<Mutex<()>>);
 
 impl Server for Slow {

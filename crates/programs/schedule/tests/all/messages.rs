@@ -1,4 +1,4 @@
-//! Message programs: their calls, their sync points, and what reaches whoever keeps the messages
+//! Message programs: their calls, their sync points, and what reaches the keeper of the messages
 //! (DLI-1 and DLI-5).
 
 #[allow(dead_code, reason = "the tests of other files need more of it")]

@@ -165,15 +165,6 @@ impl Body for Indexed {
 
     fn start(&mut self, relation: Relation, which: Which<'_>) -> Done<()> {
         let Which::Key { number, value } = which else { return Err(FileStatus::LOGIC) };
-        let relation = match relation {
-            Relation::Equal => indexed_files::Relation::Equal,
-            Relation::Greater => indexed_files::Relation::Greater,
-            Relation::GreaterOrEqual => indexed_files::Relation::GreaterOrEqual,
-            Relation::Less => indexed_files::Relation::Less,
-            Relation::LessOrEqual => indexed_files::Relation::LessOrEqual,
-            Relation::First => indexed_files::Relation::First,
-            Relation::Last => indexed_files::Relation::Last,
-        };
         self.file.start(number, relation, value).map_err(|refusal| of(&refusal))
     }
 

@@ -30,7 +30,11 @@ impl<S: Store> Carrier for Lone<S> {
 
 /// A program over the accounts, by two names.
 fn program<S: Store>(owner: &Owner<S>) -> (Program, Arc<Mutex<Apart<S>>>) {
-    let apart = Apart::new(owner.store.clone(), Clusters::of_step(owner.catalog.clone()));
+    over(owner, Clusters::of_step(owner.catalog.clone()))
+}
+
+fn over<S: Store>(owner: &Owner<S>, clusters: Clusters<S>) -> (Program, Arc<Mutex<Apart<S>>>) {
+    let apart = Apart::new(owner.store.clone(), clusters);
     let apart = Arc::new(Mutex::new(apart));
     let names = ["ACCOUNT", "OTHER"].map(|name| (format!("DD_{name}"), "//BANK.ACCOUNT".into()));
     let remote = Remote::new(Box::new(Lone(Arc::clone(&apart))));
@@ -92,6 +96,25 @@ fn two_files_of_one_program_never_wait_for_each_other<S: Store>(owner: Owner<S>)
     assert_eq!(one.text(), "AA0001ANNAyours");
 }
 
+fn what_is_loaded_in_any_order_is_there_for_other_files_at_once<S: Store>(owner: Owner<S>) {
+    accounts(&owner);
+    let sharing = Clusters::sharing_records(owner.catalog.clone());
+    let (mut program, _apart) = over(&owner, sharing);
+    let p = &mut program;
+    load(p);
+    let mut one = File::accounts(Access::Random);
+    assert_eq!(one.ask(p, OPEN_OUTPUT), "00");
+    assert_eq!(one.record("CC0001CARLfour").ask(p, WRITE), "00");
+    let mut two = other();
+    assert_eq!(two.ask(p, OPEN_IO), "00");
+    assert_eq!(two.record("CC0001").ask(p, READ), "00");
+    assert_eq!(two.text(), "CC0001CARLfour");
+    assert_eq!(one.record("AA0001ANNAfive").ask(p, WRITE), "00");
+    assert_eq!(two.record("AA0001").ask(p, READ), "00");
+    assert_eq!(two.record("AA0001ANNAmore").ask(p, REWRITE), "00");
+    assert_eq!((one.ask(p, CLOSE).as_str(), two.ask(p, CLOSE).as_str()), ("00", "00"));
+}
+
 fn a_file_is_emptied_and_loaded_again_in_one_step<S: Store>(owner: Owner<S>) {
     accounts(&owner);
     let (mut program, _apart) = program(&owner);
@@ -148,6 +171,7 @@ macro_rules! on_both {
 
 on_both! {
     what_was_answered_stays_when_the_program_goes
+    what_is_loaded_in_any_order_is_there_for_other_files_at_once
     two_files_of_one_program_never_wait_for_each_other
     a_file_is_emptied_and_loaded_again_in_one_step
     start_finds_a_record_for_both_directions

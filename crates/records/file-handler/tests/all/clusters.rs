@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use file_handler::fcd::{Access, Organization};
 use seam::sync::Mutex;
@@ -10,9 +11,9 @@ use store::Store;
 use vsam::{ClusterAttributes, Definition, KeyField, Organization as Kind};
 
 use crate::program::{
-    CLOSE, DELETE, File, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner, PREVIOUS,
-    Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts, named,
-    on_both,
+    CLOSE, DELETE, File, Ground, NEXT, OPEN_EXTEND, OPEN_INPUT, OPEN_IO, OPEN_OUTPUT, Owner,
+    PREVIOUS, Program, READ, REWRITE, START_EQUAL, START_GREATER, START_NOT_LESS, WRITE, accounts,
+    named, on_both,
 };
 
 on_both! {
@@ -302,6 +303,99 @@ fn changes_go_with_the_unit_of_work_that_somebody_else_ends<S: Store>(owner: Own
     owner.lock().back_out();
     assert_eq!(file.record("      CARL").key(1, 4).ask(p, READ), "00");
     assert_eq!(file.text(), "CC0001CARLfour");
+}
+
+/// Has `asks` done by another program while `changes` of the first are not committed, and these
+/// backed out once it waits for them.
+fn while_backed_out(
+    named: &str,
+    changes: impl FnOnce(&mut Program, &mut File),
+    asks: impl FnOnce(&mut Program, &mut File) + Send + 'static,
+) {
+    let ground = Ground::new(named);
+    let (owner, mut program) = bank(Owner::over(ground.store.clone()));
+    load(&owner, &mut program);
+    let beside = Arc::new(Mutex::new(owner.lock().beside()));
+    let mut second = Program::over(&beside, &[("ACCOUNT", "//BANK.ACCOUNT")]);
+    let mut file = File::accounts(Access::Dynamic);
+    assert_eq!(file.ask(&mut program, OPEN_IO), "00");
+    let mut theirs = File::accounts(Access::Dynamic);
+    assert_eq!(theirs.ask(&mut second, OPEN_IO), "00");
+    beside.lock().commit();
+    changes(&mut program, &mut file);
+    let (over, is_over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let tells = Arc::clone(&is_over);
+    let ends = Ends(Arc::clone(&over));
+    let other = seam::thread::spawn("second", move || {
+        let _ends = ends;
+        asks(&mut second, &mut theirs);
+        tells.store(true, SeqCst);
+    });
+    // Nothing else would tell that it waits.
+    while !over.load(SeqCst) && !ground.is_waited_in() {
+        seam::thread::yield_now();
+    }
+    owner.lock().back_out();
+    other.unwrap().join();
+    assert!(is_over.load(SeqCst), "the second program's answers");
+}
+
+/// What is loaded, by name; another one of a name follows where the status is 02.
+const BY_NAME: [(&str, &str); 3] =
+    [("02", "AA0001ANNAone"), ("00", "BB0002ANNAthree"), ("00", "BB0001BERTtwo")];
+
+/// Says that a thread has ended, however.
+struct Ends(Arc<AtomicBool>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+#[test]
+fn read_next_passes_over_a_record_whose_insert_is_backed_out() {
+    let inserts = |p: &mut Program, file: &mut File| {
+        assert_eq!(file.record("AB0001BEN never").ask(p, WRITE), "00");
+    };
+    while_backed_out("never", inserts, |p, file| {
+        assert_eq!(file.record("      ANNA").key(1, 4).ask(p, START_NOT_LESS), "00");
+        for (status, text) in BY_NAME {
+            assert_eq!(file.ask(p, NEXT), status, "{text}");
+            assert_eq!(file.text(), text);
+        }
+        assert_eq!(file.ask(p, NEXT), "10");
+    });
+}
+
+#[test]
+fn a_key_that_a_record_had_only_until_a_backout_finds_it_no_longer() {
+    let changes = |p: &mut Program, file: &mut File| {
+        assert_eq!(file.record("BB0002").key(0, 6).ask(p, READ), "00");
+        assert_eq!(file.record("BB0002CARLthree").ask(p, REWRITE), "00");
+    };
+    while_backed_out("changed", changes, |p, file| {
+        assert_eq!(file.record("      CARL").key(1, 4).ask(p, READ), "23");
+        assert_eq!(file.record("      ANNA").key(1, 4).ask(p, START_EQUAL), "00");
+        for (status, text) in BY_NAME {
+            assert_eq!(file.ask(p, NEXT), status, "{text}");
+            assert_eq!(file.text(), text);
+        }
+    });
+}
+
+#[test]
+fn a_key_that_another_record_has_too_finds_that_when_the_first_is_backed_out() {
+    let changes = |p: &mut Program, file: &mut File| {
+        assert_eq!(file.record("BB0002").key(0, 6).ask(p, READ), "00");
+        assert_eq!(file.record("BB0002CARLthree").ask(p, REWRITE), "00");
+    };
+    while_backed_out("too", changes, |p, file| {
+        // Behind that of the first program, if it is still there.
+        assert!(file.record("CC0001CARLfour").ask(p, WRITE).starts_with('0'));
+        assert_eq!(file.record("      CARL").key(1, 4).ask(p, READ), "00");
+        assert_eq!(file.text(), "CC0001CARLfour");
+    });
 }
 
 fn relative_clusters_number_their_records<S: Store>(owner: Owner<S>) {

@@ -117,6 +117,11 @@ impl Ground {
         let store = KernelStore::new(&kernel, StoreDefaults::default()).expect("a store");
         Ground { store, kernel, folder }
     }
+
+    /// Whether a unit of work waits for another.
+    pub(crate) fn is_waited_in(&self) -> bool {
+        self.kernel.locks().print().iter().any(|held| held.waiting)
+    }
 }
 
 impl Drop for Ground {

@@ -1,6 +1,7 @@
 //! DEFINE, LISTCAT, ALTER, DELETE; generations; user catalogs.
 
 use store::Store;
+use vsam::{DataSetName, OpenMode, OpenOptions};
 
 use super::common::{ACCOUNTS, Site, kernel, model};
 
@@ -139,7 +140,20 @@ fn entries_change_their_names_and_attributes() {
         " LISTCAT ENT(BANK.AIX BANK.PATH) ALL\n",
         &["BANK.ACCOUNT", "NOUPGRADE", " UPDATE"],
     );
-    site.expected_text(12, " ALTER BANK.ACCOUNT NEWNAME(SHOP.LOG)\n", &["IDC3013I"]);
+    // What is not renamed was not altered either, and nothing says so.
+    for more in ["", " OWNER(ANNA)"] {
+        let alter = format!(" ALTER BANK.ACCOUNT NEWNAME(SHOP.LOG){more}\n");
+        site.expected_text(12, &alter, &["IDC3013I"]);
+        assert!(!site.printed.contains("IDC0531I"), "{}", site.printed);
+        site.run(0, " LISTCAT ENT(BANK.ACCOUNT) HIST\n");
+        assert!(!site.printed.contains("ANNA"), "{}", site.printed);
+    }
+    let options = OpenOptions::default();
+    let name = DataSetName::parse("BANK.ACCOUNT").expect("a name");
+    let reader = site.catalog.open_file(&name, OpenMode::Input, &options);
+    site.expected_text(12, " ALTER BANK.ACCOUNT NEWNAME(BANK.OTHER)\n", &["IDC3024I"]);
+    assert!(!site.printed.contains("IDC0531I"), "{}", site.printed);
+    drop(reader);
     site.run(0, " ALTER SHOP.* NEWNAME(STORE.*)\n ALTER STORE.LOG NULLIFY(OWNER RETENTION)\n");
     site.expected_text(0, " LISTCAT ENT(STORE.LOG) HIST\n", &["(NULL)", "0000.000"]);
 }

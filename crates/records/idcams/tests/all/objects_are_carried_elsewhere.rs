@@ -291,6 +291,89 @@ fn a_damaged_copy_leaves_nothing_behind() {
     site.expected_text(12, " IMPORT INFILE(COPY)\n", &["HFVSAM01"]);
 }
 
+/// Where of a copy the first frame behind records begins.
+fn behind_records(copy: &[u8]) -> usize {
+    let head = [b'Z', 0, 0, 0, 12];
+    copy.windows(head.len()).position(|five| five == head).expect("an end of records")
+}
+
+/// Copies were believed when their records were proven: what was to be replaced was gone, or stayed
+/// without its indexes, when the rest could not be read.
+fn nothing_counts_before_its_end<S: Store>(site: &mut Site<S>, step: usize) {
+    filled(site);
+    let names = " LISTCAT LEVEL(BANK) NAME\n";
+    let before = site.run(0, names).to_owned();
+    site.run(0, " BACKUP (BANK.**) OUTFILE(COPY)\n");
+    let copy = site.bytes("./copy");
+    site.file("lines.txt", lines(7..=8));
+    site.run(0, " REPRO IFILE(LINES) ODS(BANK.ACCT)\n");
+    let now = lines([1, 2, 3, 4, 5, 7, 8]);
+    let first = behind_records(&copy);
+    for cut in (first..copy.len()).step_by(step).chain([copy.len() - 1]) {
+        site.file("./copy", &copy[..cut]);
+        site.expected_text(12, " RESTORE INFILE(COPY) REPLACE\n", &["ends too early"]);
+        assert_eq!(site.run(0, names), before, "cut at {cut}");
+    }
+    // Nor what somebody has put behind it.
+    site.file("./copy", [&copy[..], b"xx\n"].concat());
+    site.expected_text(12, " RESTORE INFILE(COPY) REPLACE\n", &["something follows its end"]);
+    assert_eq!(site.run(0, names), before);
+    // A definition that was changed shows at the end only.
+    let mut changed = copy.clone();
+    let at = changed.windows(12).position(|some| some == b"NONUNIQUEKEY").expect("the index");
+    changed[at..at + 12].copy_from_slice(b"   UNIQUEKEY");
+    site.file("./copy", changed);
+    let objects = " RESTORE INFILE(COPY) OBJECTS(BANK.ACCT) REPLACE\n";
+    site.expected_text(12, objects, &["its end does not fit", "BANK.ACCT NOT RESTORED"]);
+    site.expected_text(12, " RESTORE INFILE(COPY) SYN((BANK NEW))\n", &["its end does not fit"]);
+    site.expected_text(4, " LISTCAT ENT(NEW.ACCT NEW.LOG)\n", &["NOT FOUND"]);
+    assert_eq!(records(site, "BANK.PATH"), now);
+    assert_eq!(site.run(0, names), before);
+    site.file("./copy", copy);
+    site.expected_text(0, " RESTORE INFILE(COPY) REPLACE\n", &["3 OBJECTS RESTORED"]);
+    assert_eq!(records(site, "BANK.PATH"), lines(1..=5));
+    assert_eq!(site.run(0, names), before);
+}
+
+#[test]
+fn a_copy_that_is_not_whole_replaces_nothing_on_the_model() {
+    nothing_counts_before_its_end(&mut model(), 1);
+}
+
+#[test]
+fn a_copy_that_is_not_whole_replaces_nothing_on_the_kernel() {
+    let (mut site, _running) = kernel("not-whole");
+    nothing_counts_before_its_end(&mut site, 97);
+}
+
+#[test]
+fn a_copy_that_is_not_whole_is_not_imported_in_part() {
+    let mut site = model();
+    filled(&mut site);
+    site.run(0, " EXPORT BANK.ACCT OUTFILE(COPY)\n");
+    let copy = site.bytes("./copy");
+    let cuts = || behind_records(&copy)..copy.len();
+    for cut in cuts() {
+        site.file("./copy", &copy[..cut]);
+        site.expected_text(12, " IMPORT INFILE(COPY)\n", &["ends too early"]);
+        site.expected_text(4, " LISTCAT ENT(BANK.ACCT BANK.AIX)\n", &["NOT FOUND"]);
+    }
+    site.file("./copy", [&copy[..], b"xx"].concat());
+    site.expected_text(12, " IMPORT INFILE(COPY)\n", &["something follows its end"]);
+    site.expected_text(4, " LISTCAT ENT(BANK.ACCT BANK.AIX)\n", &["NOT FOUND"]);
+    // Nor into a cluster that is there.
+    site.run(0, ACCOUNTS);
+    for cut in cuts() {
+        site.file("./copy", &copy[..cut]);
+        site.expected_text(12, " IMPORT INFILE(COPY) INTOEMPTY\n", &["ends too early"]);
+        site.expected_text(4, " LISTCAT ENT(BANK.AIX)\n", &["NOT FOUND"]);
+    }
+    assert_eq!(records(&mut site, "BANK.ACCT"), "");
+    site.file("./copy", copy);
+    site.expected_text(0, " IMPORT INFILE(COPY) INTOEMPTY\n", &["PROCESSED WAS 5"]);
+    assert_eq!(records(&mut site, "BANK.PATH"), lines(1..=5));
+}
+
 #[test]
 fn records_go_into_a_cluster_that_is_empty() {
     let mut site = model();
@@ -300,6 +383,63 @@ fn records_go_into_a_cluster_that_is_empty() {
     site.run(0, " DELETE BANK.NUM\n DEFINE CLUSTER (NAME(BANK.NUM) NUMBERED RECSZ(12 12))\n");
     site.run(0, " IMPORT INFILE(COPY) INTOEMPTY\n");
     assert_eq!(records(&mut site, "BANK.NUM"), lines(1..=5));
+    // But not into one that has them by another key, or by none.
+    site.run(0, " EXPORT BANK.ACCT OUTFILE(COPY)\n");
+    for (form, what) in [
+        ("INDEXED KEYS(4 1) RECSZ(20 80)", "its keys are others"),
+        ("NONINDEXED RECSZ(20 80)", "another organization"),
+    ] {
+        site.run(0, &format!(" DEFINE CLUSTER (NAME(BANK.ACCT) {form})\n"));
+        site.expected_text(12, " IMPORT INFILE(COPY) INTOEMPTY\n", &[what]);
+        assert_eq!(records(&mut site, "BANK.ACCT"), "");
+        site.run(0, " DELETE BANK.ACCT\n");
+    }
+}
+
+#[test]
+fn no_index_is_made_of_a_copy_that_its_end_does_not_prove() {
+    let mut site = model();
+    filled(&mut site);
+    site.run(0, " EXPORT BANK.ACCT OUTFILE(COPY)\n");
+    let mut bytes = site.bytes("./copy");
+    // The key of the index becomes another one, and the statement stays sound.
+    let at = bytes.windows(9).position(|nine| nine == b"KEYS(6 5)").expect("the index");
+    bytes[at + 5] = b'5';
+    site.file("./copy", bytes);
+    for command in ["IMPORT", "RESTORE"] {
+        let text = format!(" {command} INFILE(COPY)\n");
+        site.expected_text(12, &text, &["its end does not fit"]);
+        site.expected_text(4, " LISTCAT ENT(BANK.AIX)\n", &["NOT FOUND"]);
+        site.expected_text(4, " LISTCAT ENT(BANK.ACCT)\n", &["NOT FOUND"]);
+    }
+}
+
+#[test]
+fn what_an_alias_hides_is_in_no_copy_and_that_is_told() {
+    let mut site = model();
+    filled(&mut site);
+    site.run(0, " DEFINE USERCATALOG (NAME(UCAT))\n DEFINE ALIAS (NAME(BANK) RELATE(UCAT))\n");
+    let define = " DEFINE CLUSTER (NAME(BANK.ACCT) INDEXED KEYS(4 0) RECSZ(20 80))\n";
+    site.file("few.txt", lines(8..=9)).dd("FEW=few.txt,text");
+    site.run(0, &format!("{define} REPRO IFILE(FEW) ODS(BANK.ACCT)\n"));
+    site.expected_text(
+        8,
+        " BACKUP (BANK.**) OUTFILE(COPY)\n",
+        &[
+            "BANK.ACCT BACKED UP: 2 RECORDS",
+            "BANK.ACCT OF THE MASTER CATALOG NOT BACKED UP",
+            "BANK.LOG OF THE MASTER CATALOG NOT BACKED UP",
+            "1 OBJECTS BACKED UP",
+        ],
+    );
+    site.expected_text(0, " RESTORE INFILE(COPY) SYNONYM((BANK NEW))\n", &["1 OBJECTS RESTORED"]);
+    assert_eq!(records(&mut site, "NEW.ACCT"), lines(8..=9));
+    // A mask takes what is found by its name, and nothing else.
+    site.expected_text(0, " DELETE BANK.*\n", &["(C) BANK.ACCT DELETED"]);
+    site.expected_text(8, " DELETE BANK.*\n", &["NOT FOUND"]);
+    site.run(0, " DELETE BANK ALIAS\n");
+    assert_eq!(records(&mut site, "BANK.ACCT"), lines(1..=5));
+    site.expected_text(0, " BACKUP (BANK.**) OUTFILE(COPY)\n", &["3 OBJECTS BACKED UP"]);
 }
 
 #[test]

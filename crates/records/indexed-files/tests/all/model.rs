@@ -103,16 +103,6 @@ fn record(number: u8, group: u8, name: u8, fill: u8) -> String {
     format!("{number:04}{group:02}{name:04}{}", "f".repeat(usize::from(fill)))
 }
 
-const RELATIONS: [Relation; 7] = [
-    Relation::Equal,
-    Relation::Greater,
-    Relation::GreaterOrEqual,
-    Relation::Less,
-    Relation::LessOrEqual,
-    Relation::First,
-    Relation::Last,
-];
-
 /// Where a relation leads among ordered keys, of which the first bytes count.
 fn sought(all: &[(String, String)], relation: Relation, value: &str) -> Option<usize> {
     let front = |at: &usize| &all[*at].0[..value.len()];
@@ -201,7 +191,7 @@ fn play(steps: Vec<Step>) {
                 let whole =
                     if key == 1 { format!("{:02}", value & 3) } else { format!("{value:04}") };
                 let value = &whole[..usize::from(bytes).min(whole.len())];
-                let relation = RELATIONS[usize::from(relation)];
+                let relation = Relation::ALL[usize::from(relation)];
                 browse(&mut file, &model, (relation, key), value, &turns);
             }
             Step::Reopen => {

@@ -43,6 +43,7 @@ on_both! {
     several_programs_change_one_file_whatever_its_share_options
     a_record_that_was_read_to_be_changed_waits_for_nobody_else
     a_unit_of_work_is_whole_or_nothing
+    behind_a_unit_of_work_that_has_failed_nothing_is_emptied
     a_connection_that_is_lost_is_a_status_and_backs_out_what_was_begun
     what_is_written_behind_delete_file_stays
     a_file_that_is_emptied_in_a_unit_of_work_that_has_changed_it_comes_back_with_that
@@ -124,7 +125,7 @@ fn several_programs_change_one_file_whatever_its_share_options<S: Store>(owner: 
     assert_eq!(one.delete("AA0003"), FileStatus::DONE);
     assert_eq!(other.read("AA0003"), Err(FileStatus::NOT_FOUND));
     assert_eq!(other.delete("AA0003"), FileStatus::NOT_FOUND);
-    // Nobody loads it meanwhile.
+    // No program loads it meanwhile.
     let load = second.opens("#VSAM.#CICS.BANK/ACCOUNT", OpenMode::Output, Access::Sequential);
     assert_eq!(load.err(), Some(FileStatus::RESOURCE));
 }
@@ -243,6 +244,59 @@ fn a_file_that_is_emptied_in_a_unit_of_work_that_has_changed_it_comes_back_with_
         assert_eq!(found.is_ok(), end == COMMIT, "the index goes with it");
         file.0.close().unwrap();
     }
+}
+
+fn behind_a_unit_of_work_that_has_failed_nothing_is_emptied<S: Store>(owner: &mut Owner<S>) {
+    let mut first = owner.program();
+    first.load(5);
+    let mut second = owner.program();
+    let mut one = first.open(OpenMode::InputOutput, Access::Random);
+    let mut two = second.open(OpenMode::InputOutput, Access::Random);
+    assert_eq!(first.unit(BEGIN), FileStatus::DONE);
+    assert_eq!(second.unit(BEGIN), FileStatus::DONE);
+    assert_eq!(one.rewrite(&account(1, "BERT")), FileStatus::DONE);
+    assert_eq!(two.rewrite(&account(2, "DORA")), FileStatus::DONE);
+    // Each wants the other's record: one of them is backed out, whichever.
+    let answer = std::sync::Arc::new(seam::sync::Mutex::new(None));
+    let told = std::sync::Arc::clone(&answer);
+    let other = seam::thread::spawn("other", move || {
+        let status = two.rewrite(&account(1, "CARL"));
+        *told.lock() = Some((status, two));
+    });
+    let status = one.rewrite(&account(2, "EMMA"));
+    let (mut lost, mut won) = match status == FileStatus::DONE {
+        true => (None, Some((&mut first, one))),
+        false => (Some((&mut first, one)), None),
+    };
+    // Who goes on holds the other one up.
+    if let Some((program, mut file)) = won.take() {
+        assert_eq!(program.unit(BACKOUT), FileStatus::DONE);
+        file.0.close().unwrap();
+    }
+    other.unwrap().join();
+    let (theirs, mut two) = answer.lock().take().unwrap();
+    if lost.is_none() {
+        assert_eq!(theirs, FileStatus::RESOURCE);
+        lost = Some((&mut second, two));
+    } else {
+        assert_eq!(theirs, FileStatus::DONE);
+        assert_eq!(second.unit(BACKOUT), FileStatus::DONE);
+        two.0.close().unwrap();
+    }
+    let (victim, mut file) = lost.unwrap();
+    file.0.close().unwrap();
+    assert_eq!(victim.owners.empty(ACCOUNTS), Err(FileStatus::RESOURCE));
+    let loads = victim.opens(ACCOUNTS, OpenMode::Output, Access::Sequential).err();
+    assert_eq!(loads, Some(FileStatus::RESOURCE));
+    assert_eq!(victim.unit(COMMIT), FileStatus::RESOURCE);
+    let mut file = victim.open(OpenMode::Input, Access::Random);
+    for number in 0..5 {
+        let text = account(number, "ANNA");
+        assert_eq!(file.read(&text[..6]).as_deref(), Ok(text.trim_end()));
+    }
+    file.0.close().unwrap();
+    // It is over: the next one is a new one.
+    assert_eq!(victim.owners.empty(ACCOUNTS), Ok(()));
 }
 
 fn names_of_another_system_and_of_none_are_refused<S: Store>(owner: &mut Owner<S>) {

@@ -291,7 +291,7 @@ fn a_record_that_is_refused_there_is_not_taken_for_sent() {
     for _ in 0..2 {
         let error = send(&here, &entry, &mut |_| true).unwrap_err().to_string();
         assert!(error.contains("0003") && error.contains("alternate key"), "{error}");
-        // The batch is backed out as a whole, is kept, and is told to whoever asks.
+        // The batch is backed out as a whole, is kept, and is told to the caller.
         assert_eq!(rows(&entry, &there), [record(1, 1)]);
         assert_eq!(unsent.count(entry.number).unwrap(), 2);
         assert!(error.ends_with(&unsent.failure(entry.number).unwrap().unwrap()));

@@ -1,13 +1,17 @@
 //! The catalog: what can be defined, found, changed and deleted.
 
+#![allow(clippy::unwrap_used)] // a test that fails says where
+
 use store::{SetAttributes, Store, Unit};
 use vsam::{
-    AlternateIndexAttributes, CatalogError, ClusterAttributes, Definition, DeleteOptions, Filter,
-    Intent, Kind, NonVsamAttributes, OpenError, OpenMode, Organization, PathAttributes, State,
+    AlternateIndexAttributes, Catalog, CatalogError, ClusterAttributes, Definition, DeleteOptions,
+    Filter, Intent, KeyField, Kind, NonVsamAttributes, OpenError, OpenMode, OpenOptions,
+    Organization, PathAttributes, RecordOwner, Redirection, Share, ShareOptions, SourceId, State,
 };
 
 use crate::common::{
-    BY_NAME, BY_TOWN, KEY, all, begin, catalog, define, fill, index, keyed, name, open, record,
+    BY_NAME, BY_TOWN, Folder, KEY, all, begin, catalog, define, fill, index, keyed, name, open,
+    record, run_in,
 };
 
 fn names(entries: &[vsam::Entry]) -> Vec<&str> {
@@ -179,7 +183,7 @@ fn an_alteration_keeps_what_records_rest_on() {
             }
         })
     };
-    alter(|a| a.key = Some(vsam::KeyField { offset: 2, bytes: 2 })).unwrap();
+    alter(|a| a.key = Some(KeyField { offset: 2, bytes: 2 })).unwrap();
     alter(|a| a.key = Some(KEY)).unwrap();
     fill(&catalog, "A", &[record("1", "", "")]);
     for change in [
@@ -216,6 +220,111 @@ fn what_is_open_or_changed_and_not_committed_is_not_deleted() {
     unit.commit().unwrap();
     assert_eq!(all(&catalog, "A").len(), 1);
     catalog.delete(&name("A"), delete()).unwrap();
+}
+
+#[test]
+fn what_rests_on_records_waits_for_the_units_of_work_that_have_changed_them() {
+    let catalog = catalog();
+    let running = run_in(&Folder::new("uncommitted"));
+    rests_on_what_is_committed(&catalog);
+    rests_on_what_is_committed(&running.catalog);
+}
+
+fn rests_on_what_is_committed<S: Store>(catalog: &Catalog<S>) {
+    keyed(catalog, "A");
+    index(catalog, "N", "A", |_| {});
+    fill(catalog, "A", &[record("1", "ANN", ""), record("2", "BOB", "")]);
+    // A program deletes all of them, closes its file, and has not ended.
+    let mut unit = begin(catalog);
+    let file = open(catalog, "A", OpenMode::InputOutput);
+    let (mut position, mut area) = (file.position().unwrap(), Vec::new());
+    while file.get_next(&mut unit, &mut position, Intent::Update, &mut area).is_ok() {
+        file.erase(&mut unit, &mut position).unwrap();
+    }
+    drop(position);
+    file.close().unwrap();
+
+    let in_use = |answer: Result<(), CatalogError>, what: &str| {
+        assert!(matches!(answer, Err(CatalogError::InUse(_))), "{what}: {answer:?}");
+    };
+    in_use(catalog.build_index(&name("N")).map(drop), "BLDINDEX");
+    let town = AlternateIndexAttributes::new(name("A"), BY_TOWN);
+    let town = Definition::AlternateIndex(town);
+    in_use(catalog.define(&name("T"), town.clone(), None).map(drop), "DEFINE AIX");
+    let mut shorter = |definition: &mut Definition| {
+        if let Definition::Cluster(attributes) = definition {
+            attributes.key = Some(KeyField { offset: 0, bytes: 2 });
+        }
+    };
+    in_use(catalog.alter(&name("A"), &mut shorter).map(drop), "ALTER KEYS");
+    in_use(catalog.delete(&name("A"), delete()).map(drop), "DELETE");
+    in_use(catalog.delete(&name("N"), delete()).map(drop), "DELETE of the index");
+    let redirection = Redirection {
+        owner: RecordOwner::Vsam,
+        to: "elsewhere".into(),
+        object: "A".into(),
+        page: None,
+        source: SourceId([1; 16]),
+    };
+    in_use(catalog.redirect(&name("A"), &redirection).map(drop), "redirect");
+    // It was not defined with REUSE, and what is there to be seen is nothing.
+    let options = OpenOptions::default();
+    let loads = |unit: Option<&mut S::Unit>| {
+        catalog.open_file_within(unit, &name("A"), OpenMode::Output, &options)
+    };
+    let mut another = begin(catalog);
+    for unit in [None, Some(&mut another)] {
+        let refused = loads(unit).map(drop);
+        let in_use = matches!(refused, Err(OpenError::Catalog(CatalogError::InUse(_))));
+        assert!(in_use, "{refused:?}");
+    }
+    loads(Some(&mut unit)).unwrap().close().unwrap();
+    unit.backout().unwrap();
+
+    assert_eq!(all(catalog, "A"), ["1   ANN     ", "2   BOB     "]);
+    assert_eq!(all(catalog, "N.PATH"), ["1   ANN     ", "2   BOB     "]);
+    let refused = catalog.alter(&name("A"), &mut shorter);
+    assert!(matches!(refused, Err(CatalogError::Attributes { .. })), "{refused:?}");
+    assert_eq!(catalog.build_index(&name("N")).unwrap(), 2);
+    let made = catalog.define(&name("T"), town, None).unwrap();
+    assert_eq!(made.entry.state, State::Unbuilt);
+}
+
+#[test]
+fn two_that_load_what_both_have_changed_are_refused_and_wait_for_nobody() {
+    load_what_both_have_changed(&catalog());
+    load_what_both_have_changed(&run_in(&Folder::new("both")).catalog);
+}
+
+fn load_what_both_have_changed<S: Store>(catalog: &Catalog<S>) {
+    let reuse = ClusterAttributes { reuse: true, ..ClusterAttributes::keyed(KEY, 80) };
+    let share = ShareOptions { regions: Share::Anybody, ..reuse.share };
+    define(catalog, "W", ClusterAttributes { share, ..reuse });
+    let add = |unit: &mut S::Unit, key: &str| {
+        let options = OpenOptions { record_level: true, ..OpenOptions::default() };
+        let file = catalog.open_file(&name("W"), OpenMode::InputOutput, &options).unwrap();
+        let mut position = file.position().unwrap();
+        file.put(unit, &mut position, &record(key, "", "")).unwrap();
+        drop(position);
+        file.close().unwrap();
+    };
+    let loads = |unit: &mut S::Unit| {
+        let options = OpenOptions::default();
+        catalog.open_file_within(Some(unit), &name("W"), OpenMode::Output, &options).map(drop)
+    };
+    let (mut one, mut two) = (begin(catalog), begin(catalog));
+    add(&mut one, "1");
+    add(&mut two, "5");
+    for unit in [&mut one, &mut two] {
+        let refused = loads(unit);
+        let in_use = matches!(refused, Err(OpenError::Catalog(CatalogError::InUse(_))));
+        assert!(in_use, "{refused:?}");
+        assert!(unit.failure().is_none());
+    }
+    two.commit().unwrap();
+    loads(&mut one).unwrap();
+    one.backout().unwrap();
+    assert_eq!(all(catalog, "W"), ["5           "]);
 }
 
 #[test]
@@ -261,7 +370,7 @@ fn what_rests_on_nothing_is_refused() {
     let opened = catalog.open_file(&name("FLAT"), OpenMode::Input, &Default::default());
     assert!(matches!(opened.map(drop), Err(OpenError::Catalog(CatalogError::WrongKind { .. }))));
     keyed(&catalog, "K");
-    let long = AlternateIndexAttributes::new(name("K"), vsam::KeyField { offset: 79, bytes: 2 });
+    let long = AlternateIndexAttributes::new(name("K"), KeyField { offset: 79, bytes: 2 });
     let refused = catalog.define(&name("X"), Definition::AlternateIndex(long), None);
     assert!(matches!(refused, Err(CatalogError::Attributes { .. })));
 }
@@ -286,4 +395,25 @@ fn what_was_done_is_counted_and_kept() {
     let counted = catalog.statistics(&entry).unwrap();
     let wanted = vsam::Statistics { records: 2, inserted: 3, deleted: 1, updated: 1, retrieved: 2 };
     assert_eq!(counted, wanted);
+}
+
+#[test]
+fn an_entry_whose_name_picks_another_catalog_is_not_listed_as_if_it_were_found() {
+    let catalog = catalog();
+    keyed(&catalog, "PAY.A");
+    keyed(&catalog, "PAY.B");
+    fill(&catalog, "PAY.A", &[record("1", "", "")]);
+    catalog.define(&name("UCAT"), Definition::UserCatalog, None).unwrap();
+    catalog.define(&name("PAY"), Definition::Alias(name("UCAT")), None).unwrap();
+    keyed(&catalog, "PAY.A");
+    let listed = catalog.list(&Filter::all(), None).unwrap();
+    assert_eq!(names(&listed), ["PAY", "PAY.A", "UCAT"]);
+    assert_eq!(listed[1].catalog, Some(name("UCAT")));
+    let hidden = catalog.hidden(&Filter::all()).unwrap();
+    assert_eq!(names(&hidden), ["PAY.A", "PAY.B"]);
+    assert!(hidden.iter().all(|entry| entry.catalog.is_none()));
+    // Without the alias they are found again, as they were.
+    catalog.delete(&name("PAY"), delete()).unwrap();
+    assert_eq!(all(&catalog, "PAY.A").len(), 1);
+    assert_eq!(catalog.hidden(&Filter::all()).unwrap().len(), 1);
 }

@@ -4,7 +4,7 @@
 
 use store::Store;
 use vsam::{
-    Catalog, CatalogError, ClusterAttributes, Definition, DeleteOptions, Filter,
+    Catalog, CatalogError, ClusterAttributes, DataSetName, Definition, DeleteOptions, Filter,
     GenerationGroupAttributes, NonVsamAttributes, OpenMode, OpenOptions, Organization, Remarks,
 };
 
@@ -144,4 +144,90 @@ fn a_generation_of_a_step_joins_its_group_with_the_unit_of_work_that_ends_it() {
     third.joined(&left).unwrap();
     assert_eq!(catalog.get(&name("LOG.G0001V00")).unwrap(), None);
     assert!(matches!(define(), Err(CatalogError::Exists { .. })));
+}
+
+/// The generations of the group, the newest first.
+fn members<S: Store>(catalog: &Catalog<S>) -> Vec<String> {
+    let of = |back: i32| catalog.generation(&name("LOG"), -back).ok();
+    (0..).map_while(of).map(|name| name.to_string()).collect()
+}
+
+#[test]
+fn what_is_renamed_away_from_its_group_is_not_deleted_with_the_oldest() {
+    let catalog = catalog();
+    group(&catalog, 3, false, true);
+    for number in 1..=3 {
+        let named = format!("LOG.G000{number}V00");
+        other(&catalog, &named, Organization::EntrySequenced);
+        fill(&catalog, &named, &[named.clone().into_bytes()]);
+    }
+    catalog.rename(&name("LOG.G0001V00"), &name("SAVE.COPY")).unwrap();
+    assert_eq!(members(&catalog), ["LOG.G0003V00", "LOG.G0002V00"]);
+    // Nothing leaves for the fourth, which is the third now; then the second does.
+    for number in 4..=5 {
+        other(&catalog, &format!("LOG.G000{number}V00"), Organization::EntrySequenced);
+    }
+    assert_eq!(members(&catalog), ["LOG.G0005V00", "LOG.G0004V00", "LOG.G0003V00"]);
+    assert_eq!(all(&catalog, "SAVE.COPY"), ["LOG.G0001V00"]);
+    assert_eq!(catalog.get(&name("LOG.G0002V00")).unwrap(), None);
+
+    // Back again it would be the oldest: nothing leaves for a change of name.
+    let refused = catalog.rename(&name("SAVE.COPY"), &name("LOG.G0006V00"));
+    assert!(matches!(refused, Err(CatalogError::Attributes { .. })), "{refused:?}");
+    assert_eq!(all(&catalog, "SAVE.COPY"), ["LOG.G0001V00"]);
+    catalog.delete(&name("LOG.G0004V00"), DeleteOptions::default()).unwrap();
+    catalog.rename(&name("SAVE.COPY"), &name("LOG.G0006V00")).unwrap();
+    assert_eq!(members(&catalog), ["LOG.G0006V00", "LOG.G0005V00", "LOG.G0003V00"]);
+    catalog.rename(&name("LOG.G0003V00"), &name("LOG.G0003V01")).unwrap();
+    assert_eq!(members(&catalog), ["LOG.G0006V00", "LOG.G0005V00", "LOG.G0003V01"]);
+
+    // A group keeps its name as long as its generations are called as it.
+    let refused = catalog.rename(&name("LOG"), &name("OTHER"));
+    assert!(matches!(refused, Err(CatalogError::Attributes { .. })), "{refused:?}");
+    assert_eq!(members(&catalog).len(), 3);
+}
+
+#[test]
+fn a_file_that_was_renamed_away_keeps_its_entry_and_a_later_one_of_that_name_its_own() {
+    let catalog = catalog();
+    group(&catalog, 2, false, true);
+    (0..2).for_each(|_| drop(next(&catalog)));
+    catalog.rename(&name("LOG.G0001V00"), &name("SAVE.COPY")).unwrap();
+    assert_eq!(next(&catalog).rolled_off, vec![]);
+    catalog.delete(&name("SAVE.COPY"), DeleteOptions::default()).unwrap();
+    other(&catalog, "SAVE.COPY", Organization::EntrySequenced);
+    fill(&catalog, "SAVE.COPY", &[b"another".to_vec()]);
+    for _ in 0..3 {
+        let rolled = next(&catalog).rolled_off;
+        assert!(rolled.iter().all(|old| old.name.as_str().starts_with("LOG.")), "{rolled:?}");
+    }
+    assert_eq!(all(&catalog, "SAVE.COPY"), ["another"]);
+}
+
+#[test]
+fn a_step_makes_no_generation_where_a_cluster_has_its_name_that_no_step_has_made() {
+    let catalog = catalog();
+    other(&catalog, "LOG.G0001V00", Organization::EntrySequenced);
+    fill(&catalog, "LOG.G0001V00", &[b"loaded".to_vec()]);
+    group(&catalog, 3, false, true);
+    let new = catalog.generation(&name("LOG"), 1).unwrap();
+    assert_eq!(new, name("LOG.G0001V00"));
+    let attributes = ClusterAttributes::new(Organization::EntrySequenced);
+    let define =
+        |new: &DataSetName| catalog.define_deferred(new, Definition::Cluster(attributes.clone()));
+    let refused = define(&new);
+    assert!(matches!(refused.map(drop), Err(CatalogError::Exists { .. })));
+    assert_eq!(all(&catalog, "LOG.G0001V00"), ["loaded"]);
+
+    // Nor where one that a step has made was renamed to it.
+    let made = define(&name("LOG.G0002V00")).unwrap();
+    fill(&catalog, "LOG.G0002V00", &[b"made".to_vec()]);
+    catalog.rename(&name("LOG.G0002V00"), &name("KEPT")).unwrap();
+    made.give_up().unwrap();
+    assert_eq!(all(&catalog, "KEPT"), ["made"]);
+    catalog.delete(&name("LOG.G0001V00"), DeleteOptions::default()).unwrap();
+    catalog.rename(&name("KEPT"), &name("LOG.G0001V00")).unwrap();
+    assert!(matches!(define(&new).map(drop), Err(CatalogError::Exists { .. })));
+    assert_eq!(all(&catalog, "LOG.G0001V00"), ["made"]);
+    assert_eq!(members(&catalog), ["LOG.G0001V00"]);
 }
