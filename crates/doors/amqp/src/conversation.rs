@@ -407,5 +407,5 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Turns<R, W> {
 
 /// How often a client wants a sign of life.
 fn idle(engine: &Engine) -> Duration {
-    Duration::from_millis(engine.idle_ms.unwrap_or(u64::from(IDLE_MS)).clamp(200, 3_600_000))
+    Duration::from_millis(engine.idle_ms().unwrap_or(u64::from(IDLE_MS)).clamp(200, 3_600_000))
 }

@@ -8,27 +8,21 @@
 //! 4. Handles and channels are those of the peer: each link has one in both directions.
 //! 5. An end of a link or a session is answered when all that it had is free for others.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::budget::Member;
-use crate::clients::{Clients, Entered};
+use crate::clients::{Client, Clients};
 use crate::ending::Ending;
 use crate::frame::{self, AMQP, FRAME_BYTES_MAX, Frame};
 use crate::link::{self, ATTACH, Link, Partial, Role, error_value};
 use crate::session::{Outgoing, Session, TRANSFER};
+use crate::sessions::{Brought, LINKS_MAX, SESSIONS_MAX, Sessions, WINDOW};
+use crate::transactions::Transactions;
 use crate::value::{Value, field};
-use crate::work::{Event, Fate, Job, LinkKey, MESSAGE_BYTES_MAX, Room, Step, TRANSACTIONS_MAX};
-use crate::work::{Trouble, trouble};
+use crate::work::{Event, Fate, Job, LinkKey, Step, TRANSACTIONS_MAX, Trouble, trouble};
 
 /// Messages that a link may bring at a time.
 const CREDIT: u32 = 200;
-/// Frames that a session may bring at a time.
-const WINDOW: u32 = 2_048;
-const SESSIONS_MAX: usize = 256;
-const LINKS_MAX: usize = 1_024;
-/// Bytes of messages that have begun to come and are not whole.
-const PARTIAL_BYTES_MAX: usize = 256 << 20;
 /// How often a peer is to give a sign of life.
 pub(crate) const IDLE_MS: u32 = 60_000;
 
@@ -50,28 +44,16 @@ pub(crate) struct Engine {
     pub(crate) jobs: Vec<Job>,
     /// Whether nothing more is to be read.
     pub(crate) closed: bool,
-    /// How often the peer wants a sign of life.
-    pub(crate) idle_ms: Option<u64>,
     /// Puts and transactions that are not answered yet.
     pub(crate) unanswered: usize,
     /// Whose conversation it is; nobody's: its messages need no room in a door.
     pub(crate) member: Option<Arc<Member>>,
+    /// What the server calls itself.
     container: String,
-    clients: Arc<Clients>,
-    /// What the client calls itself, as long as it is here.
-    client: Option<Entered>,
-    opened: bool,
-    peer_frame: usize,
-    partial_bytes: usize,
-    sessions: BTreeMap<u16, Session>,
+    client: Client,
+    sessions: Sessions,
     ending: Ending,
-    links_made: u64,
-    transactions: u64,
-    live_transactions: Vec<u64>,
-}
-
-fn uint(value: &Value) -> Option<u32> {
-    value.number().and_then(|number| u32::try_from(number).ok())
+    transactions: Transactions,
 }
 
 impl Engine {
@@ -79,8 +61,7 @@ impl Engine {
     pub(crate) fn new(container: &str, clients: &Arc<Clients>) -> Engine {
         Engine {
             container: container.to_owned(),
-            clients: Arc::clone(clients),
-            peer_frame: 512,
+            client: Client::new(clients),
             ..Engine::default()
         }
     }
@@ -93,7 +74,7 @@ impl Engine {
         let Some(Frame { kind, channel, body: Some((code, fields)), payload }) = frame else {
             return;
         };
-        let done = match (kind, code, self.opened) {
+        let done = match (kind, code, self.client.has_opened()) {
             (AMQP, OPEN, false) => self.open(&fields),
             (AMQP, CLOSE, _) => {
                 self.send(0, &Value::composite(CLOSE, vec![]), &[]);
@@ -108,14 +89,19 @@ impl Engine {
         }
     }
 
+    /// How often the peer wants a sign of life.
+    pub(crate) fn idle_ms(&self) -> Option<u64> {
+        self.client.idle_ms()
+    }
+
     /// The client is here no longer: another one may have its name.
     pub(crate) fn leave(&mut self) {
-        self.client = None;
+        self.client.leave();
     }
 
     /// Ends the conversation because of the peer.
     pub(crate) fn fail(&mut self, trouble: &Trouble) {
-        if !self.opened {
+        if !self.client.has_opened() {
             let fields = vec![Value::Text(self.container.clone())];
             self.send(0, &Value::composite(OPEN, fields), &[]);
         }
@@ -128,14 +114,8 @@ impl Engine {
     }
 
     fn open(&mut self, fields: &[Value]) -> Step {
-        let limit = uint(field(fields, 2)).unwrap_or(u32::MAX).min(FRAME_BYTES_MAX);
-        self.peer_frame = usize::try_from(limit).unwrap_or(512).max(512);
-        self.idle_ms = field(fields, 4).number();
-        self.opened = true;
+        let welcome = self.client.open(fields);
         let name = field(fields, 0).text().unwrap_or_default();
-        let alone = field(fields, 8).symbols().contains(&"sole-connection-for-container");
-        self.client = self.clients.enter(name, alone);
-        let welcome = self.client.is_some();
         let offered = ["ANONYMOUS-RELAY", "SHARED-SUBS"].map(Value::symbol).to_vec();
         let mut properties = vec![
             (Value::symbol("product"), Value::Text("Holdfast".into())),
@@ -177,8 +157,8 @@ impl Engine {
         match code {
             BEGIN => return self.begin(channel, fields),
             END => {
-                if let Some(session) = self.sessions.remove(&channel) {
-                    self.forget(&session);
+                if let Some(session) = self.sessions.end(channel) {
+                    self.give_back(&session);
                     self.ending.begin(channel);
                     self.jobs.push(Job::End(channel));
                 }
@@ -186,9 +166,7 @@ impl Engine {
             }
             _ => {}
         }
-        if !self.sessions.contains_key(&channel) {
-            return trouble("amqp:not-allowed", "there is no session on that channel");
-        }
+        self.sessions.session(channel)?;
         match code {
             ATTACH => self.attach(channel, fields),
             FLOW => self.flow(channel, fields),
@@ -200,12 +178,9 @@ impl Engine {
     }
 
     fn begin(&mut self, channel: u16, fields: &[Value]) -> Step {
-        if self.sessions.contains_key(&channel) || self.sessions.len() == SESSIONS_MAX {
-            return trouble("amqp:resource-limit-exceeded", "there are too many sessions");
-        }
-        let next_incoming = uint(field(fields, 1)).unwrap_or(0);
-        let remote_window = uint(field(fields, 2)).unwrap_or(0);
-        self.sessions.insert(channel, Session::new(next_incoming, remote_window));
+        let next_incoming = field(fields, 1).uint().unwrap_or(0);
+        let remote_window = field(fields, 2).uint().unwrap_or(0);
+        self.sessions.begin(channel, Session::new(next_incoming, remote_window))?;
         let fields = vec![
             Value::Ushort(channel),
             Value::Uint(0),
@@ -217,36 +192,19 @@ impl Engine {
         Ok(())
     }
 
-    /// What a session had is given back.
-    fn forget(&mut self, session: &Session) {
+    /// Gives back what a session had.
+    fn give_back(&mut self, session: &Session) {
         self.jobs.extend(session.tokens().map(release));
-        for link in session.links.values() {
-            self.partial_bytes -= link.partial_bytes();
-            self.jobs.push(Job::Close { key: link.key, for_good: false, answer: false });
-        }
-    }
-
-    fn session(&mut self, channel: u16) -> Result<&mut Session, Trouble> {
-        match self.sessions.get_mut(&channel) {
-            Some(session) => Ok(session),
-            None => trouble("amqp:not-allowed", "there is no session on that channel"),
-        }
+        let keys = session.links.values().map(|link| link.key);
+        self.jobs.extend(keys.map(|key| Job::Close { key, for_good: false, answer: false }));
     }
 
     fn attach(&mut self, channel: u16, fields: &[Value]) -> Step {
-        let number = self.links_made;
-        let client = self.client.as_ref().map(|client| client.name().to_owned());
-        let Some(handle) = uint(field(fields, 1)) else {
+        let Some(handle) = field(fields, 1).uint() else {
             return trouble("amqp:decode-error", "an attach has no handle");
         };
-        let session = self.session(channel)?;
-        if session.links.contains_key(&handle) || session.links.len() == LINKS_MAX {
-            return trouble("amqp:session:handle-in-use", "the handle is in use");
-        }
-        let key = LinkKey { channel, handle, number };
-        let (link, job) = link::attached(key, fields, &client.unwrap_or_default());
-        session.links.insert(handle, link);
-        self.links_made += 1;
+        let attached = |key| link::attached(key, fields, self.client.name());
+        let (key, job) = self.sessions.attach(channel, handle, attached)?;
         match job {
             Ok(Some(job)) => self.jobs.push(job),
             Ok(None) => self.answer_attach(key, Ok(None)),
@@ -255,13 +213,8 @@ impl Engine {
         Ok(())
     }
 
-    fn link(&mut self, key: LinkKey) -> Option<&mut Link> {
-        let link = self.sessions.get_mut(&key.channel)?.links.get_mut(&key.handle)?;
-        (link.key == key).then_some(link)
-    }
-
     fn answer_attach(&mut self, key: LinkKey, result: Result<Option<String>, Trouble>) {
-        let Some(link) = self.link(key) else { return };
+        let Some(link) = self.sessions.link(key) else { return };
         let answer = link::answer(link, result.as_ref().ok().and_then(Option::as_deref));
         match result {
             Ok(_) => {
@@ -287,7 +240,7 @@ impl Engine {
     }
 
     fn end_link(&mut self, key: LinkKey, trouble: &Trouble) {
-        if self.link(key).is_none() {
+        if self.sessions.link(key).is_none() {
             return;
         }
         let fields = vec![Value::Uint(key.handle), Value::Bool(true), error_value(trouble)];
@@ -297,18 +250,14 @@ impl Engine {
 
     /// Ends a link on this side: what it had delivered goes back, and then it closes.
     fn drop_link(&mut self, channel: u16, handle: u32, for_good: bool, answer: bool) {
-        let session = self.sessions.get_mut(&channel);
-        let Some((link, tokens)) = session.and_then(|session| session.end_link(handle)) else {
-            return;
-        };
-        self.partial_bytes -= link.partial_bytes();
+        let Some((link, tokens)) = self.sessions.end_link(channel, handle) else { return };
         self.jobs.extend(tokens.into_iter().map(release));
         self.jobs.push(Job::Close { key: link.key, for_good, answer });
     }
 
     /// Lets a link bring as many messages as it may have.
     fn grant(&mut self, key: LinkKey) {
-        let Some(link) = self.link(key) else { return };
+        let Some(link) = self.sessions.link(key) else { return };
         link.credit = match link.role {
             Role::Producer { unanswered, .. } => CREDIT.saturating_sub(unanswered),
             _ => CREDIT,
@@ -318,7 +267,7 @@ impl Engine {
     }
 
     fn send_flow(&mut self, channel: u16, link: Option<(u32, u32, u32, bool)>) {
-        let Some(session) = self.sessions.get(&channel) else { return };
+        let Some(session) = self.sessions.find(channel) else { return };
         let mut fields = vec![
             Value::Uint(session.next_incoming),
             Value::Uint(WINDOW),
@@ -333,25 +282,25 @@ impl Engine {
     }
 
     fn flow(&mut self, channel: u16, fields: &[Value]) -> Step {
-        let session = self.session(channel)?;
-        let next = uint(field(fields, 0)).unwrap_or(0);
-        let window = uint(field(fields, 1)).unwrap_or(0);
+        let session = self.sessions.session(channel)?;
+        let next = field(fields, 0).uint().unwrap_or(0);
+        let window = field(fields, 1).uint().unwrap_or(0);
         session.remote_window = next.wrapping_add(window).wrapping_sub(session.next_outgoing);
         self.send_waiting(channel);
         let echo = field(fields, 9).is_true();
-        let Some(handle) = uint(field(fields, 4)) else {
+        let Some(handle) = field(fields, 4).uint() else {
             if echo {
                 self.send_flow(channel, None);
             }
             return Ok(());
         };
-        let session = self.session(channel)?;
+        let session = self.sessions.session(channel)?;
         let Some(link) = session.links.get_mut(&handle) else {
             return trouble("amqp:session:unattached-handle", "a flow is for no link");
         };
         let (key, open) = (link.key, link.open);
-        let count = uint(field(fields, 5)).unwrap_or(link.delivery_count);
-        let asked = uint(field(fields, 6));
+        let count = field(fields, 5).uint().unwrap_or(link.delivery_count);
+        let asked = field(fields, 6).uint();
         if let (Role::Consumer { credit, drain, .. }, Some(asked)) = (&mut link.role, asked) {
             *credit = count.wrapping_add(asked).wrapping_sub(link.delivery_count).min(asked);
             *drain = field(fields, 8).is_true();
@@ -361,7 +310,7 @@ impl Engine {
             }
         }
         if echo {
-            let link = self.link(key).map(|link| {
+            let link = self.sessions.link(key).map(|link| {
                 let credit = match link.role {
                     Role::Consumer { credit, .. } => credit,
                     _ => link.credit,
@@ -374,65 +323,13 @@ impl Engine {
     }
 
     fn transfer(&mut self, channel: u16, fields: &[Value], payload: &[u8]) -> Step {
-        let handle = uint(field(fields, 0)).unwrap_or(u32::MAX);
-        let more = field(fields, 5).is_true();
-        let aborted = field(fields, 9).is_true();
-        let bytes_before = self.partial_bytes;
-        let member = self.member.clone();
-        let session = self.session(channel)?;
-        session.next_incoming = session.next_incoming.wrapping_add(1);
-        let renew = session.next_incoming % (WINDOW / 2) == 0;
-        let Some(link) = session.links.get_mut(&handle) else {
-            return trouble("amqp:session:unattached-handle", "a transfer is for no link");
-        };
-        let key = link.key;
-        let (partial, coordinates) = match &mut link.role {
-            Role::Producer { partial, .. } => (partial, false),
-            Role::Coordinator { partial } => (partial, true),
-            Role::Consumer { .. } => {
-                return trouble("amqp:not-allowed", "a link that takes messages brought one");
-            }
-        };
-        if partial.is_none() {
-            let Some(delivery) = uint(field(fields, 1)) else {
-                return trouble("amqp:decode-error", "a transfer has no delivery-id");
-            };
-            if link.credit == 0 {
-                let words = "a message came without credit";
-                return trouble("amqp:link:transfer-limit-exceeded", words);
-            }
-            let transaction = link::transaction_of(field(fields, 7));
-            let settled = field(fields, 4).is_true();
-            let (message, room) = (Vec::new(), (Room::default(), 0));
-            *partial = Some(Partial { delivery, settled, transaction, message, room });
+        let brought = self.sessions.transfer(channel, fields, payload, self.member.as_deref())?;
+        let Brought { key, whole, coordinates, renew } = brought;
+        match whole {
+            Some(whole) if coordinates => self.coordinate(key, &whole)?,
+            Some(whole) => self.deliver(key, whole),
+            None => {}
         }
-        if let Some(partial) = partial.as_mut() {
-            partial.settled |= field(fields, 4).is_true();
-            if partial.message.len() + payload.len() > MESSAGE_BYTES_MAX {
-                let words = "a message is longer than any may be";
-                return trouble("amqp:link:message-size-exceeded", words);
-            }
-            let comes = more || !partial.message.is_empty();
-            let room = !comes || partial.has_room(payload.len(), member.as_deref());
-            if bytes_before + payload.len() > PARTIAL_BYTES_MAX || !room {
-                let words = "too many bytes of messages have come that are not whole";
-                return trouble("amqp:resource-limit-exceeded", words);
-            }
-            partial.message.extend_from_slice(payload);
-        }
-        let whole = if aborted || !more { partial.take() } else { None };
-        let gone = whole.as_ref().map_or(0, |whole| whole.message.len());
-        let bytes = bytes_before + payload.len() - gone;
-        if let Some(whole) = whole {
-            link.delivery_count = link.delivery_count.wrapping_add(1);
-            link.credit = link.credit.saturating_sub(1);
-            match coordinates {
-                _ if aborted => {}
-                true => self.coordinate(key, &whole)?,
-                false => self.deliver(key, whole),
-            }
-        }
-        self.partial_bytes = bytes;
         if renew {
             self.send_flow(channel, None);
         }
@@ -440,12 +337,13 @@ impl Engine {
     }
 
     fn deliver(&mut self, key: LinkKey, whole: Partial) {
-        if let Some(Link { role: Role::Producer { unanswered, .. }, .. }) = self.link(key) {
+        if let Some(Link { role: Role::Producer { unanswered, .. }, .. }) = self.sessions.link(key)
+        {
             *unanswered += 1;
         }
         // Who sends settled wants no answer; the number stands for that.
         let Partial { delivery, settled, transaction, message, room: (room, _) } = whole;
-        let live = transaction.is_none_or(|id| self.live_transactions.contains(&id));
+        let live = transaction.is_none_or(|id| self.transactions.is_live(id));
         let delivery = if settled { SETTLED } else { delivery };
         match live {
             true => {
@@ -463,33 +361,25 @@ impl Engine {
     fn coordinate(&mut self, key: LinkKey, whole: &Partial) -> Step {
         let delivery = whole.delivery;
         match link::coordination(&whole.message)? {
-            None if self.live_transactions.len() == TRANSACTIONS_MAX => {
-                let words = format!("a connection has at most {TRANSACTIONS_MAX} transactions");
-                let result = Err(Trouble { condition: "amqp:resource-limit-exceeded", words });
-                self.done(key, delivery, &result, None);
-            }
-            None => {
-                self.transactions += 1;
-                let transaction = self.transactions;
-                self.live_transactions.push(transaction);
-                self.unanswered += 1;
-                self.jobs.push(Job::Declare { key, delivery, transaction });
-            }
-            Some((transaction, fail)) => {
-                let at = self.live_transactions.iter().position(|live| *live == transaction);
-                match at {
-                    Some(at) => {
-                        self.live_transactions.remove(at);
-                        self.unanswered += 1;
-                        self.jobs.push(Job::Discharge { key, delivery, transaction, fail });
-                    }
-                    None => {
-                        let words = "there is no such transaction".into();
-                        let condition = "amqp:transaction:unknown-id";
-                        let result = Err(Trouble { condition, words });
-                        self.done(key, delivery, &result, None);
-                    }
+            None => match self.transactions.declare() {
+                Some(transaction) => {
+                    self.unanswered += 1;
+                    self.jobs.push(Job::Declare { key, delivery, transaction });
                 }
+                None => {
+                    let words = format!("a connection has at most {TRANSACTIONS_MAX} transactions");
+                    let result = Err(Trouble { condition: "amqp:resource-limit-exceeded", words });
+                    self.done(key, delivery, &result, None);
+                }
+            },
+            Some((transaction, fail)) if self.transactions.end(transaction) => {
+                self.unanswered += 1;
+                self.jobs.push(Job::Discharge { key, delivery, transaction, fail });
+            }
+            Some(_) => {
+                let words = "there is no such transaction".into();
+                let result = Err(Trouble { condition: "amqp:transaction:unknown-id", words });
+                self.done(key, delivery, &result, None);
             }
         }
         self.grant(key);
@@ -501,16 +391,16 @@ impl Engine {
         if !field(fields, 0).is_true() {
             return Ok(());
         }
-        let Some(first) = uint(field(fields, 1)) else {
+        let Some(first) = field(fields, 1).uint() else {
             return trouble("amqp:decode-error", "a disposition has no delivery-id");
         };
-        let last = uint(field(fields, 2)).unwrap_or(first);
+        let last = field(fields, 2).uint().unwrap_or(first);
         let settled = field(fields, 3).is_true();
         let (fate, transaction) = link::fate(field(fields, 4));
         let (Some(fate), true) = (fate.or(settled.then_some(Fate::Accepted)), last >= first) else {
             return Ok(());
         };
-        for (delivery, token) in self.session(channel)?.settled(first, last) {
+        for (delivery, token) in self.sessions.session(channel)?.settled(first, last) {
             let answer = (!settled).then_some((channel, delivery));
             self.jobs.push(Job::Settle { token, fate, transaction, answer });
         }
@@ -518,10 +408,10 @@ impl Engine {
     }
 
     fn detach(&mut self, channel: u16, fields: &[Value]) -> Step {
-        let handle = uint(field(fields, 0)).unwrap_or(u32::MAX);
+        let handle = field(fields, 0).uint().unwrap_or(u32::MAX);
         let closed = field(fields, 1).is_true();
         // One that was ended from this side is gone already. The answer comes when it is.
-        self.session(channel)?;
+        self.sessions.session(channel)?;
         self.drop_link(channel, handle, closed, true);
         Ok(())
     }
@@ -539,7 +429,7 @@ impl Engine {
                 self.message(key, Outgoing { handle, link, token, tag, message, room });
             }
             Event::Dry(key, limit) => {
-                let Some(link) = self.link(key) else { return };
+                let Some(link) = self.sessions.link(key) else { return };
                 let Role::Consumer { credit, drain, .. } = &mut link.role else { return };
                 let drained = std::mem::take(drain);
                 *credit = 0;
@@ -548,7 +438,7 @@ impl Engine {
             }
             Event::Broken(key, trouble) => self.end_link(key, &trouble),
             Event::Closed(key, closed) => {
-                if self.sessions.contains_key(&key.channel) {
+                if self.sessions.contains(key.channel) {
                     let fields = vec![Value::Uint(key.handle), Value::Bool(closed)];
                     self.send(key.channel, &Value::composite(DETACH, fields), &[]);
                 }
@@ -558,11 +448,11 @@ impl Engine {
                 self.ending.end(channel).into_iter().for_each(|frame| self.frame(frame));
             }
             Event::NotBegun(transaction) => {
-                self.live_transactions.retain(|live| *live != transaction);
+                self.transactions.end(transaction);
             }
             Event::Nothing => {}
             Event::Settled { channel, delivery, fate } => {
-                if self.sessions.contains_key(&channel) {
+                if self.sessions.contains(channel) {
                     let state = link::state(fate);
                     self.send(channel, &disposition(false, delivery, state), &[]);
                 }
@@ -577,7 +467,7 @@ impl Engine {
         result: &Result<(), Trouble>,
         transaction: Option<u64>,
     ) {
-        let Some(link) = self.link(key) else { return };
+        let Some(link) = self.sessions.link(key) else { return };
         let coordinator = matches!(link.role, Role::Coordinator { .. });
         if let Role::Producer { unanswered, .. } = &mut link.role {
             *unanswered = unanswered.saturating_sub(1);
@@ -602,7 +492,8 @@ impl Engine {
     }
 
     fn message(&mut self, key: LinkKey, outgoing: Outgoing) {
-        let Some(Link { role: Role::Consumer { credit, .. }, delivery_count, .. }) = self.link(key)
+        let Some(Link { role: Role::Consumer { credit, .. }, delivery_count, .. }) =
+            self.sessions.link(key)
         else {
             // The link has ended meanwhile: the message goes back.
             self.jobs.extend(outgoing.token.map(release));
@@ -610,15 +501,15 @@ impl Engine {
         };
         *credit = credit.saturating_sub(1);
         *delivery_count = delivery_count.wrapping_add(1);
-        let room = self.peer_frame.saturating_sub(128).max(256);
-        if let Some(session) = self.sessions.get_mut(&key.channel) {
+        let room = self.client.frame_room();
+        if let Some(session) = self.sessions.find(key.channel) {
             session.take(outgoing, room);
         }
         self.send_waiting(key.channel);
     }
 
     fn send_waiting(&mut self, channel: u16) {
-        let Some(session) = self.sessions.get_mut(&channel) else { return };
+        let Some(session) = self.sessions.find(channel) else { return };
         let out = &mut self.out;
         while session.send_next(|body, part| frame::put(out, AMQP, channel, body, part)) {}
     }
@@ -685,11 +576,11 @@ mod tests {
             engine.event(Event::NotBegun(transaction));
             engine.event(Event::Done { key, delivery, result, transaction: transaction_of });
         }
-        assert_eq!(engine.live_transactions, Vec::<u64>::new());
+        assert_eq!(engine.transactions.live(), 0);
         for delivery in 0..1_000_u32 {
             let may = usize::try_from(delivery).unwrap() < TRANSACTIONS_MAX;
             assert_eq!(declare(&mut engine, 1_000 + delivery).is_some(), may);
         }
-        assert_eq!(engine.live_transactions.len(), TRANSACTIONS_MAX);
+        assert_eq!(engine.transactions.live(), TRANSACTIONS_MAX);
     }
 }

@@ -69,6 +69,11 @@ impl Value {
         Value::Symbol(text.to_owned())
     }
 
+    /// The number, if it has no more than 32 bits.
+    pub(crate) fn uint(&self) -> Option<u32> {
+        self.number().and_then(|number| u32::try_from(number).ok())
+    }
+
     /// The number, whatever its width.
     pub(crate) fn number(&self) -> Option<u64> {
         match *self {

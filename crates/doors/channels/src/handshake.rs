@@ -103,11 +103,11 @@ pub(crate) fn unexpected(channel: &str) -> ChannelError {
 /// Tells the other end why nothing comes of it.
 pub(crate) fn refuse(link: &mut Link, error: &ChannelError) {
     let (code, text) = (error.code().0.to_owned(), error.to_string());
-    // Whoever has gone does not need to know.
+    // A partner that has gone does not need to know.
     let _ = link.send(&Frame::Refused { code, text });
 }
 
-/// Refuses whoever comes under the name of a queue manager that another certificate stands for.
+/// Refuses a partner under the name of a queue manager that another certificate stands for.
 pub(crate) fn is_who_it_says<S: Store>(
     shared: &Shared<S>,
     link: &Link,

@@ -1,6 +1,6 @@
 //! What comes in: connections of partners that send, that ask to be sent to, or that only ping.
 //!
-//! 1. Nobody is told anything of a channel before its records have let him in.
+//! 1. No partner is told anything of a channel before its records have let it in.
 //! 2. In the clear, only this machine is let in; a channel with `SSLCIPH` wants TLS even then.
 //! 3. The certificate with which a queue manager comes first is the one it always comes with:
 //!    nobody
@@ -28,7 +28,7 @@ use crate::place::Place;
 use crate::sending::Sending;
 use crate::shared::Shared;
 
-/// How long whoever connects may take, with all of its handshake, to say what for.
+/// How long a partner that connects may take, with all of its handshake, to say what for.
 const GREETING: Duration = Duration::from_secs(10);
 /// How long a new connection of a partner waits for the end of its old one.
 const TAKE_PLACE: Duration = Duration::from_secs(30);

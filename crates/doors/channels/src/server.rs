@@ -60,7 +60,7 @@ impl<S: Store> ChannelServer<S> {
     /// [`notices`]: ChannelServer::take_notices
     ///
     /// # Errors
-    /// If nobody can listen at an address, or certificates cannot be used.
+    /// If an address cannot be listened at, or certificates cannot be used.
     pub fn start(manager: &QueueManager<S>, options: Options) -> Result<ChannelServer<S>, Error> {
         let keys = options.tls.as_ref().map(Keys::of).transpose().map_err(Error::Tls)?;
         let secured = keys.is_some();
@@ -155,8 +155,11 @@ impl<S: Store> Initiator for CommandHandler<S> {
     }
 
     fn stop(&self, request: &StopRequest) -> usize {
-        // Whoever waits before it tries again looks whether it still should.
+        // A sender that waits before it tries again looks whether it still should. Under the
+        // lock: one that has just looked would miss it.
+        let state = self.0.state.lock();
         self.0.changed.notify_all();
+        drop(state);
         if request.mode != StopMode::Force {
             return 0;
         }

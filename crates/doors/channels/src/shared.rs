@@ -1,6 +1,6 @@
 //! What all threads of channels share: connections that can be cut, notices, an end.
 //!
-//! 1. A connection that is to be cut is cut at its socket: whoever waits at it wakes.
+//! 1. A connection that is to be cut is cut at its socket: the thread that waits at it wakes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

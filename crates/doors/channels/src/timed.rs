@@ -12,7 +12,7 @@ use seam::clock::Clock;
 
 /// How long the other end may take none of what is written.
 const WRITE: Duration = Duration::from_secs(60);
-/// How long a read may take that nobody has limited.
+/// How long a read may take that has no limit of its own.
 const WAIT: Duration = Duration::from_secs(60);
 
 /// A socket with limits.

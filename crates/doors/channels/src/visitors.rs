@@ -1,7 +1,7 @@
 //! How many connections have come in, and from where.
 //!
-//! 1. Whoever has not said yet what it is for has a place for greetings, and none of the places of
-//!    partners: who says nothing keeps nobody out who is let in.
+//! 1. A visitor that has not said yet what it is for has a place for greetings, and none of the
+//!    places of partners: who says nothing keeps nobody out who is let in.
 //! 2. One address has a part of either kind alone. Of an address of IPv6 its network counts, of
 //!    which whoever has one has all.
 

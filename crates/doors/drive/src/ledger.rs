@@ -1,4 +1,4 @@
-//! Which transactions were confirmed, and of which nobody knows.
+//! Which transactions were confirmed, and of which it is not known.
 
 use serde::Serialize;
 

@@ -6,7 +6,7 @@
 //! | [`Work`] | what a terminal sends, and whether the reply is right |
 //! | [`run`] | the terminals: connections, pace, reconnecting |
 //! | [`Report`] | rates and response times, for people and programs |
-//! | [`Ledger`] | which transactions were confirmed, and of which nobody knows |
+//! | [`Ledger`] | which transactions were confirmed, and of which it is not known |
 //!
 //! Invariants:
 //! 1. A transaction is confirmed if its reply, and where the client acknowledges the word on that,

@@ -55,7 +55,7 @@ pub struct Report {
     pub broken: u64,
     /// Why the first of them did.
     pub broken_first: String,
-    /// Transactions of which nobody knows.
+    /// Transactions of which it is not known.
     pub unknown: u64,
     /// How much of the machine's processors was in use, 0 to 1.
     pub busy: f64,

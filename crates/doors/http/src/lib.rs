@@ -17,9 +17,9 @@
 //! Invariants:
 //! 1. Nothing can be changed through the pages: they know `GET` alone.
 //! 2. A client has so long for a head and for taking an answer, and there are so many at once; more
-//!    are sent away. What a page says is gathered by one thread at a time, so that nobody can make
-//!    the system gather without an end.
-//! 3. Whoever answers a request is told who asked: address, TLS, certificate ([`Peer`]).
+//!    are sent away. What a page says is gathered by one thread at a time, so that no client can
+//!    make the system gather without an end.
+//! 3. The handler of a request is told who asked: address, TLS, certificate ([`Peer`]).
 
 mod connection;
 mod error;

@@ -37,7 +37,7 @@ pub struct Site {
     pub router: Router,
 }
 
-/// The server of HTTP: its threads. It is there as long as somebody has it, or something of its.
+/// The server of HTTP: its threads. It is there as long as a door has it, or something of its.
 pub struct HttpServer {
     runtime: Option<Runtime>,
 }
@@ -89,7 +89,7 @@ impl HttpServer {
     /// Opens a server with the pages for those who measure alone.
     ///
     /// # Errors
-    /// If nobody can listen there.
+    /// If the address cannot be listened at.
     pub fn start(address: &str, measured: Arc<dyn Pages>) -> Result<Listening, HttpError> {
         HttpServer::new()?.listen(Site::of_pages(address, measured))
     }
@@ -97,7 +97,7 @@ impl HttpServer {
     /// Serves a site, too.
     ///
     /// # Errors
-    /// If nobody can listen at its address, or its certificates are none.
+    /// If its address cannot be listened at, or its certificates are none.
     pub fn listen(self: &Arc<Self>, site: Site) -> Result<Listening, HttpError> {
         let Some(runtime) = &self.runtime else { return Err(HttpError::Closed) };
         let failed = |error| HttpError::Listen { address: site.address.clone(), error };
@@ -175,7 +175,7 @@ struct Place {
 }
 
 /// Lets clients in. Who comes too many is closed at once. The address is free before `place` lets
-/// go of its receiver: whoever waits for that may listen there.
+/// go of its receiver: a caller that waits for that may listen there.
 async fn accept(listener: TcpListener, place: Place) {
     let mut closed = place.closing.clone();
     loop {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mqi::server::{Calls, is_asked_for, welcome};
+use mqi::server::{About, Calls, is_asked_for, welcome};
 use mqi::wire::codec::Writer;
 use mqi::wire::frame::{self, DATA_BYTES_MAX, Incoming};
 use mqi::wire::{Connecting, Credentials, Entry, Request};
@@ -22,7 +22,7 @@ use crate::link::{Link, Terms};
 use crate::places::{Client, Held, Limits};
 use crate::shared::{Shared, Standing};
 
-/// How long whoever connects has to be let in.
+/// How long a program that connects has to be let in.
 pub const GREETING: Duration = Duration::from_secs(10);
 /// The most bytes of what a program says first.
 const FIRST_BYTES_MAX: usize = 16 << 10;
@@ -50,7 +50,7 @@ struct Shown {
     subject: Option<String>,
 }
 
-/// Finds out who has come, and answers; `None`: nobody who is let in.
+/// Finds out who has come, and answers; `None`: a program that is not let in.
 pub(crate) fn greet<S: Store>(
     shared: &Shared<S>,
     incoming: &mut Incoming<Link>,
@@ -67,7 +67,7 @@ pub(crate) fn greet<S: Store>(
     let link = incoming.get_ref();
     let admitted = admit(shared, link, &entry, &connecting);
     let number = admitted.as_ref().map(|(guest, _)| guest.calls.number()).map_err(|no| *no);
-    let fields = welcome(shared.manager.name(), number);
+    let fields = welcome(&About::of(&shared.manager), number);
     frame::send(&mut incoming.get_ref(), header.kind, &fields, &[])?;
     let Ok((guest, terms)) = admitted else { return Ok(None) };
     incoming.get_ref().let_in(terms)?;

@@ -14,10 +14,10 @@
 //! | listening, threads, the end | [`Server`] |
 //!
 //! 1. Nothing travels in the clear but between two ends of one machine.
-//! 2. Nobody comes in who has not proved to be a user, by a password or by a certificate; while a
-//!    system has no users, programs of its own machine come in as nobody in particular.
-//! 3. Nobody is told anything of a channel before its records have let him in.
-//! 4. Whoever connects has [`GREETING`] for all that it takes to be let in, together.
+//! 2. No program comes in that has not proved to be a user's, by a password or by a certificate;
+//!    while a system has no users, programs of its own machine come in as nobody in particular.
+//! 3. No program is told anything of a channel before its records have let it in.
+//! 4. A program that connects has [`GREETING`] for all that it takes to be let in, together.
 //! 5. A program that is gone without disconnecting is backed out, wherever it is.
 
 mod error;

@@ -150,7 +150,7 @@ impl Link {
         matches!(*self.stream.borrow(), Stream::Secured(_))
     }
 
-    /// The certificate of the other end, which is that of somebody whom this side believes.
+    /// The certificate of the other end, which is that of a partner whom this side believes.
     pub(crate) fn certificate(&self) -> Option<Vec<u8>> {
         match &*self.stream.borrow() {
             Stream::Plain(_) => None,

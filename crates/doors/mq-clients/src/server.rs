@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,7 +17,8 @@ use mqi::wire::frame::Incoming;
 use queue_manager::QueueManager;
 use rustls::ServerConfig;
 use seam::clock::Clock;
-use seam::sync::{Condvar, Mutex};
+use seam::sessions::{Connection, Sessions};
+use seam::sync::Mutex;
 use seam::thread::{self, JoinHandle};
 use store::Store;
 use tls::Tls;
@@ -28,8 +29,6 @@ use crate::link::Link;
 use crate::places::Held;
 use crate::shared::{Shared, Standing, Users};
 
-/// How long nobody is let in after that could not be done.
-const PAUSE: Duration = Duration::from_millis(50);
 /// How often it is looked whether users are what they were.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -64,24 +63,15 @@ struct Door<S: Store> {
     keys: Option<Arc<ServerConfig>>,
     clock: Arc<dyn Clock>,
     listeners: Vec<TcpListener>,
-    sessions: Mutex<Sessions>,
-    /// The end signals it; otherwise it is for waits with a limit.
-    pause: Condvar,
+    sessions: Arc<Sessions<TcpStream>>,
+    programs: Programs,
     accepted: AtomicU64,
     refused: AtomicU64,
     calls: Arc<AtomicU64>,
 }
 
-#[derive(Default)]
-struct Sessions {
-    closed: bool,
-    next: u64,
-    open: BTreeMap<u64, TcpStream>,
-    threads: BTreeMap<u64, JoinHandle>,
-    ended: Vec<u64>,
-    /// Programs that were let in: their connections to the queue manager, and as whom.
-    programs: BTreeMap<u64, (u64, Standing)>,
-}
+/// Programs that were let in: their connections to the queue manager, and as whom.
+type Programs = Mutex<BTreeMap<u64, (u64, Standing)>>;
 
 /// An open door. Dropped, it is closed.
 pub struct Server<S: Store> {
@@ -118,8 +108,8 @@ impl<S: Store> Server<S> {
             keys,
             clock: Arc::clone(&options.clock),
             listeners,
-            sessions: Mutex::default(),
-            pause: Condvar::new(),
+            sessions: Arc::default(),
+            programs: Mutex::default(),
             accepted: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             calls: Arc::default(),
@@ -150,7 +140,7 @@ impl<S: Store> Server<S> {
     pub fn counted(&self) -> Counted {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counted {
-            connections: self.door.sessions.lock().programs.len() as u64,
+            connections: self.door.programs.lock().len() as u64,
             accepted: of(&self.door.accepted),
             refused: of(&self.door.refused),
             calls: of(&self.door.calls),
@@ -163,24 +153,14 @@ impl<S: Store> Server<S> {
         self.door.look_at_users();
     }
 
-    /// Lets nobody in any more, and ends every connection: what a program has not committed is
+    /// Lets no program in any more, and ends every connection: what a program has not committed is
     /// backed out. The queue manager ends waits first, with its own `stop`.
     pub fn close(&self) {
-        let threads = {
-            let mut sessions = self.door.sessions.lock();
-            sessions.closed = true;
-            for stream in sessions.open.values() {
-                // One that has gone by itself needs no end.
-                let _ = stream.shutdown(Shutdown::Both);
+        self.door.sessions.close(|| {
+            for listener in &self.door.listeners {
+                let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
             }
-            self.door.pause.notify_all();
-            std::mem::take(&mut sessions.threads)
-        };
-        for listener in &self.door.listeners {
-            // Whoever accepts is woken by that.
-            let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
-        }
-        threads.into_values().for_each(JoinHandle::join);
+        });
     }
 }
 
@@ -194,18 +174,8 @@ impl<S: Store> Drop for Server<S> {
 impl<S: Store> Door<S> {
     fn accept_all(self: Arc<Self>, at: usize) {
         let Some(listener) = self.listeners.get(at) else { return };
-        loop {
-            match listener.accept() {
-                Ok((stream, peer)) => self.let_in(stream, peer),
-                Err(_) if self.sessions.lock().closed => return,
-                // One that went before it was let in, or no descriptor is left for the moment.
-                Err(_) => {
-                    let mut sessions = self.sessions.lock();
-                    reap(&mut sessions);
-                    self.pause.wait_for(&mut sessions, PAUSE);
-                }
-            }
-        }
+        let accept = || listener.accept();
+        self.sessions.accept_all(accept, |(stream, peer)| self.let_in(stream, peer));
     }
 
     fn let_in(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
@@ -218,31 +188,16 @@ impl<S: Store> Door<S> {
             return;
         };
         let Ok(second) = stream.try_clone() else { return };
-        let mut sessions = self.sessions.lock();
-        reap(&mut sessions);
-        if sessions.closed {
-            return;
-        }
-        let number = sessions.next;
-        sessions.next += 1;
-        sessions.open.insert(number, second);
         let door = Arc::clone(self);
-        let serves = thread::spawn("mq-client", move || {
-            // A session that fails ends; its connection is dropped, and so backed out.
-            drop(thread::catch(|| door.serve(number, stream, greeting)));
-            drop(place);
-            let mut sessions = door.sessions.lock();
-            sessions.open.remove(&number);
-            sessions.ended.push(number);
-        });
-        match serves {
-            Ok(handle) => {
-                sessions.threads.insert(number, handle);
-            }
-            Err(_) => {
-                sessions.open.remove(&number);
-            }
-        }
+        self.sessions.begin(
+            "mq-client",
+            second,
+            |_| true,
+            move |number| {
+                let _place = place;
+                door.serve(number, stream, greeting)
+            },
+        );
     }
 
     fn serve(&self, number: u64, stream: TcpStream, greeting: Held) -> io::Result<()> {
@@ -264,28 +219,19 @@ impl<S: Store> Door<S> {
         };
         self.accepted.fetch_add(1, Ordering::Relaxed);
         let connection = guest.calls.number();
-        let _here = Here::new(&self.sessions, number, (connection, guest.standing));
+        let _here = Here::new(&self.programs, number, (connection, guest.standing));
         converse(guest.calls, &mut incoming, guest.longest)
     }
 
     /// Looks at users until the door is closed.
     fn look_on(&self) {
-        loop {
-            {
-                let mut sessions = self.sessions.lock();
-                if !sessions.closed {
-                    self.pause.wait_for(&mut sessions, LOOK);
-                }
-                if sessions.closed {
-                    return;
-                }
-            }
+        while !self.sessions.wait_closed(LOOK) {
             self.look_at_users();
         }
     }
 
     fn look_at_users(&self) {
-        let programs = self.sessions.lock().programs.clone();
+        let programs = self.programs.lock().clone();
         let users = &self.shared.users;
         let (mut known, nobody) = (BTreeMap::new(), users.nobody().is_some());
         for (number, (connection, standing)) in programs {
@@ -298,10 +244,7 @@ impl<S: Store> Door<S> {
             }
             // Its calls fail from here on, and a wait ends.
             let _ = self.shared.manager.break_connection(connection);
-            if let Some(stream) = self.sessions.lock().open.get(&number) {
-                // One that has gone by itself needs no end.
-                let _ = stream.shutdown(Shutdown::Both);
-            }
+            self.sessions.with(number, |stream| stream.end());
         }
     }
 
@@ -311,26 +254,17 @@ impl<S: Store> Door<S> {
 }
 
 /// A program that is connected, until this is dropped.
-struct Here<'s>(&'s Mutex<Sessions>, u64);
+struct Here<'s>(&'s Programs, u64);
 
 impl Here<'_> {
-    fn new(sessions: &Mutex<Sessions>, number: u64, who: (u64, Standing)) -> Here<'_> {
-        sessions.lock().programs.insert(number, who);
-        Here(sessions, number)
+    fn new(programs: &Programs, number: u64, who: (u64, Standing)) -> Here<'_> {
+        programs.lock().insert(number, who);
+        Here(programs, number)
     }
 }
 
 impl Drop for Here<'_> {
     fn drop(&mut self) {
-        self.0.lock().programs.remove(&self.1);
-    }
-}
-
-/// Joins the threads that have ended.
-fn reap(sessions: &mut Sessions) {
-    for number in std::mem::take(&mut sessions.ended) {
-        if let Some(handle) = sessions.threads.remove(&number) {
-            handle.join();
-        }
+        self.0.lock().remove(&self.1);
     }
 }

@@ -1,6 +1,6 @@
 //! Who asks, and whether they may: passwords, tokens, certificates; administrators.
 //!
-//! 1. Nothing is answered to nobody, but for the login itself; while a system has no users, a
+//! 1. Nothing is answered without a user, but for the login itself; while a system has no users, a
 //!    client on this machine is one, if it names this machine as the host: a page of a browser that
 //!    was led here by another name is not.
 //! 2. A request that changes something carries the header [`CSRF`], which no page of a browser can
@@ -52,7 +52,7 @@ pub trait Authenticator: Send + Sync + 'static {
         self.mark(&user).map(|_| user)
     }
 
-    /// The user that somebody on this machine is while there are no users; `None`: there are.
+    /// The user that a client on this machine is while there are no users; `None`: there are.
     fn nobody(&self) -> Option<String>;
 
     /// Whether a user may administer the queue manager.

@@ -1,8 +1,8 @@
 //! Bodies, within bounds: each, and all together.
 //!
 //! 1. A body that is longer than its resource takes is refused, and not kept.
-//! 2. All bodies together, of requests and of answers, take [`Budget`]'s bytes at most; whoever
-//!    comes too many is told to come again.
+//! 2. All bodies together, of requests and of answers, take [`Budget`]'s bytes at most; a request
+//!    that comes too many is told to come again.
 //! 3. A body arrives within [`WHOLE`], and none of its parts lets the door wait for longer than
 //!    [`PART`].
 

@@ -1,10 +1,10 @@
 //! Messages: put, got, looked at, listed, published.
 //!
 //! 1. What is answered with 201 is on its queue; if it is persistent, durably.
-//! 2. A message that is got has left its queue when its answer is begun. Whoever has gone while it
-//!    waited gets none: the message stays.
+//! 2. A message that is got has left its queue when its answer is begun. A client that has gone
+//!    while it waited gets none: the message stays.
 //! 3. A message that is no text stays on its queue, and its backout count does not rise.
-//! 4. Waits look every so often whether they still have somebody to wait for.
+//! 4. Waits look every so often whether they still have a client to wait for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,11 +31,11 @@ use crate::error::{Problem, id, json_response};
 use crate::headers::{self, Correlation, Heading};
 use crate::request::{Ask, Version};
 
-/// How often a wait looks whether it still has somebody to wait for.
+/// How often a wait looks whether it still has a client to wait for.
 const LOOK_MS: u64 = 250;
 /// The longest wait, in milliseconds.
 const WAIT_MS_MAX: u64 = i32::MAX as u64;
-/// Messages that a list has if nobody says.
+/// Messages that a list has if the request does not say.
 const LIST_USUAL: u64 = 10;
 /// Messages that a list has at most.
 const LIST_MAX: u64 = 100_000;
@@ -189,7 +189,7 @@ pub(crate) fn wait(ask: &Ask) -> Answer<Duration> {
     Ok(Duration::from_millis(ms.unwrap_or(0)))
 }
 
-/// Whether there is still somebody to answer.
+/// Whether there is still a client to answer.
 #[derive(Clone, Default)]
 pub(crate) struct CancelToken(Arc<AtomicBool>);
 
@@ -203,7 +203,7 @@ impl CancelToken {
     }
 }
 
-/// Notes, when it is dropped, that there is nobody any more.
+/// Notes, when it is dropped, that there is no client any more.
 pub(crate) struct CancelOnDrop(pub(crate) CancelToken);
 
 impl Drop for CancelOnDrop {
@@ -318,12 +318,12 @@ impl<'a, S: Store> OpenQueue<'a, S> {
         }
     }
 
-    /// Reads the message that was looked at; `None`: somebody else was faster.
+    /// Reads the message that was looked at; `None`: another getter was faster.
     fn read(&mut self, lock: i32) -> Answer<Option<Found>> {
         self.at_cursor(get::BROWSE_MSG_UNDER_CURSOR | lock, MESSAGE_BYTES_MAX)
     }
 
-    /// Gets the message that was read, but not its data again; `None`: somebody else was faster.
+    /// Gets the message that was read, but not its data again; `None`: another getter was faster.
     fn take(&mut self) -> Answer<Option<Found>> {
         self.at_cursor(get::MSG_UNDER_CURSOR | get::SYNCPOINT | get::ACCEPT_TRUNCATED_MSG, 0)
     }

@@ -11,7 +11,7 @@
 //! 1. Blanks may stand around each part. A value of type `bytes` is hexadecimal digits in quotes.
 //! 2. What is written is ASCII, and is read as the same properties again.
 //! 3. Properties of folders other than `usr` are not shown: they are not the user's. Nor are
-//!    those that begin with `amqp_`: the AMQP door makes something of them, and nobody else
+//!    those that begin with `amqp_`: the AMQP door makes something of them, and no other door
 //!    sets them.
 
 use base::hex;

@@ -21,9 +21,10 @@ pub trait Carrier: Send {
 }
 
 /// A connection over the network.
-pub trait Network: Read + Write + Send {}
-
-impl<N: Read + Write + Send> Network for N {}
+pub trait Network: Read + Write + Send {
+    /// Whether the other side is still there, as far as can be known without asking it.
+    fn is_there(&mut self) -> bool;
+}
 
 /// What calls go over.
 pub(crate) enum Stream {
@@ -65,7 +66,8 @@ impl Stream {
     /// Whether the connection is still there, as far as can be known without a call.
     pub(crate) fn is_there(&self) -> bool {
         match self {
-            Stream::Socket(_) | Stream::Network(_) => true,
+            Stream::Socket(_) => true,
+            Stream::Network(network) => network.borrow_mut().is_there(),
             Stream::Carried(carried) => {
                 let there = carried.borrow_mut().ask(RequestKind::IsThere, &[]);
                 matches!(there, Ok((AnswerKind::GoOn, ..)))

@@ -82,7 +82,7 @@ pub struct Field {
     pub offset: usize,
     /// What it holds.
     pub kind: Kind,
-    /// What it holds if nobody says otherwise, as it stands in memory.
+    /// What it holds if no program says otherwise, as it stands in memory.
     pub default: Vec<u8>,
 }
 
@@ -275,7 +275,7 @@ pub trait Structure: Clone + PartialEq {
     const LENGTHS: &'static [usize];
     /// As it is declared.
     fn layout() -> Layout;
-    /// As it is if nobody says otherwise, with a version.
+    /// As it is if no program says otherwise, with a version.
     fn initial() -> Self;
     /// Which version it says it is; 1 if it has no versions.
     fn version(&self) -> i32;

@@ -6,18 +6,24 @@
 //! ```
 //!
 //! A thread of this library gets messages for all consumers of a connection, one after another, and
-//! calls each with its message. While it does, the connection is its own.
+//! calls each with its message. While it does, the connection is its own. Each has its turn: a look
+//! for messages begins behind the consumer that was served last.
 //!
 //! Invariants:
 //! 1. A program is called by one thread at a time, and never again once STOP, SUSPEND or a
 //!    deregistration has returned to another thread.
 //! 2. No lock is held while a program is called: it makes calls of its own.
-//! 3. A consumer whose get fails, or whose next message is too long for it, is told so once, and is
+//! 3. A connection has one such thread at most. Whoever starts again waits for the end of the last;
+//!    a program that is called and does so goes on in the same thread.
+//! 4. A program that was deregistered or suspended, or whose consumption was stopped, by a program
+//!    that was called is not called any more, but for a message that was got for it.
+//! 5. A consumer whose get fails, or whose next message is too long for it, is told so once, and is
 //!    left alone until it is resumed.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use mqi::structures::{Cbc, Cbd, Ctlo, Gmo, Md};
 use mqi::table::Structure;
@@ -25,9 +31,10 @@ use mqi::wire::Wanted;
 use mqi::wire::frame::DATA_BYTES_MAX;
 use queue_manager::options::value;
 use queue_manager::{Completion, Outcome, Reason};
+use seam::sync::MutexGuard;
 use seam::thread;
 
-use crate::consumers::{Consumer, Phase, Program};
+use crate::consumers::{Consumer, Consumers, Phase, Program};
 use crate::finish::finish;
 use crate::memory::{Lent, optional};
 use crate::state::{self, Connection, this_thread};
@@ -165,8 +172,9 @@ unsafe fn register(
     let full = i32::try_from(DATA_BYTES_MAX).unwrap_or(i32::MAX);
     let room = if cbd.max_msg_length < 0 { full } else { cbd.max_msg_length.min(full) };
     let wanted = Wanted { md, gmo, room };
-    let consumer = Consumer { program, hobj, wanted, suspended, idle_ms: Some(0) };
     let mut consumers = connection.consumers.lock();
+    let idle_since = Some(consumers.now());
+    let consumer = Consumer { program, hobj, wanted, suspended, idle_since };
     consumers.forget(hobj);
     consumers.list.push(consumer.clone());
     drop(consumers);
@@ -192,6 +200,7 @@ fn change(
     }
     let place = consumers.list.iter().position(|one| one.hobj == hobj);
     let place = place.ok_or(Reason::CALLBACK_NOT_REGISTERED)?;
+    let now = consumers.now();
     if deregisters {
         let gone = consumers.list.remove(place);
         drop(consumers);
@@ -202,6 +211,7 @@ fn change(
     }
     if let (Some(one), Some(suspends)) = (consumers.list.get_mut(place), operation.suspends) {
         one.suspended = suspends;
+        one.idle_since = one.idle_since.map(|_| now);
     }
     drop(consumers);
     connection.changed.notify_all();
@@ -244,42 +254,75 @@ pub unsafe fn ctl(
 }
 
 fn start(connection: &Arc<Connection>, area: u64, waits: bool) -> Result<Outcome, Reason> {
-    if connection.client()?.is_carried() {
+    // What consumes is in no region.
+    let runs = connection.consumers.lock().running.is_some();
+    if !runs && connection.client()?.is_carried() {
         // A region makes one call after the other, in one unit of work.
         return Err(Reason::ENVIRONMENT_ERROR);
     }
+    let is_own = connection.consuming.load(Ordering::SeqCst) == this_thread();
     let mut consumers = connection.consumers.lock();
-    match consumers.phase {
-        Phase::Started => return Err(HCONN_ASYNC_ACTIVE),
-        Phase::Suspended => {
-            drop(consumers);
-            return resume(connection);
+    loop {
+        match consumers.phase {
+            Phase::Started => return Err(HCONN_ASYNC_ACTIVE),
+            Phase::Suspended => {
+                drop(consumers);
+                return resume(connection);
+            }
+            Phase::Stopped => {}
         }
-        Phase::Stopped => {}
+        if consumers.running.is_none() {
+            let Some(last) = consumers.thread.take() else { break };
+            drop(consumers);
+            last.join();
+            consumers = connection.consumers.lock();
+        } else if is_own && consumers.stoppers > 0 {
+            // Somebody waits for its end.
+            return Err(Reason::OPERATION_NOT_ALLOWED);
+        } else if is_own {
+            break;
+        } else {
+            connection.changed.wait(&mut consumers);
+        }
     }
     if consumers.list.is_empty() && consumers.event.is_none() {
         return Err(Reason::NO_CALLBACKS_ACTIVE);
     }
     (consumers.phase, consumers.rests, consumers.area) = (Phase::Started, false, area);
-    consumers.list.iter_mut().for_each(|one| one.idle_ms = Some(0));
+    let now = consumers.now();
+    consumers.list.iter_mut().for_each(|one| one.idle_since = Some(now));
+    if is_own {
+        consumers.again = true;
+        return Ok(Outcome::OK);
+    }
+    begin(connection, consumers, waits)
+}
+
+/// Begins to consume: in a thread of its own, or in this one, which waits for the end.
+fn begin(
+    connection: &Arc<Connection>,
+    mut consumers: MutexGuard<'_, Consumers>,
+    waits: bool,
+) -> Result<Outcome, Reason> {
+    consumers.runs += 1;
+    let number = consumers.runs;
+    consumers.running = Some(number);
     if waits {
         drop(consumers);
-        run(connection);
+        run(connection, number);
         return Ok(Outcome::OK);
     }
     consumers.is_starting = true;
     let own = Arc::clone(connection);
     let thread = thread::spawn("mqi-consume", move || {
-        // A program's panic that came through here must not stop at a half-consumed message.
-        if thread::catch(|| run(&own)).is_err() {
-            own.consuming.store(0, Ordering::SeqCst);
-            own.consumers.lock().phase = Phase::Stopped;
-        }
+        // A program's panic that came through here ends the run, and nothing else.
+        let _ = thread::catch(|| run(&own, number));
     });
     match thread {
         Ok(thread) => {
             consumers.thread = Some(thread);
-            // Whoever returns from START finds the connection in the consuming thread's hands.
+            // A thread that returns from START finds the connection in the consuming thread's
+            // hands.
             while consumers.phase == Phase::Started
                 && connection.consuming.load(Ordering::SeqCst) == 0
             {
@@ -291,6 +334,8 @@ fn start(connection: &Arc<Connection>, area: u64, waits: bool) -> Result<Outcome
         }
         Err(_) => {
             (consumers.phase, consumers.is_starting) = (Phase::Stopped, false);
+            consumers.running = None;
+            connection.changed.notify_all();
             Err(Reason::RESOURCE_PROBLEM)
         }
     }
@@ -300,32 +345,31 @@ fn start(connection: &Arc<Connection>, area: u64, waits: bool) -> Result<Outcome
 /// says so itself.
 pub(crate) fn stop(connection: &Arc<Connection>) {
     let is_own = connection.consuming.load(Ordering::SeqCst) == this_thread();
-    let thread = {
-        let mut consumers = connection.consumers.lock();
-        if consumers.phase == Phase::Stopped && consumers.thread.is_none() {
-            return;
-        }
-        consumers.phase = Phase::Stopped;
-        connection.changed.notify_all();
-        if is_own { None } else { consumers.thread.take() }
-    };
+    let mut consumers = connection.consumers.lock();
+    (consumers.phase, consumers.again) = (Phase::Stopped, false);
+    connection.changed.notify_all();
+    if is_own {
+        return;
+    }
+    let (run, thread) = (consumers.running, consumers.thread.take());
+    consumers.stoppers += 1;
+    while run.is_some() && consumers.running == run {
+        connection.changed.wait(&mut consumers);
+    }
+    consumers.stoppers -= 1;
+    drop(consumers);
     if let Some(thread) = thread {
         thread.join();
-    } else if !is_own {
-        let mut consumers = connection.consumers.lock();
-        while connection.consuming.load(Ordering::SeqCst) != 0 {
-            connection.changed.wait(&mut consumers);
-        }
     }
 }
 
 fn suspend(connection: &Arc<Connection>) {
     let mut consumers = connection.consumers.lock();
-    if consumers.phase != Phase::Started {
-        return;
+    if consumers.phase == Phase::Started {
+        consumers.phase = Phase::Suspended;
+        connection.changed.notify_all();
     }
-    consumers.phase = Phase::Suspended;
-    connection.changed.notify_all();
+    // A program that is called may have said so, and is called still.
     let is_own = connection.consuming.load(Ordering::SeqCst) == this_thread();
     while !is_own && consumers.phase == Phase::Suspended && !consumers.rests {
         connection.changed.wait(&mut consumers);
@@ -338,6 +382,7 @@ fn resume(connection: &Arc<Connection>) -> Result<Outcome, Reason> {
         return Err(Reason::OPERATION_NOT_ALLOWED);
     }
     consumers.phase = Phase::Started;
+    consumers.wait_from_now();
     consumers.list.iter_mut().for_each(|one| one.suspended = false);
     connection.changed.notify_all();
     while consumers.rests && consumers.phase == Phase::Started {
@@ -346,21 +391,53 @@ fn resume(connection: &Arc<Connection>) -> Result<Outcome, Reason> {
     Ok(Outcome::OK)
 }
 
-/// Gets messages and calls programs until consumption is stopped.
-fn run(connection: &Arc<Connection>) {
-    connection.consuming.store(this_thread(), Ordering::SeqCst);
-    connection.changed.notify_all();
-    await_start(connection);
-    call_all(connection, register_option::START, call_type::START);
-    let mut data = Vec::new();
-    while let Some(active) = next_round(connection) {
-        look(connection, &active, &mut data);
+/// Consumption from its start to its end: whatever ends it, others hear of it.
+struct Run<'c> {
+    connection: &'c Connection,
+    number: u64,
+}
+
+impl Run<'_> {
+    fn end(&self, consumers: &mut Consumers) {
+        if consumers.running == Some(self.number) {
+            (consumers.phase, consumers.running) = (Phase::Stopped, None);
+            (consumers.rests, consumers.again) = (false, false);
+            self.connection.consuming.store(0, Ordering::SeqCst);
+            self.connection.changed.notify_all();
+        }
     }
-    call_all(connection, register_option::STOP, call_type::STOP);
-    let mut consumers = connection.consumers.lock();
-    connection.consuming.store(0, Ordering::SeqCst);
-    consumers.rests = false;
-    connection.changed.notify_all();
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        self.end(&mut self.connection.consumers.lock());
+    }
+}
+
+/// Gets messages and calls programs until consumption is stopped.
+fn run(connection: &Arc<Connection>, number: u64) {
+    let run = Run { connection, number };
+    {
+        // Under the lock: whoever waits for it would miss it otherwise.
+        let _consumers = connection.consumers.lock();
+        connection.consuming.store(this_thread(), Ordering::SeqCst);
+        connection.changed.notify_all();
+    }
+    await_start(connection);
+    let mut data = Vec::new();
+    loop {
+        call_all(connection, register_option::START, call_type::START);
+        while let Some(active) = next_round(connection) {
+            look(connection, &active, &mut data);
+        }
+        call_all(connection, register_option::STOP, call_type::STOP);
+        let mut consumers = connection.consumers.lock();
+        consumers.again = false;
+        if consumers.phase == Phase::Stopped {
+            run.end(&mut consumers);
+            return;
+        }
+    }
 }
 
 /// Waits until START is about to return. Clients note what they have started when it has: a
@@ -372,31 +449,22 @@ fn await_start(connection: &Connection) {
     }
 }
 
-/// The consumers of the next look, once there are some; `None` if consumption is stopped.
+/// The consumers of the next look, once there are some; `None` if consumption was stopped.
 fn next_round(connection: &Connection) -> Option<Vec<Consumer>> {
     let mut consumers = connection.consumers.lock();
     loop {
-        let active: Vec<Consumer> =
-            consumers.list.iter().filter(|one| !one.suspended).cloned().collect();
-        match consumers.phase {
-            Phase::Stopped => return None,
-            Phase::Started if !active.is_empty() => {
-                connection.consuming.store(this_thread(), Ordering::SeqCst);
-                if std::mem::take(&mut consumers.rests) {
-                    connection.changed.notify_all();
-                }
-                return Some(active);
-            }
-            Phase::Suspended => {
-                connection.consuming.store(0, Ordering::SeqCst);
-                consumers.rests = true;
-            }
-            Phase::Started => {
-                connection.consuming.store(this_thread(), Ordering::SeqCst);
-                consumers.rests = false;
-            }
-        }
+        let active = consumers.active();
+        let ends = consumers.phase == Phase::Stopped || consumers.again;
+        consumers.rests = consumers.phase == Phase::Suspended && !ends;
+        let user = if consumers.rests { 0 } else { this_thread() };
+        connection.consuming.store(user, Ordering::SeqCst);
         connection.changed.notify_all();
+        if ends {
+            return None;
+        }
+        if consumers.phase == Phase::Started && !active.is_empty() {
+            return Some(active);
+        }
         connection.changed.wait(&mut consumers);
     }
 }
@@ -408,36 +476,61 @@ fn look(connection: &Arc<Connection>, active: &[Consumer], data: &mut Vec<u8>) {
     let (outcome, place, length) =
         connection.client_of_consumer().consume(LOOK_MS, &mut list, data);
     let found = place.and_then(|place| Some((active.get(place)?, list.get(place)?)));
+    if let Some((consumer, _)) = found {
+        connection.consumers.lock().served = consumer.hobj;
+    }
     match found {
         Some((consumer, (_, got))) if outcome.completion != Completion::Failed => {
-            set_idle(connection, consumer.hobj, |_| Some(0));
+            let now = connection.consumers.lock().now();
+            set_idle(connection, consumer.hobj, Some(now));
             deliver(connection, consumer, got, (outcome, length), data);
+            // Those in front of it were looked at before, and had none.
+            let in_front = place.and_then(|place| active.get(..place)).unwrap_or_default();
+            tell_idle_since(connection, in_front, now);
         }
         Some((consumer, _)) => {
             set_suspended(connection, consumer.hobj);
-            let what = (call_type::EVENT, outcome, 0);
+            let what = CallbackContext::of(call_type::EVENT, outcome, 0);
             call(connection, &consumer.program, consumer.hobj, None, &mut [], what);
         }
         None if outcome.reason == Reason::NO_MSG_AVAILABLE => tell_idle(connection, active),
+        // It is to stop or to rest, and does not wait for the connection to be made again.
+        None if outcome.reason == Reason::RECONNECTING => {}
         None => {
-            // The connection is gone, and with it everything that could be consumed.
-            let event = connection.consumers.lock().event.clone();
-            let what = (call_type::EVENT, outcome, 0);
-            if let Some(event) = event {
-                call(connection, &event, -1, None, &mut [], what);
+            let is_tried = [Reason::RECONNECT_FAILED, Reason::RECONNECT_QMID_MISMATCH];
+            // Of these the event handler was told when they happened.
+            if !is_tried.contains(&outcome.reason) {
+                tell_event(connection, outcome, 0);
             }
+            let what = CallbackContext::of(call_type::EVENT, outcome, 0);
             for one in active {
-                call(connection, &one.program, one.hobj, None, &mut [], what);
+                if connection.consumers.lock().may_call(one) {
+                    call(connection, &one.program, one.hobj, None, &mut [], what);
+                }
             }
-            connection.consumers.lock().phase = Phase::Stopped;
+            // What was got is backed out, but the connection is there again. Otherwise it is gone,
+            // and with it everything that could be consumed.
+            if outcome.reason != Reason::BACKED_OUT {
+                connection.consumers.lock().phase = Phase::Stopped;
+            }
         }
     }
 }
 
-fn set_idle(connection: &Connection, hobj: i32, to: impl Fn(Option<i32>) -> Option<i32>) {
+/// Tells whoever handles events of a connection.
+pub(crate) fn tell_event(connection: &Arc<Connection>, outcome: Outcome, delay_ms: i32) {
+    let event = connection.consumers.lock().event.clone();
+    if let Some(event) = event {
+        let what =
+            CallbackContext { delay_ms, ..CallbackContext::of(call_type::EVENT, outcome, 0) };
+        call(connection, &event, -1, None, &mut [], what);
+    }
+}
+
+fn set_idle(connection: &Connection, hobj: i32, since: Option<Duration>) {
     let mut consumers = connection.consumers.lock();
     for one in consumers.list.iter_mut().filter(|one| one.hobj == hobj) {
-        one.idle_ms = to(one.idle_ms);
+        one.idle_since = since;
     }
 }
 
@@ -447,17 +540,25 @@ fn set_suspended(connection: &Connection, hobj: i32) {
 }
 
 /// Tells those that have waited as long as they wanted that there is no message, once.
-fn tell_idle(connection: &Arc<Connection>, active: &[Consumer]) {
-    for one in active {
+fn tell_idle(connection: &Arc<Connection>, looked_at: &[Consumer]) {
+    let now = connection.consumers.lock().now();
+    tell_idle_since(connection, looked_at, now);
+}
+
+/// The same, of a look that ended then.
+fn tell_idle_since(connection: &Arc<Connection>, looked_at: &[Consumer], now: Duration) {
+    for one in looked_at {
         let gmo = &one.wanted.gmo;
         let waits = gmo.options & value::get::WAIT != 0;
         let limit = if waits { gmo.wait_interval } else { 0 };
-        set_idle(connection, one.hobj, |idle| idle.map(|ms| ms.saturating_add(LOOK_MS)));
-        let over = one.idle_ms.is_some_and(|ms| ms.saturating_add(LOOK_MS) >= limit);
-        if over && limit != value::WAIT_UNLIMITED {
-            set_idle(connection, one.hobj, |_| None);
+        // Those that wait without limit are never told.
+        let Ok(limit) = u64::try_from(limit).map(Duration::from_millis) else { continue };
+        let over = one.idle_since.is_some_and(|since| now.saturating_sub(since) >= limit);
+        // One that was called just now may have seen to it that no other one is.
+        if over && connection.consumers.lock().may_call(one) {
+            set_idle(connection, one.hobj, None);
             let none = Outcome::failed(Reason::NO_MSG_AVAILABLE);
-            let what = (call_type::MSG_NOT_REMOVED, none, 0);
+            let what = CallbackContext::of(call_type::MSG_NOT_REMOVED, none, 0);
             let got = Some(&one.wanted);
             call(connection, &one.program, one.hobj, got, &mut [], what);
         }
@@ -478,7 +579,7 @@ fn deliver(
     }
     let browses = consumer.wanted.gmo.options & value::get::ANY_BROWSE != 0;
     let kind = if browses || stays { call_type::MSG_NOT_REMOVED } else { call_type::MSG_REMOVED };
-    let what = (kind, outcome, length);
+    let what = CallbackContext::of(kind, outcome, length);
     call(connection, &consumer.program, consumer.hobj, Some(got), data, what);
 }
 
@@ -486,12 +587,14 @@ fn deliver(
 fn call_all(connection: &Arc<Connection>, option: i32, kind: i32) {
     let all = connection.consumers.lock().list.clone();
     for one in all.iter().filter(|one| one.program.options & option != 0) {
-        call_plain(connection, one, kind);
+        if connection.consumers.lock().has(one) {
+            call_plain(connection, one, kind);
+        }
     }
 }
 
 fn call_plain(connection: &Arc<Connection>, consumer: &Consumer, kind: i32) {
-    let what = (kind, Outcome::OK, 0);
+    let what = CallbackContext::of(kind, Outcome::OK, 0);
     call(connection, &consumer.program, consumer.hobj, None, &mut [], what);
 }
 
@@ -517,13 +620,31 @@ impl Room {
     }
 }
 
+/// Why a program is called back.
+#[derive(Clone, Copy)]
+struct CallbackContext {
+    /// Of [`call_type`].
+    kind: i32,
+    outcome: Outcome,
+    /// Bytes of the message.
+    length: i32,
+    /// Milliseconds until the connection is tried to be made again.
+    delay_ms: i32,
+}
+
+impl CallbackContext {
+    fn of(kind: i32, outcome: Outcome, length: i32) -> CallbackContext {
+        CallbackContext { kind, outcome, length, delay_ms: 0 }
+    }
+}
+
 fn call(
     connection: &Arc<Connection>,
     program: &Program,
     hobj: i32,
     got: Option<&Wanted>,
     data: &mut [u8],
-    (kind, outcome, length): (i32, Outcome, i32),
+    CallbackContext { kind, outcome, length, delay_ms }: CallbackContext,
 ) {
     let area = connection.consumers.lock().area;
     let cbc = Cbc {
@@ -535,6 +656,7 @@ fn call(
         comp_code: outcome.completion as i32,
         reason: outcome.reason.0,
         data_length: length,
+        reconnect_delay: delay_ms,
         buffer_length: i32::try_from(data.len()).unwrap_or(i32::MAX),
         ..Cbc::initial()
     };

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 use mqi::client::Client;
 use mqi::place::Places;
@@ -9,13 +10,16 @@ use mqi::structures::{Cno, Csp};
 use mqi::wire::{Connecting, Credentials, Request};
 use queue_manager::name::{padded, unpadded};
 use queue_manager::{Completion, ObjectName, Outcome, Reason};
+use seam::clock::RealClock;
 
 use crate::callbacks;
 use crate::finish::finish;
 use crate::memory::{self, Lent, optional};
+use crate::network::reconnection::Configuration;
 use crate::network::{self, Binding, Settings, definition};
-use crate::state::{self, Sharing};
-use crate::{region, registration};
+use crate::reconnect::Reconnector;
+use crate::state::{self, Connection, Sharing};
+use crate::{message_handles, region, registration};
 
 const HANDLE_SHARE_NONE: i32 = 0x20;
 const HANDLE_SHARE_BLOCK: i32 = 0x40;
@@ -142,22 +146,57 @@ unsafe fn connect(
     if given.is_empty() {
         connecting.program = program_name();
     }
-    let client = match (in_region, binding) {
-        (Some(client), _) => client,
-        (None, Binding::Local) => find(wanted, &connecting)?,
-        (None, Binding::Client) => {
-            // SAFETY: as promised to this function.
-            let definitions = unsafe { definition::definitions(cno, &name, &settings) }?;
-            // SAFETY: as promised to this function.
-            let keys = unsafe { definition::keys(cno, &settings) }?;
-            network::connect(&definitions, &keys, &connecting)?
-        }
+    let (client, reconnector) = match (in_region, binding) {
+        (Some(client), _) => (client, None),
+        (None, Binding::Local) => (find(wanted, &connecting)?, None),
+        // SAFETY: as promised to this function.
+        (None, Binding::Client) => unsafe { over_network(cno, &name, &settings, connecting) }?,
     };
     let number = client.number();
-    let kept = state::keep(client, sharing)?;
+    let kept = state::keep(client, sharing, reconnector.is_some())?;
+    if let Some(reconnector) = reconnector {
+        let same_manager = reconnector.identifier.is_some();
+        let connection = Arc::downgrade(&kept);
+        let reconnector = Box::new(Reconnector { connection, ..reconnector });
+        kept.client()?.recovers(reconnector, same_manager);
+    }
     // SAFETY: as promised to this function.
     unsafe { memory::set(hconn, kept.handle) };
     Ok((Outcome::OK, kept.manager.clone(), number))
+}
+
+/// Connects over the network; answers also how that is done again, if it is to be.
+///
+/// # Safety
+/// As for [`connect`].
+unsafe fn over_network(
+    cno: Option<&Lent<Cno>>,
+    name: &str,
+    settings: &Settings,
+    connecting: Connecting,
+) -> Result<(Client, Option<Reconnector>), Reason> {
+    // SAFETY: as promised to this function.
+    let definitions = unsafe { definition::definitions(cno, name, settings) }?;
+    // SAFETY: as promised to this function.
+    let keys = unsafe { definition::keys(cno, settings) }?;
+    let configuration = Configuration::read(settings.configuration.as_deref())?;
+    let options = cno.map_or(0, |cno| cno.now.options);
+    // What cannot be is refused before anything is done.
+    configuration.reconnects(options, None)?;
+    let (client, by) = network::connect(&definitions, &keys, &connecting)?;
+    let Some(same_manager) = configuration.reconnects(options, by.reconnects)? else {
+        return Ok((client, None));
+    };
+    let reconnector = Reconnector {
+        keys,
+        connecting,
+        patience: configuration.patience,
+        identifier: same_manager.then(|| client.identifier().to_owned()),
+        connection: Weak::<Connection>::new(),
+        clock: RealClock::new(),
+        definitions,
+    };
+    Ok((client, Some(reconnector)))
 }
 
 /// Connects this thread for a transaction manager; answers the handle, and whether it is new.
@@ -182,7 +221,7 @@ fn sharing(options: i32) -> Result<Sharing, Reason> {
 }
 
 /// Whether a connection can be used again; one that has ended is forgotten.
-fn is_there(known: &state::Connection) -> bool {
+fn is_there(known: &Connection) -> bool {
     let there = known.client().is_ok_and(|client| client.is_there());
     if !there {
         state::forget(known.handle);
@@ -220,7 +259,7 @@ fn find(name: &str, connecting: &Connecting) -> Result<Client, Reason> {
     Err(why)
 }
 
-/// Whether this process runs with the rights of whoever started it.
+/// Whether this process runs with the rights of the user who started it.
 fn trusts_environment() -> bool {
     // SAFETY: this only reads what the kernel has told the process.
     unsafe { libc::getauxval(libc::AT_SECURE) == 0 }
@@ -238,7 +277,7 @@ fn program_name() -> [u8; 28] {
 }
 
 /// Commits what a program has done in no branch; what it did in one is the transaction manager's.
-fn commit_own(connection: &state::Connection) -> Result<Outcome, Reason> {
+fn commit_own(connection: &Connection) -> Result<Outcome, Reason> {
     let outcome = connection.client()?.plain(&Request::Commit);
     if outcome.reason == Reason::ENVIRONMENT_ERROR {
         return Ok(Outcome::OK);
@@ -258,12 +297,12 @@ pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
         finish(completion, reason, || {
             let handle = memory::get(hconn).ok_or(Reason::HCONN_ERROR)?;
             let connection = state::find(handle)?;
-            callbacks::stop(&connection);
             let is_own = connection.consuming.load(Ordering::SeqCst) == state::this_thread();
             if is_own {
                 // A program that is called back cannot end what calls it.
                 return Err(Reason::OPERATION_NOT_ALLOWED);
             }
+            callbacks::stop(&connection);
             if connection.managed.load(Ordering::Acquire) > 0 {
                 // The transaction manager ends it, and what the program did in a branch.
                 let outcome = commit_own(&connection)?;
@@ -273,9 +312,15 @@ pub unsafe fn disc(hconn: *mut i32, completion: *mut i32, reason: *mut i32) {
             }
             let outcome = connection.client()?.disconnect();
             state::forget(handle);
+            message_handles::forget_of(handle);
             memory::set(hconn, state::UNUSABLE);
-            if outcome.reason == Reason::CONNECTION_BROKEN {
-                return Ok(Outcome::failed(Reason::CONNECTION_BROKEN));
+            let is_gone = [
+                Reason::CONNECTION_BROKEN,
+                Reason::RECONNECT_FAILED,
+                Reason::RECONNECT_QMID_MISMATCH,
+            ];
+            if is_gone.contains(&outcome.reason) {
+                return Ok(outcome);
             }
             let is_done = outcome.completion != Completion::Failed;
             Ok(if is_done { outcome } else { Outcome::warning(outcome.reason) })

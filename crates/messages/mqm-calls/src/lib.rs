@@ -15,7 +15,7 @@
 //! | MQXCNVC, and conversion of what is got | `conversion` |
 //! | branches of global transactions, for another transaction manager | [`switch`] |
 //! | all of them in a region of a system | [`region`] |
-//! | all of them over the network | `network` |
+//! | all of them over the network | `network`; made again when they break: `reconnect` |
 //!
 //! Invariants:
 //! 1. No argument makes a call crash that the interface lets it check: null pointers, wrong
@@ -37,6 +37,7 @@ mod messages;
 mod network;
 mod objects;
 mod properties;
+mod reconnect;
 pub mod region;
 mod registration;
 mod state;

@@ -95,7 +95,7 @@ pub(crate) unsafe fn channel(at: *mut u8, reason: Reason) -> Result<Cd, Reason> 
 /// The bytes of an input.
 ///
 /// # Safety
-/// The pointer is null, or leads to as many bytes, which nobody changes during the call.
+/// The pointer is null, or leads to as many bytes, which no thread changes during the call.
 pub(crate) unsafe fn input<'a>(
     at: *const c_void,
     len: i32,
@@ -291,7 +291,7 @@ pub(crate) unsafe fn records(
 /// The pointer leads to room for as many bytes.
 pub(crate) unsafe fn set_bytes(at: Option<*mut u8>, bytes: &[u8]) {
     if let Some(at) = at {
-        // SAFETY: as promised to this function; the bytes are nobody else's.
+        // SAFETY: as promised to this function; the bytes are no other code's.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
     }
 }

@@ -1,5 +1,6 @@
-//! Message handles of no connection (MQHC_UNASSOCIATED_HCONN): their properties are kept in the
-//! program, and lent to a connection for the calls that need them there.
+//! Message handles of no connection (MQHC_UNASSOCIATED_HCONN), and of connections that are made
+//! again when they break: their properties are kept in the program, and lent to a connection for
+//! the calls that need them there.
 //!
 //! ```text
 //!  MQCRTMH(-3) --> properties here --MQPUT--> a handle of the connection, for the call alone
@@ -32,7 +33,7 @@ const ANY_NAME: &str = "%";
 #[derive(Default)]
 struct Table {
     made: i64,
-    all: BTreeMap<i64, Properties>,
+    all: BTreeMap<i64, (i32, Properties)>,
 }
 
 fn table() -> &'static Mutex<Table> {
@@ -40,12 +41,12 @@ fn table() -> &'static Mutex<Table> {
     TABLE.get_or_init(|| Mutex::new(Table::default()))
 }
 
-/// Makes a handle.
-pub(crate) fn create() -> i64 {
+/// Makes a handle, for a connection that is made again when it breaks, or for none.
+pub(crate) fn create(connection: i32) -> i64 {
     let mut table = table().lock();
     table.made += 1;
     let handle = FIRST + table.made;
-    table.all.insert(handle, Properties::default());
+    table.all.insert(handle, (connection, Properties::default()));
     handle
 }
 
@@ -60,13 +61,18 @@ pub(crate) fn delete(handle: i64) -> Result<Outcome, Reason> {
     known.map(|_| Outcome::OK).ok_or(Reason::HMSG_ERROR)
 }
 
+/// Forgets the handles of a connection.
+pub(crate) fn forget_of(connection: i32) {
+    table().lock().all.retain(|_, (owner, _)| *owner != connection);
+}
+
 /// Works with the properties of a handle.
 pub(crate) fn with<R>(
     handle: i64,
     work: impl FnOnce(&mut Properties) -> Answer<R>,
 ) -> Result<R, Reason> {
     let mut table = table().lock();
-    let properties = table.all.get_mut(&handle).ok_or(Reason::HMSG_ERROR)?;
+    let (_, properties) = table.all.get_mut(&handle).ok_or(Reason::HMSG_ERROR)?;
     work(properties).map_err(|failed| failed.0)
 }
 

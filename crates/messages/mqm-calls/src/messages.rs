@@ -158,12 +158,37 @@ unsafe fn data<'a>(length: i32, buffer: *mut c_void) -> Result<&'a [u8], Reason>
     Ok(data)
 }
 
+/// What a put has come to.
+type Put = (Outcome, Vec<Outcome>);
+
+/// Whether what was lent went with a connection that was made again meanwhile: the call was
+/// refused for that, and is made with what is lent anew.
+fn was_lost(client: &Client, times: u64, why: Reason) -> bool {
+    why == Reason::HMSG_ERROR && client.times_made_again() != times
+}
+
 /// Puts with message handles of no connection lent to this one.
-fn lending<R>(
+fn lending(
     client: &mut Client,
     posting: &mut Posting,
-    put: impl FnOnce(&mut Client, &mut Posting) -> R,
-) -> Result<R, Reason> {
+    mut put: impl FnMut(&mut Client, &mut Posting) -> Put,
+) -> Result<Put, Reason> {
+    loop {
+        let (times, before) = (client.times_made_again(), posting.clone());
+        let done = lending_once(client, posting, &mut put);
+        let why = done.as_ref().map_or_else(|reason| *reason, |done| done.0.reason);
+        if !was_lost(client, times, why) {
+            return done;
+        }
+        *posting = before;
+    }
+}
+
+fn lending_once(
+    client: &mut Client,
+    posting: &mut Posting,
+    put: &mut impl FnMut(&mut Client, &mut Posting) -> Put,
+) -> Result<Put, Reason> {
     let original = StandIn::lend(client, &mut posting.pmo.original_msg_handle)?;
     let new = StandIn::lend(client, &mut posting.pmo.new_msg_handle);
     let done = new.map(|new| {
@@ -288,12 +313,7 @@ pub unsafe fn get(
                 registration::before_work(&connection)?;
             }
             let mut client = connection.client()?;
-            let stand_in = StandIn::lend(&mut client, &mut wanted.gmo.msg_handle)?;
-            let (outcome, got) = client.get(hobj, &mut wanted, into);
-            if let Some(stand_in) = stand_in {
-                let is_done = outcome.completion != Completion::Failed;
-                stand_in.end(&mut client, &mut wanted.gmo.msg_handle, is_done);
-            }
+            let (outcome, got) = get_lending(&mut client, hobj, &mut wanted, into)?;
             drop(client);
             if outcome.completion != Completion::Failed {
                 memory::set(data_length, got);
@@ -304,6 +324,36 @@ pub unsafe fn get(
             gmo.give();
             Ok(outcome)
         });
+    }
+}
+
+/// Gets with a message handle of no connection lent to this one.
+fn get_lending(
+    client: &mut Client,
+    hobj: i32,
+    wanted: &mut Wanted,
+    into: &mut [u8],
+) -> Result<(Outcome, i32), Reason> {
+    loop {
+        let times = client.times_made_again();
+        let own = wanted.gmo.msg_handle;
+        let stand_in = match StandIn::lend(client, &mut wanted.gmo.msg_handle) {
+            Err(why) if was_lost(client, times, why) => continue,
+            lent => lent?,
+        };
+        let (outcome, got) = client.get(hobj, wanted, into);
+        let Some(stand_in) = stand_in else { return Ok((outcome, got)) };
+        let is_done = outcome.completion != Completion::Failed;
+        let before = client.times_made_again();
+        stand_in.end(client, &mut wanted.gmo.msg_handle, is_done);
+        if is_done && client.times_made_again() != before {
+            // The message has come, but its properties went with the connection.
+            return Err(Reason::CALL_INTERRUPTED);
+        }
+        if !was_lost(client, times, outcome.reason) {
+            return Ok((outcome, got));
+        }
+        wanted.gmo.msg_handle = own;
     }
 }
 

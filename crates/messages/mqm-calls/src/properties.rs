@@ -55,8 +55,8 @@ pub unsafe fn crtmh(
             if hmsg.is_null() {
                 return Err(Reason::HMSG_ERROR);
             }
-            let Some(connection) = connection else {
-                memory::set(hmsg, message_handles::create());
+            let Some(connection) = connection.filter(|one| !one.reconnects) else {
+                memory::set(hmsg, message_handles::create(hconn));
                 return Ok(Outcome::OK);
             };
             let (outcome, handle) = connection.client()?.create_handle();
@@ -376,7 +376,9 @@ pub unsafe fn bufmh(
 fn written(
     client: &mut Client,
     handle: i64,
-    (name, md, delete): (&str, &Md, bool),
+    name: &str,
+    md: &Md,
+    delete: bool,
     room: usize,
 ) -> (Outcome, Md, Vec<u8>) {
     let request = |delete| {
@@ -429,7 +431,7 @@ pub unsafe fn mhbuf(
             let mut handle = hmsg;
             let stand_in = StandIn::lend(&mut client, &mut handle)?;
             let (outcome, after, made) =
-                written(&mut client, handle, (&name, &before, delete), into.len());
+                written(&mut client, handle, &name, &before, delete, into.len());
             let is_done = outcome.completion != Completion::Failed;
             if let Some(stand_in) = stand_in {
                 stand_in.end(&mut client, &mut handle, is_done);

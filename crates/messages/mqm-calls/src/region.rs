@@ -1,9 +1,9 @@
 //! Programs in a region of a system: their calls go the way of the region's own calls, and are
 //! part of its unit of work.
 //!
-//! The executable that runs programs exports [`CARRY`]; whoever finds it is in a region, whether
-//! the calls come from this crate in the executable itself, or from a library that a program has
-//! brought along.
+//! The executable that runs programs exports [`CARRY`]; code that finds it is in a region,
+//! whether the calls come from this crate in the executable itself, or from a library that a
+//! program has brought along.
 //!
 //! | what it takes | |
 //! |---|---|
@@ -60,9 +60,10 @@ impl Carrier for Through {
 }
 
 unsafe extern "C" fn take(context: *mut c_void, answer: *const u8, length: usize) {
-    // SAFETY: the context is the answer's vector that `carry` has handed over, and nobody else has.
+    // SAFETY: the context is the answer's vector that `carry` has handed over, and no other code
+    // has.
     let into = unsafe { &mut *context.cast::<Vec<u8>>() };
-    // SAFETY: whoever carries gives as many bytes as it says, for the time of this call.
+    // SAFETY: the carrier gives as many bytes as it says, for the time of this call.
     into.extend_from_slice(unsafe { std::slice::from_raw_parts(answer, length) });
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn carrier() -> Option<Box<dyn Carrier>> {
     let found = *FOUND.get_or_init(|| {
         // SAFETY: a look among the symbols of the process.
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, CARRY.as_ptr()) };
-        // SAFETY: nobody else exports a function of this name, and it has this type.
+        // SAFETY: no other code exports a function of this name, and it has this type.
         (!address.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Carry>(address) })
     });
     Some(Box::new(Through(found?)))

@@ -54,8 +54,13 @@ pub(crate) struct Connection {
     pub(crate) consumers: Mutex<Consumers>,
     /// The thread that consumes messages; 0: none does.
     pub(crate) consuming: AtomicI32,
-    /// Tells whoever waits for the consuming thread, and that thread, that something is new.
+    /// Tells the threads that wait for the consuming thread, and that thread, that something is
+    /// new.
     pub(crate) changed: Condvar,
+    /// The thread that makes the connection again, within a call; 0: none does.
+    pub(crate) reconnecting: AtomicI32,
+    /// Whether it is made again when it breaks: its message handles are kept here then.
+    pub(crate) reconnects: bool,
 }
 
 impl Connection {
@@ -64,6 +69,9 @@ impl Connection {
         let consuming = self.consuming.load(Ordering::SeqCst);
         if consuming != 0 && consuming != this_thread() {
             return Err(HCONN_ASYNC_ACTIVE);
+        }
+        if self.reconnecting.load(Ordering::SeqCst) == this_thread() {
+            return Err(CALL_IN_PROGRESS);
         }
         match self.sharing {
             Sharing::NoBlock => self.client.try_lock().ok_or(CALL_IN_PROGRESS),
@@ -97,7 +105,11 @@ fn table() -> &'static Mutex<Table> {
 }
 
 /// Keeps a connection.
-pub(crate) fn keep(client: Client, sharing: Sharing) -> Result<Arc<Connection>, Reason> {
+pub(crate) fn keep(
+    client: Client,
+    sharing: Sharing,
+    reconnects: bool,
+) -> Result<Arc<Connection>, Reason> {
     let mut table = table().lock();
     let handle = table.last.checked_add(1).ok_or(Reason::HANDLE_NOT_AVAILABLE)?;
     table.last = handle;
@@ -113,6 +125,8 @@ pub(crate) fn keep(client: Client, sharing: Sharing) -> Result<Arc<Connection>, 
         consumers: Mutex::new(Consumers::default()),
         consuming: AtomicI32::new(0),
         changed: Condvar::new(),
+        reconnecting: AtomicI32::new(0),
+        reconnects,
     });
     table.open.insert(handle, Arc::clone(&connection));
     Ok(connection)

@@ -247,12 +247,19 @@ fn ask(rmid: c_int, call: &BranchCall) -> Result<Result<BranchAnswer, BranchErro
     Ok(client.branch(call))
 }
 
+/// What every call about a branch says: which one, of which resource manager, and how.
+struct XaCall {
+    xid: *const Xid,
+    rmid: c_int,
+    flags: c_long,
+}
+
 /// Asks about one branch; `otherwise` says that it could not be done now.
 ///
 /// # Safety
 /// The address is null, or leads to an identifier.
 unsafe fn ask_about(
-    (xid, rmid, flags): (*const Xid, c_int, c_long),
+    XaCall { xid, rmid, flags }: XaCall,
     otherwise: c_int,
     call: impl FnOnce(BranchId) -> BranchCall,
 ) -> c_int {
@@ -274,7 +281,7 @@ unsafe fn ask_about(
 unsafe extern "C" fn start(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
     // SAFETY: the specification says what the arguments are.
     let done = unsafe {
-        ask_about((xid, rmid, flags), code::ERROR, |branch| match flags {
+        ask_about(XaCall { xid, rmid, flags }, code::ERROR, |branch| match flags {
             _ if flags & flag::RESUME != 0 => BranchCall::Resume(branch),
             _ if flags & flag::JOIN != 0 => BranchCall::Join(branch),
             _ => BranchCall::Start(branch),
@@ -294,7 +301,7 @@ unsafe extern "C" fn end(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
     };
     let call = |branch| BranchCall::End(branch, how);
     // SAFETY: the specification says what the arguments are.
-    let done = unsafe { ask_about((xid, rmid, flags), code::ERROR, call) };
+    let done = unsafe { ask_about(XaCall { xid, rmid, flags }, code::ERROR, call) };
     if done == code::OK || done == code::BACKED_OUT {
         // What comes now is another branch's, or this one's again: the transaction manager says.
         registration::note(rmid, Registered::No);
@@ -304,12 +311,12 @@ unsafe extern "C" fn end(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
 
 unsafe extern "C" fn rollback(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
     // SAFETY: the specification says what the arguments are.
-    unsafe { ask_about((xid, rmid, flags), code::FAILED, BranchCall::BackOut) }
+    unsafe { ask_about(XaCall { xid, rmid, flags }, code::FAILED, BranchCall::BackOut) }
 }
 
 unsafe extern "C" fn prepare(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
     // SAFETY: the specification says what the arguments are.
-    unsafe { ask_about((xid, rmid, flags), code::ERROR, BranchCall::Prepare) }
+    unsafe { ask_about(XaCall { xid, rmid, flags }, code::ERROR, BranchCall::Prepare) }
 }
 
 unsafe extern "C" fn commit(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
@@ -317,13 +324,16 @@ unsafe extern "C" fn commit(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int 
     let otherwise = if one_phase { code::FAILED } else { code::RETRY };
     // SAFETY: the specification says what the arguments are.
     unsafe {
-        ask_about((xid, rmid, flags), otherwise, |branch| BranchCall::Commit { branch, one_phase })
+        ask_about(XaCall { xid, rmid, flags }, otherwise, |branch| BranchCall::Commit {
+            branch,
+            one_phase,
+        })
     }
 }
 
 unsafe extern "C" fn forget(xid: *mut Xid, rmid: c_int, flags: c_long) -> c_int {
     // SAFETY: the specification says what the arguments are.
-    unsafe { ask_about((xid, rmid, flags), code::FAILED, BranchCall::Forget) }
+    unsafe { ask_about(XaCall { xid, rmid, flags }, code::FAILED, BranchCall::Forget) }
 }
 
 /// All branches in doubt, list by list.

@@ -58,7 +58,7 @@ pub unsafe fn begin(hconn: i32, options: *mut c_void, completion: *mut i32, reas
     }
 }
 
-/// What became of puts that nobody waited for.
+/// What became of puts that no call waited for.
 ///
 /// # Safety
 /// The arguments are what the interface says of them, and the caller's own.

@@ -3588,7 +3588,7 @@ struct tagMQSRO {
   0, \
   0
 
-/* MQSTS what became of puts that nobody waited for. */
+/* MQSTS what became of puts that no call waited for. */
 struct tagMQSTS {
   MQCHAR4 StrucId;
   MQLONG Version;

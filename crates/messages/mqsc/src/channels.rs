@@ -1,7 +1,7 @@
 //! Channels and listeners that run: `START`, `STOP`, `PING`, `RESET`, `RESOLVE`, and their status.
 //!
-//! 1. Whoever runs channels is asked to; where nobody does, a command says so and does nothing but
-//!    what it can keep: that a channel is stopped, or its sequence number.
+//! 1. The door that runs channels is asked to; where there is none, a command says so and does
+//!    nothing but what it can keep: that a channel is stopped, or its sequence number.
 //! 2. Status is that of now; what is kept of channels that do not run is shown with `SAVED`.
 
 use queue_manager::QueueManager;

@@ -306,7 +306,7 @@ fn no_object(verb: Verb, word: &str, end: usize) -> SyntaxError {
     SyntaxError::Object { verb: verb.word(), word: word.to_owned(), valid: all.join(", "), end }
 }
 
-/// The keywords of a command that nobody has asked for yet.
+/// The keywords of a command that were not asked for yet.
 #[derive(Clone, Debug)]
 pub struct Keywords {
     title: String,

@@ -3,7 +3,7 @@
 //! 1. A command is read as a whole before anything of it is done: one that is wrong in its last
 //!    word has done nothing.
 //! 2. A command changes one object, in one unit of work of the queue manager, or none.
-//! 3. A command that was carried out is told to whoever asks for such events, once: one that came
+//! 3. A command that was carried out is told to those who ask for such events, once: one that came
 //!    as a message is told as that.
 
 use queue_manager::QueueManager;

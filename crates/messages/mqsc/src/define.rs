@@ -308,7 +308,7 @@ pub(crate) fn alter<S: Store>(manager: &QueueManager<S>, mut command: Command, k
         Kind::QueueManager => manager.name().to_owned(),
         _ => command.named()?.text.trim_end().to_owned(),
     };
-    // Whoever has the object open sees the change at once: there is nothing to be forced.
+    // A program that has the object open sees the change at once: there is nothing to be forced.
     let _ = command.keywords.flag("FORCE")?;
     let words = command.keywords.rest();
     let kind = match kind {
@@ -341,7 +341,7 @@ pub(crate) fn delete<S: Store>(
     let name = command.named()?.text.trim_end().to_owned();
     let purge = command.keywords.choice("PURGE", "NOPURGE")? == Some(true);
     let ignores = command.keywords.word("IGNSTATE", &["NO", "YES"])? == Some("YES");
-    let _ = command.keywords.word("AUTHREC", &["YES", "NO"])?;
+    let keeps_records = command.keywords.word("AUTHREC", &["YES", "NO"])? == Some("NO");
     let table = command.keywords.word("CHLTABLE", &["QMGRTBL", "CLNTTBL"])?;
     let queue_type = ["QLOCAL", "QALIAS", "QREMOTE", "QMODEL"];
     let wanted = command.keywords.word("QTYPE", &queue_type)?;
@@ -360,6 +360,9 @@ pub(crate) fn delete<S: Store>(
         return if ignores { Ok(confirmed(kind, 2)) } else { Err(not_found(kind, &name)) };
     };
     manager.delete(object.kind, &object.name, purge)?;
+    if !keeps_records {
+        manager.delete_authority_of(object.kind, &object.name)?;
+    }
     Ok(confirmed(object.kind, 2))
 }
 

@@ -90,7 +90,7 @@ pub fn dump<S: Store>(manager: &QueueManager<S>, selection: &Selection) -> Strin
     text
 }
 
-/// Dynamic queues, and subscriptions that programs made, are nobody's definitions.
+/// Dynamic queues, and subscriptions that programs made, are no user's definitions.
 fn is_defined(object: &Object) -> bool {
     match object.kind {
         Kind::QueueLocal => object.is("DEFTYPE", "PREDEFINED"),
@@ -138,6 +138,8 @@ fn command(object: &Object, selection: &Selection) -> String {
                 comments.push(format!("*  {} +", field(attribute, value)));
             }
             Access::Shown => {}
+            // The queue of a managed destination is made with it.
+            _ if attribute.name == "DEST" && object.is("DESTCLAS", "MANAGED") => {}
             Access::Fixed if is_default || in_head(object.kind, attribute.name) => {}
             _ if is_default && !selection.all => {}
             _ => parts.push(format!("   {} +", written(attribute, value))),

@@ -360,7 +360,7 @@ pub(crate) fn subscriptions<S: Store>(manager: &QueueManager<S>, mut command: Co
     }
 }
 
-/// The topics that somebody defined or subscribed to, with how many did.
+/// The topics that were defined or subscribed to, with how many did.
 pub(crate) fn topics<S: Store>(manager: &QueueManager<S>, mut command: Command) -> Done {
     const WORDS: &[&str] = &["TOPICSTR", "ADMIN", "SUBCOUNT", "TYPE"];
     let name = command.named()?.text.trim_end().to_owned();

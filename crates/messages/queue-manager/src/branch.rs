@@ -22,7 +22,7 @@
 //! ```
 //!
 //! 1. A prepared branch outlives its connection, and the system: what it put stays hidden, what it
-//!    got stays held, until somebody has decided. It has no unit of work in the store meanwhile.
+//!    got stays held, until a decision has come. It has no unit of work in the store meanwhile.
 //! 2. What becomes of a branch is one unit of work: its messages and its record go together.
 //! 3. A branch that is not prepared ends with the connection that worked in it last: it is backed
 //!    out.
@@ -137,7 +137,7 @@ pub enum BranchCall {
     Resume(BranchId),
     /// Calls belong to it no longer.
     End(BranchId, WorkEnd),
-    /// It can be committed, whatever happens, until somebody decides.
+    /// It can be committed, whatever happens, until a decision comes.
     Prepare(BranchId),
     /// It is committed; `one_phase`: without having been prepared.
     Commit {

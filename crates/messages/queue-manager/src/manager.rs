@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use seam::sync::MutexGuard;
 use store::Store;
 
 use crate::branch::{BranchError, BranchId, BranchStatus};
@@ -73,8 +74,8 @@ impl<S: Store> QueueManager<S> {
         Ok(())
     }
 
-    /// The same one, for somebody who gives commands: events of administration name them. What is
-    /// done without is the queue manager's own affair, of which no such event tells.
+    /// The same one, for an operator who gives commands: events of administration name them. What
+    /// is done without is the queue manager's own affair, of which no such event tells.
     #[must_use]
     pub fn commanded_by(&self, who: Commander) -> QueueManager<S> {
         QueueManager { core: Arc::clone(&self.core), commander: Some(Arc::new(who)) }
@@ -86,7 +87,7 @@ impl<S: Store> QueueManager<S> {
         self.commander.is_some()
     }
 
-    /// A command was carried out: whoever wants to know of commands is told.
+    /// A command was carried out: readers of events of commands are told.
     pub fn carried_out(&self, what: &Commanded<'_>) {
         if let Some(who) = &self.commander {
             self.core.commanded(who, what);
@@ -132,6 +133,19 @@ impl<S: Store> QueueManager<S> {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.core.options.name
+    }
+
+    /// Its identifier, which no other queue manager has.
+    #[must_use]
+    pub fn identifier(&self) -> String {
+        let own = self.object(Kind::QueueManager, self.name());
+        own.map(|own| own.text_of("QMID").to_owned()).unwrap_or_default()
+    }
+
+    /// Whether puts and gets that do not say so are in the unit of work.
+    #[must_use]
+    pub fn unit_is_default(&self) -> bool {
+        self.core.manager_settings().syncpoint_is_default
     }
 
     /// What its clock says: milliseconds since 1970 UTC.
@@ -194,7 +208,7 @@ impl<S: Store> QueueManager<S> {
     ) -> Result<(), AdminError> {
         check_name(kind, name)?;
         let core = &self.core;
-        let _one_at_a_time = core.definitions.change();
+        let one_at_a_time = core.definitions.change();
         let there = core.object(kind, name);
         if let Some(there) = &there
             && (!replace || there.kind != kind)
@@ -210,9 +224,25 @@ impl<S: Store> QueueManager<S> {
             None => {}
         }
         if kind == Kind::Subscription {
-            return self.define_subscription(object);
+            return self.define_subscription(one_at_a_time, object, attributes);
         }
         core.keep(object)
+    }
+
+    fn define_subscription(
+        &self,
+        one_at_a_time: MutexGuard<'_, ()>,
+        object: Object,
+        attributes: &[(&str, Value)],
+    ) -> Result<(), AdminError> {
+        let mut over = None;
+        let names_queue = names_destination(attributes);
+        let kept = self.core.define_subscription(object, names_queue, &mut over);
+        drop(one_at_a_time);
+        if let Some(queue) = over {
+            self.core.remove_queue(&queue)?;
+        }
+        kept
     }
 
     /// An object with the values that a definition begins with.
@@ -237,47 +267,6 @@ impl<S: Store> QueueManager<S> {
         Ok(object)
     }
 
-    /// Keeps a subscription that an operator defines.
-    fn define_subscription(&self, mut object: Object) -> Result<(), AdminError> {
-        let core = &self.core;
-        let bad = |name: &str| {
-            let name = name.to_owned();
-            move |reason| AdminError::BadAttribute { kind: Kind::Subscription, name, reason }
-        };
-        let name = object.name.clone();
-        if object.text_of("SUBID").is_empty() {
-            let id = core.new_identifier().map_err(|failed| AdminError::Call {
-                kind: Kind::Subscription,
-                name: name.clone(),
-                reason: failed.0,
-            })?;
-            let id = Value::Text(crate::core::to_hex(&id));
-            object.set("SUBID", &id).map_err(bad(&name))?;
-        }
-        object.set("DURABLE", &"YES".into()).map_err(bad(&name))?;
-        if object.is("DESTCLAS", "PROVIDED") && object.text_of("DEST").is_empty() {
-            return Err(AdminError::Refused {
-                kind: Kind::Subscription,
-                name,
-                why: "a provided destination needs DEST".into(),
-            });
-        }
-        let one = core.subscription_of(&object)?;
-        if core
-            .resolve(one.delivery.queue, one.delivery.manager)
-            .is_ok_and(|to| core.is_carried_out(&to))
-        {
-            return Err(AdminError::Refused {
-                kind: Kind::Subscription,
-                name,
-                why: "what is put on the queue that DEST names is carried out".into(),
-            });
-        }
-        core.keep(object)?;
-        core.topics.lock().insert(Arc::new(one));
-        Ok(())
-    }
-
     /// Changes attributes of an object.
     ///
     /// # Errors
@@ -299,11 +288,11 @@ impl<S: Store> QueueManager<S> {
         attributes: &[(&str, Value)],
     ) -> Result<(), AdminError> {
         let core = &self.core;
-        let _one_at_a_time = core.definitions.change();
+        let one_at_a_time = core.definitions.change();
         let mut object = (*self.existing(kind, name)?).clone();
         apply(&mut object, attributes, false)?;
         if kind == Kind::Subscription {
-            return self.define_subscription(object);
+            return self.define_subscription(one_at_a_time, object, attributes);
         }
         core.keep(object)
     }
@@ -337,7 +326,7 @@ impl<S: Store> QueueManager<S> {
         if kind == Kind::Subscription {
             let one = self.core.topics.lock().named(name).cloned();
             if let Some(one) = one {
-                // Nobody takes it up from here on.
+                // No connection takes it up from here on.
                 if !one.holder.take() {
                     let name = name.to_owned();
                     return Err(AdminError::InUse { kind, name, handles: 1 });
@@ -360,6 +349,20 @@ impl<S: Store> QueueManager<S> {
             self.page_sets().check_unused(&object)?;
         }
         self.core.discard(&object)
+    }
+
+    /// Deletes the authority records of an object that is gone, those of its name alone. The last
+    /// records stay: without any, everybody may do everything.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn delete_authority_of(&self, kind: Kind, name: &str) -> Result<(), AdminError> {
+        let core = &self.core;
+        let _one_at_a_time = core.definitions.change();
+        for record in core.records_of(kind, name) {
+            self.telling((Kind::AuthorityRecord, &record.name), || core.discard(&record))?;
+        }
+        Ok(())
     }
 
     /// An object with its attributes as they are now (`CURDEPTH` and the like among them). For
@@ -394,7 +397,7 @@ impl<S: Store> QueueManager<S> {
             if state.index.uncommitted() > 0 {
                 return Err(AdminError::Uncommitted { name });
             }
-            let handles = u64::from(state.handles());
+            let handles = u64::from(state.openings.handles());
             if handles > 0 {
                 return Err(AdminError::InUse { kind, name, handles });
             }
@@ -445,8 +448,8 @@ impl<S: Store> QueueManager<S> {
             depth: state.index.depth(),
             uncommitted: state.index.uncommitted(),
             uncommitted_ms,
-            input_handles: u64::from(state.inputs),
-            output_handles: u64::from(state.outputs),
+            input_handles: u64::from(state.openings.inputs()),
+            output_handles: u64::from(state.openings.outputs()),
             bytes: state.index.bytes(),
             damaged: state.damaged.len() as u64,
             oldest_put_ms,
@@ -545,7 +548,7 @@ impl<S: Store> QueueManager<S> {
         true
     }
 
-    /// Lets nobody connect any more, and ends waits of those who asked for that.
+    /// Lets no program connect any more, and ends waits of those who asked for that.
     pub fn quiesce(&self) {
         self.core.event(&Event::Stopping { quiesces: true });
         self.core.quiesce();
@@ -634,6 +637,12 @@ fn apply(
         })?;
     }
     Ok(())
+}
+
+/// Whether attributes of a subscription name a queue.
+fn names_destination(attributes: &[(&str, Value)]) -> bool {
+    let names = |name: &str| ["DEST", "DESTQMGR"].contains(&name);
+    attributes.iter().any(|(name, value)| names(name) && !value.to_string().trim().is_empty())
 }
 
 /// What only the queue manager sets stays as it was.

@@ -103,6 +103,16 @@ impl Message {
 }
 
 fn write_descriptor(of: &MessageDescriptor, out: &mut Vec<u8>) {
+    write_first_version(of, out);
+    out.extend_from_slice(&of.group_id);
+    for field in [of.msg_seq_number, of.offset, of.msg_flags, of.original_length] {
+        out.extend_from_slice(&field.to_le_bytes());
+    }
+}
+
+/// Writes the fields of a descriptor of version 1, as they are kept and as headers of transmission
+/// have them.
+pub(crate) fn write_first_version(of: &MessageDescriptor, out: &mut Vec<u8>) {
     let number = |out: &mut Vec<u8>, number: i32| out.extend_from_slice(&number.to_le_bytes());
     for field in [of.report, of.msg_type, of.expiry, of.feedback, of.encoding, of.ccsid] {
         number(out, field);
@@ -123,10 +133,6 @@ fn write_descriptor(of: &MessageDescriptor, out: &mut Vec<u8>) {
     out.extend_from_slice(&of.put_date);
     out.extend_from_slice(&of.put_time);
     out.extend_from_slice(&of.appl_origin_data);
-    out.extend_from_slice(&of.group_id);
-    for field in [of.msg_seq_number, of.offset, of.msg_flags, of.original_length] {
-        number(out, field);
-    }
 }
 
 fn number(reader: &mut Reader<'_>) -> Option<i32> {

@@ -44,7 +44,7 @@ pub mod value {
         pub const ANY_CONTEXT: i32 =
             PASS_IDENTITY_CONTEXT | PASS_ALL_CONTEXT | SET_IDENTITY_CONTEXT | SET_ALL_CONTEXT;
         /// None of the interface's own: the queue is not one from which the system itself carries
-        /// out what is put there. For who puts what somebody else has made.
+        /// out what is put there. For a program that puts what another user has made.
         pub const NOT_CARRIED_OUT: i32 = 0x4000_0000;
         pub const ALL: i32 = 0x407F_FFFF;
     }
@@ -545,7 +545,7 @@ pub struct ConnectOptions {
     /// It may put where what is put is carried out: on the command queue, on initiation queues.
     pub may_command: bool,
     /// It comes by a door: without a record that gives its user that, it says of no message that
-    /// somebody else has put it, and takes no alternate user.
+    /// another user has put it, and takes no alternate user.
     pub by_door: bool,
 }
 

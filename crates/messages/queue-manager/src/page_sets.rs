@@ -101,7 +101,7 @@ impl<S: Store> PageSets<S> {
         Err(AdminError::Refused { kind: object.kind, name: object.name.clone(), why })
     }
 
-    /// Removes the data sets of a page set that nobody uses.
+    /// Removes the data sets of a page set that is not in use.
     pub(crate) fn remove(&self, object: &Object) -> Result<(), AdminError> {
         let refused = |why: String| {
             Err(AdminError::Refused { kind: object.kind, name: object.name.clone(), why })

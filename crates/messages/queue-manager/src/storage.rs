@@ -43,7 +43,7 @@ pub struct PoolFigures {
     pub written: u64,
     /// Of these, because too many buffers held changes: the rule of 85 %.
     pub written_crowded: u64,
-    /// Of these, because somebody waited for a buffer: the rule of 95 %.
+    /// Of these, because a thread waited for a buffer: the rule of 95 %.
     pub written_pressed: u64,
 }
 

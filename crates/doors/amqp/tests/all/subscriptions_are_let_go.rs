@@ -12,22 +12,22 @@ const TOPIC: &[u8] = b"news/today";
 
 const OPEN: u8 = 0x10;
 const BEGIN: u8 = 0x11;
-const ATTACH: u8 = 0x12;
-const DETACH: u8 = 0x16;
+pub(crate) const ATTACH: u8 = 0x12;
+pub(crate) const DETACH: u8 = 0x16;
 const END: u8 = 0x17;
 pub(crate) const CLOSE: u8 = 0x18;
 
-const NULL: &[u8] = &[0x40];
+pub(crate) const NULL: &[u8] = &[0x40];
 
-fn text(code: u8, words: &[u8]) -> Vec<u8> {
+pub(crate) fn text(code: u8, words: &[u8]) -> Vec<u8> {
     [&[code, u8::try_from(words.len()).unwrap()], words].concat()
 }
 
-fn uint(number: u32) -> Vec<u8> {
+pub(crate) fn uint(number: u32) -> Vec<u8> {
     [&[0x70][..], &number.to_be_bytes()].concat()
 }
 
-fn composite(code: u8, fields: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn composite(code: u8, fields: &[Vec<u8>]) -> Vec<u8> {
     let bytes = fields.concat();
     let sizes = [bytes.len() + 4, fields.len()].map(|size| u32::try_from(size).unwrap());
     let sizes = sizes.map(u32::to_be_bytes).concat();
@@ -58,7 +58,7 @@ impl Raw {
         self.say(BEGIN, &[NULL.to_vec(), uint(0), uint(1_000), uint(1_000)]);
     }
 
-    fn say(&mut self, code: u8, fields: &[Vec<u8>]) {
+    pub(crate) fn say(&mut self, code: u8, fields: &[Vec<u8>]) {
         let body = composite(code, fields);
         let length = u32::try_from(body.len() + 8).unwrap().to_be_bytes();
         self.0.write_all(&[&length[..], &[2, 0, 0, 0], &body].concat()).unwrap();

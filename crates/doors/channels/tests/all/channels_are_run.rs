@@ -77,7 +77,7 @@ fn signs_of_life_go_between_ends_that_have_nothing_to_say() {
 #[test]
 fn a_partner_that_is_not_there_is_tried_again_until_it_is() {
     let one = fresh("QM1");
-    // An address that nobody listens at yet.
+    // An address that no system listens at yet.
     let address = TcpListener::bind(loopback()).unwrap().local_addr().unwrap();
     one.leads_to("QM2", address, &[]);
     one.send(("IN", "QM2"), "patient");

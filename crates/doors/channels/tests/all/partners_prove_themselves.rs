@@ -103,7 +103,7 @@ fn records_say_who_comes_in_and_as_whom() {
     assert_eq!(two.status("TO.QM2").expect("it runs").user, "partner");
 }
 
-/// What a system says to whoever comes over TLS without a certificate.
+/// What a system says to a partner that comes over TLS without a certificate.
 fn told_without_certificate(system: &System<ModelStore>, channel: &str) -> Frame {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(ROOT).expect("a certificate")).expect("a root");
@@ -205,7 +205,7 @@ fn a_partner_sends_commands_only_by_a_channel_of_an_administrator() {
     let (mut md, mut data) = (MessageDescriptor::default(), Vec::new());
     let mut options = GetOptions::new(get::NO_SYNCPOINT);
     client.get(dead, &mut md, &mut options, 1 << 20, &mut data).expect("a dead letter");
-    // Whoever puts it again does not make it the command of somebody.
+    // A program that puts it again does not make it a user's command.
     assert!(md.user_identifier.starts_with(b"@channel"), "{:?}", md.user_identifier);
     assert!(!two.manager.may_administer("@channel"));
     two.until("TO.QM2", |status| status.is_some_and(|one| one.user == "@channel"));

@@ -152,8 +152,7 @@ impl Connection {
         match clients.claim(self.id, (self.client, wanted), user, cancel) {
             Claim::Taken => Err(connect(Reason::DuplicateClient)),
             Claim::Ours => {
-                self.client = wanted;
-                self.user = user;
+                self.is_now(wanted, user);
                 Ok(())
             }
         }

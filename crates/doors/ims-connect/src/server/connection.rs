@@ -6,13 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use otma::{Encoding, Identity, Manager, Name, Partner, Reason as Why, Refusal};
+use otma::{
+    CommitMode, Encoding, Identity, Manager, Name, Output, OutputId, Partner, Reason as Why,
+    Refusal, Settlement,
+};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Shared;
 use super::admission::Known;
+use super::brought::Brought;
 use super::buffer::{Buffer, Found};
 use super::mailbox::Mailbox;
 use crate::conversation::{Action, Asked, Conversation, Event};
@@ -46,8 +51,8 @@ pub(super) struct Connection {
     conversation: Conversation,
     buffer: Buffer,
     timer: Option<Instant>,
-    /// The tpipe whose arrivals it is told of.
-    watched: Option<Name>,
+    /// The tpipe whose arrivals it is told of, and for which user.
+    watched: Option<(Name, Name)>,
     /// Until when the message that was begun has to be complete, or something has to come.
     patience: Option<Instant>,
 }
@@ -245,8 +250,14 @@ impl Connection {
         match action {
             Action::Submit(input) => {
                 let partner = self.partner();
+                let waits = input.mode == CommitMode::SendThenCommit;
                 let submit = move |manager: &dyn Manager| manager.submit(*input, partner);
-                Some(match self.call(submit).await {
+                let abandon = move |manager: &dyn Manager, ticket| {
+                    if waits {
+                        manager.abandon(ticket);
+                    }
+                };
+                Some(match self.call(submit, abandon).await {
                     Ok(ticket) => Event::Submitted(ticket),
                     Err(refusal) => Event::Refused(refusal),
                 })
@@ -260,28 +271,24 @@ impl Connection {
                 None
             }
             Action::Watch(tpipe) => {
-                if self.watched != Some(tpipe) {
-                    let partner = self.partner();
-                    if let Some(old) = self.watched.replace(tpipe) {
-                        manager.unwatch(old, &partner);
-                    }
-                    manager.watch(tpipe, self.user, &partner);
+                let own = (tpipe, self.user);
+                if self.watched != Some(own) {
+                    self.unwatch();
+                    self.watched = Some(own);
+                    self.shared.manager.watch(tpipe, self.user, &self.partner());
                 }
                 None
             }
-            Action::Take(tpipe, of) => Some(Event::Took(match of {
-                Some(ticket) => manager.take_reply(tpipe, ticket),
-                None => {
-                    let who = Identity { user: self.user, group: Name::BLANK };
-                    manager.fetch(tpipe, who)
-                }
-            })),
+            Action::Take(tpipe, Some(ticket)) => {
+                Some(Event::Took(manager.take_reply(tpipe, ticket)))
+            }
+            Action::Take(tpipe, None) => Some(Event::Took(self.fetch(tpipe).await)),
             Action::Settle(tpipe, id, settlement) => {
                 let mailbox = Arc::clone(&self.mailbox);
                 let done = Box::new(move |result| mailbox.put(Event::Settled(result)));
                 let settle =
                     move |manager: &dyn Manager| manager.settle(tpipe, id, settlement, done);
-                let settled = self.call(settle).await;
+                let settled = self.call(settle, |_, ()| {}).await;
                 settled.err().map(|refusal| Event::Settled(Err(refusal)))
             }
             Action::SetTimer(time) => {
@@ -299,8 +306,41 @@ impl Connection {
         }
     }
 
+    /// Gives back what the conversation holds: nobody answers for it any more.
+    fn give_back(&mut self) {
+        let manager = Arc::clone(&self.shared.manager);
+        for action in self.conversation.on(Event::Gone) {
+            match action {
+                Action::Answer(ticket, answer) => manager.answer(ticket, answer),
+                Action::Abandon(ticket) => manager.abandon(ticket),
+                // It waits for the next one, as after a crash: nothing is written here.
+                Action::Settle(tpipe, id, _) => keep(manager.as_ref(), tpipe, id),
+                _ => {}
+            }
+        }
+    }
+
     fn partner(&self) -> Arc<dyn Partner> {
         self.mailbox.clone()
+    }
+
+    /// Is told of no tpipe's arrivals any more.
+    fn unwatch(&mut self) {
+        if let Some((tpipe, _)) = self.watched.take() {
+            self.shared.manager.unwatch(tpipe, &self.partner());
+        }
+    }
+
+    /// Another user asks on this connection, or the same by another name: what was watched for the
+    /// one before is nobody's of this connection any more.
+    pub(super) fn is_now(&mut self, client: Name, user: Name) {
+        let is_old = |(tpipe, of): (Name, Name)| {
+            of != user || (tpipe == self.client && client != self.client)
+        };
+        if self.watched.is_some_and(is_old) {
+            self.unwatch();
+        }
+        (self.client, self.user) = (client, user);
     }
 
     /// Makes a call that may have to wait for long. If it may just now, it is made by a thread that
@@ -308,19 +348,43 @@ impl Connection {
     async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&dyn Manager) -> Result<T, Refusal> + Send + 'static,
+        give_back: impl FnOnce(&dyn Manager, T) + Send + 'static,
     ) -> Result<T, Refusal> {
         let shared = &self.shared;
         if !shared.manager.may_wait() {
             return call(shared.manager.as_ref());
         }
-        let turn = Arc::clone(&shared.waits).acquire_owned().await;
-        let manager = Arc::clone(&shared.manager);
+        self.elsewhere(&shared.waits, call, give_back).await
+    }
+
+    /// Fetches the first output of a tpipe that is its user's. What waits there may be many, and
+    /// long, and on the disk: nobody else waits for that.
+    async fn fetch(&self, tpipe: Name) -> Result<Option<Output>, Refusal> {
+        let who = Identity { user: self.user, group: Name::BLANK };
+        let fetch = move |manager: &dyn Manager| manager.fetch(tpipe, who);
+        let back = move |manager: &dyn Manager, output: Option<Output>| {
+            output.into_iter().for_each(|output| keep(manager, tpipe, output.id));
+        };
+        self.elsewhere(&self.shared.fetches, fetch, back).await
+    }
+
+    /// Makes a call in a thread of its own; `give_back` has what it brings if the connection has
+    /// ended by then.
+    async fn elsewhere<T: Send + 'static>(
+        &self,
+        turns: &Arc<Semaphore>,
+        call: impl FnOnce(&dyn Manager) -> Result<T, Refusal> + Send + 'static,
+        give_back: impl FnOnce(&dyn Manager, T) + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn = Arc::clone(turns).acquire_owned().await;
+        let manager = Arc::clone(&self.shared.manager);
         let called = spawn_blocking(move || {
             let _turn = turn;
-            call(manager.as_ref())
+            let value = call(manager.as_ref())?;
+            Ok(Brought::new(value, manager, give_back))
         });
-        let failed = |_| Err(Refusal::new(Why::Store, "the call was not made"));
-        called.await.unwrap_or_else(failed)
+        let failed = || Refusal::new(Why::Store, "the call was not made");
+        called.await.unwrap_or_else(|_| Err(failed()))?.take().ok_or_else(failed)
     }
 
     /// Sends a response; whether the client took it.
@@ -362,6 +426,13 @@ impl Connection {
     }
 }
 
+/// An output that was taken stays on its tpipe.
+fn keep(manager: &dyn Manager, tpipe: Name, id: OutputId) {
+    let done = Box::new(|_: Result<(), Refusal>| {});
+    // Nobody is left who would be told.
+    let _ = manager.settle(tpipe, id, Settlement::Kept, done);
+}
+
 /// Whether a response is a message of the system, such as `DFS064`, or of the server.
 fn is_own(response: &Response) -> bool {
     let data = response.data.data().next().unwrap_or_default();
@@ -370,9 +441,11 @@ fn is_own(response: &Response) -> bool {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(tpipe) = self.watched {
-            self.shared.manager.unwatch(tpipe, &self.partner());
+        // It may be over before its conversation is: with its server.
+        if !self.conversation.is_closed() {
+            self.give_back();
         }
+        self.unwatch();
         self.shared.clients.leave(self.id, self.client);
         self.shared.counters.less(&self.shared.counters.open);
     }

@@ -6,6 +6,7 @@
 //! | `listener` | accepting, handshakes, the limit of connections |
 //! | `connection` | one connection: bytes to events, actions to calls and bytes |
 //! | `buffer` | what of a message has arrived |
+//! | `brought` | what a call has brought, and who gives it back |
 //! | `admission` | who may ask for what: users, data stores, client ids |
 //! | `clients` | which connection is which client |
 //! | `mailbox` | what a connection is told by others |
@@ -23,6 +24,7 @@
 //!    what it holds.
 
 mod admission;
+mod brought;
 mod buffer;
 mod clients;
 mod connection;
@@ -111,6 +113,8 @@ impl Coded for Error {
 
 /// Calls of the transaction manager that wait at a time, each in a thread of its own.
 const WAITS_MAX: usize = 16;
+/// Fetches that look through tpipes at a time, each in a thread of its own.
+const FETCHES_MAX: usize = 4;
 
 /// What all connections share.
 struct Shared {
@@ -123,6 +127,8 @@ struct Shared {
     checks: Arc<Semaphore>,
     /// Calls that wait at a time.
     waits: Arc<Semaphore>,
+    /// Fetches at a time.
+    fetches: Arc<Semaphore>,
 }
 
 /// A server that runs until it is closed or dropped.
@@ -150,7 +156,7 @@ impl Server {
         let acceptor = acceptor.map_err(Error::Tls)?.map(TlsAcceptor::from);
         let runtime = Builder::new_multi_thread()
             .worker_threads(options.threads.max(1))
-            .max_blocking_threads(options.checks_max.max(1) + WAITS_MAX + 1)
+            .max_blocking_threads(options.checks_max.max(1) + WAITS_MAX + FETCHES_MAX + 1)
             .thread_name("ims-connect")
             .enable_io()
             .enable_time()
@@ -160,6 +166,7 @@ impl Server {
             pages: Pages::new(options.page),
             checks: Arc::new(Semaphore::new(options.checks_max.max(1))),
             waits: Arc::new(Semaphore::new(WAITS_MAX)),
+            fetches: Arc::new(Semaphore::new(FETCHES_MAX)),
             clients: Clients::new(),
             counters: Arc::default(),
             options,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use control::{Anonymous, Control, NoSystem, Options as Behaviour, Profile};
 use holdfast_ims_connect::Server;
 use holdfast_ims_connect::wire::{Function, Request, f5};
+use otma::{Identity, Manager as _, Name};
 use seam::Seam;
 use store_suite::model::ModelStore;
 
@@ -35,6 +36,10 @@ fn command_of(user: &str, command: &str) -> Request {
     request.irm.group = name("OPS");
     request.irm.password = name("SECRET");
     request
+}
+
+fn identity(user: &str) -> Identity {
+    Identity { user: name(user), group: Name::BLANK }
 }
 
 /// A user's connection.
@@ -99,6 +104,25 @@ fn a_resume_gives_nothing_that_is_another_users() {
     assert!(manager.unprotect(name("TPIPE"), name("ACCOUNTS")).expect("durable"));
     let mut bert = Client::connect(server.address());
     assert_eq!(status(&bert.ask(&resume("BERT", 0x03))), (0x10, 0x1a));
+}
+
+// The tpipe stayed the first one's: the other was sent away from his own client id.
+#[test]
+fn a_connection_that_goes_on_for_another_user_has_nothing_of_the_first_one() {
+    let (server, manager) = start(Anonymous::WithoutUsers);
+    ["ANNA", "BERT"].iter().for_each(|user| {
+        manager.put_user(name(user), b"SECRET").expect("durable");
+    });
+    let mut client = Client::connect(server.address());
+    for user in ["ANNA", "BERT", "ANNA"] {
+        let mut resume = bare("C1", Function::ResumeTpipe);
+        (resume.irm.user, resume.irm.password) = (name(user), name("SECRET"));
+        (resume.irm.f5, resume.irm.timer) = (f5::SINGLE_WAIT, 0x02);
+        assert_eq!(status(&client.ask(&resume)), (0x28, 0x02), "nothing waits");
+        assert!(manager.fetch(name("C1"), identity(user)).is_ok(), "it is his");
+        let other = if user == "ANNA" { "BERT" } else { "ANNA" };
+        assert!(manager.fetch(name("C1"), identity(other)).is_err());
+    }
 }
 
 #[test]

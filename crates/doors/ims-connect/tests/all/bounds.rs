@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_ims_connect::wire::{Function, f2, f3};
+use holdfast_ims_connect::wire::{Function, f2, f3, f5};
 use holdfast_ims_connect::{Options, Server};
 
 use crate::client::{Client, bare, name, options, pages, queued, request, start, status, text};
@@ -109,6 +109,48 @@ fn calls_that_wait_hold_up_their_own_connections_alone() {
     for client in &mut stuck {
         assert_eq!(text(&client.receive()), "STUCK");
     }
+}
+
+// What waits on a tpipe may be much: it was looked through by the threads that serve everybody.
+#[test]
+fn fetches_that_take_long_hold_up_their_own_connections_alone() {
+    let (server, manager) = start();
+    let mut stuck: Vec<Client> = (0..4)
+        .map(|number| {
+            let mut client = Client::connect(server.address());
+            let mut resume = bare(&format!("S{number}"), Function::ResumeTpipe);
+            (resume.irm.reroute, resume.irm.f5) = (name("STUCK"), f5::SINGLE);
+            client.send(&resume);
+            client
+        })
+        .collect();
+    until(|| manager.stuck() == stuck.len());
+    let mut other = Client::connect(server.address());
+    assert_eq!(text(&other.ask(&request("OTHER", b"ECHO"))), "ECHO");
+    manager.queue("STUCK", b"ONE");
+    manager.release();
+    let found = stuck.iter_mut().map(|client| text(&client.receive())).filter(|one| one == "ONE");
+    assert_eq!(found.count(), 1);
+}
+
+// The input went on, and its program waited for an answer that nobody could give.
+#[test]
+fn what_a_call_brings_after_its_server_has_gone_is_given_back() {
+    let mut manager = Memory::default();
+    manager.waits = true;
+    let manager = Arc::new(manager);
+    let options = Options { grace: Duration::ZERO, ..options() };
+    let server = Server::start(options, manager.clone()).expect("it starts");
+    let mut client = Client::connect(server.address());
+    client.send(&request("C1", b"STUCK"));
+    until(|| manager.stuck() == 1);
+    let counters = server.counters();
+    let closing = std::thread::spawn(move || server.close());
+    until(|| counters.read().open == 0);
+    assert_eq!(manager.received(), Vec::<String>::new());
+    manager.release();
+    until(|| manager.received() == ["abandoned"]);
+    closing.join().expect("it closes");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! | LATE | sends nothing until [`Memory::finish_late`] |
 //! | FAIL | is backed out |
 //! | TALK | sends it back, and the conversation goes on |
-//! | STUCK | waits in the call, until [`Memory::release`] |
+//! | STUCK | waits in the call, until [`Memory::release`]; a fetch from a tpipe of that name, too |
 //! | /DISPLAY | is a command |
 
 use std::collections::{BTreeMap, VecDeque};
@@ -93,6 +93,15 @@ impl Memory {
     pub(crate) fn release(&self) {
         self.state.lock().released = true;
         self.changed.notify_all();
+    }
+
+    /// Waits to be released.
+    fn wait(&self) {
+        let mut state = self.state.lock();
+        state.stuck += 1;
+        while !state.released {
+            self.changed.wait(&mut state);
+        }
     }
 
     /// Lets transactions that are late end.
@@ -207,11 +216,7 @@ impl Manager for Memory {
             return Err(refusal(Reason::UnknownTransaction, text));
         }
         if name == "STUCK" {
-            let mut state = self.state.lock();
-            state.stuck += 1;
-            while !state.released {
-                self.changed.wait(&mut state);
-            }
+            self.wait();
         }
         partner.event(ticket, Event::Accepted);
         match name.as_str() {
@@ -265,6 +270,9 @@ impl Manager for Memory {
     }
 
     fn fetch(&self, tpipe: Name, _: Identity) -> Result<Option<Output>, Refusal> {
+        if tpipe.text() == "STUCK" {
+            self.wait();
+        }
         self.take(tpipe)
     }
 

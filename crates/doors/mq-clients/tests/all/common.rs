@@ -57,6 +57,7 @@ impl Users for Anna {
 
 /// A queue manager with its door.
 pub(crate) struct Place {
+    store: ModelStore,
     pub(crate) manager: QueueManager<ModelStore>,
     pub(crate) server: Server<ModelStore>,
     folder: PathBuf,
@@ -82,7 +83,13 @@ impl Place {
 
     /// The same, of other users.
     pub(crate) fn of(users: Arc<dyn Users>, secured: bool) -> Place {
-        let manager = QueueManager::open(&ModelStore::new(), Options::new("QM1")).unwrap();
+        Place::named("QM1", users, secured)
+    }
+
+    /// The same, of another name.
+    pub(crate) fn named(name: &str, users: Arc<dyn Users>, secured: bool) -> Place {
+        let store = ModelStore::new();
+        let manager = QueueManager::open(&store, Options::new(name)).unwrap();
         define(&manager, Kind::QueueLocal, "APP.Q", &[]);
         define(&manager, Kind::Channel, "TO.QM1", &[("CHLTYPE", "SVRCONN")]);
         let tls = secured.then(|| Tls {
@@ -91,24 +98,30 @@ impl Place {
             client_roots: Some(ROOT.to_vec()),
             client_required: false,
         });
-        let options = DoorOptions {
-            addresses: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
-            tls,
-            connections_max: 100,
-            clock: Arc::new(RealClock::new()),
-        };
+        let options = door(0, tls);
         let server = Server::start(&manager, &options, users).unwrap();
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::SeqCst);
         let name = format!("mq-clients-test-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        Place { manager, server, folder }
+        Place { store, manager, server, folder }
     }
 
     /// One on this machine that nobody has to prove anything to.
     pub(crate) fn open() -> Place {
         Place::new(Anna { nobody: true }, false)
+    }
+
+    /// Ends the queue manager as a kill does, and starts it again on what it has kept; only for a
+    /// place that nobody has to prove anything to.
+    pub(crate) fn start_again(&mut self) {
+        let port = self.port();
+        let name = self.manager.name().to_owned();
+        self.server.close();
+        self.manager = QueueManager::open(&self.store, Options::new(&name)).unwrap();
+        let users = Arc::new(Anna { nobody: true });
+        self.server = Server::start(&self.manager, &door(port, None), users).unwrap();
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -121,8 +134,13 @@ impl Place {
 
     /// Builds a C program with our headers and a library of ours, and returns its path.
     pub(crate) fn c(&self, name: &str, library: &str, main: &str) -> PathBuf {
+        self.c_with(name, library, "", main)
+    }
+
+    /// The same, with functions in front.
+    pub(crate) fn c_with(&self, name: &str, library: &str, more: &str, main: &str) -> PathBuf {
         let (file, binary) = (self.folder.join(format!("{name}.c")), self.folder.join(name));
-        let source = format!("{HEAD}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
+        let source = format!("{HEAD}{more}\nint main(void) {{\n{main}\n  return 0;\n}}\n");
         std::fs::write(&file, source).unwrap();
         let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../messages/mqm/include");
         let mut gcc = Command::new("gcc");
@@ -156,6 +174,15 @@ impl Place {
         let path = self.folder.join(name);
         std::fs::write(&path, content).unwrap();
         path
+    }
+}
+
+fn door(port: u16, tls: Option<Tls>) -> DoorOptions {
+    DoorOptions {
+        addresses: vec![SocketAddr::from(([127, 0, 0, 1], port))],
+        tls,
+        connections_max: 100,
+        clock: Arc::new(RealClock::new()),
     }
 }
 

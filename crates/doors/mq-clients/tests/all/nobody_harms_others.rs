@@ -1,4 +1,4 @@
-//! Whoever comes with bytes that are no calls costs little, and hurts nobody.
+//! A client that comes with bytes that are no calls costs little, and hurts no other.
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 

@@ -152,7 +152,7 @@ impl Users for Leaving {
 
 /// Sends a frame; whether it is answered.
 fn answered(stream: &mut TcpStream, bytes: &[u8]) -> bool {
-    // Whoever was ended may be told so by the write already.
+    // A program that was ended may be told so by the write already.
     if stream.write_all(bytes).is_err() {
         return false;
     }

@@ -10,10 +10,16 @@ use queue_manager::reason::{Answer, Outcome};
 use queue_manager::{Connection, MessageDescriptor, QueueManager};
 use store::Store;
 
+use super::welcome::About;
+
 /// A queue manager that programs connect to.
 pub trait Manager: Send + Sync {
     /// Its name.
     fn name(&self) -> String;
+    /// What it says of itself.
+    fn about(&self) -> About {
+        About { name: self.name(), ..About::default() }
+    }
     /// Connects a program.
     ///
     /// # Errors
@@ -27,6 +33,10 @@ where
 {
     fn name(&self) -> String {
         QueueManager::name(self).to_owned()
+    }
+
+    fn about(&self) -> About {
+        About::of(self)
     }
 
     fn connect(&self, who: ConnectOptions) -> Answer<Box<dyn Calls>> {

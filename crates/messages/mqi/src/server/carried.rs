@@ -9,7 +9,7 @@
 //! |---|---|
 //! | is lent for each call, and is the region's again behind it | [`Carried::serve`] |
 //! | was committed, or backed out | [`Carried::settle`] |
-//! | has ended, and nobody knows how | [`Carried::abandon`] |
+//! | has ended, and it is not known how | [`Carried::abandon`] |
 //! | goes back to a point | [`Carried::points`], [`Carried::return_to`] |
 //!
 //! Invariants:
@@ -29,7 +29,7 @@ use queue_manager::{Connection, Failed, Outcome, Point, QueueManager, Reason};
 use store::Store;
 
 use super::dialogue::{Dialogue, Reply};
-use super::welcome::{is_asked_for, welcome};
+use super::welcome::{About, is_asked_for, welcome};
 use crate::wire::carried::{AnswerKind, PIECE_BYTES, RequestKind};
 use crate::wire::frame::{self, FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::wire::{Connecting, Request, Wanted};
@@ -147,7 +147,9 @@ impl<S: Store> Carried<S> {
             }
         });
         let number = connected.as_ref().map(Connection::number).map_err(|failed| *failed);
-        let fields = welcome(&self.manager.name(), number);
+        // Nothing is made again through a region: a name is enough.
+        let about = About { name: self.manager.name(), ..About::default() };
+        let fields = welcome(&about, number);
         let mut out = Vec::new();
         // A connect's answer is short, and goes into memory.
         let _ = frame::send(&mut out, CONNECT, &fields, &[]);
@@ -220,7 +222,7 @@ impl<S: Store> Carried<S> {
         self.leaving.retain(Connection::has_work);
     }
 
-    /// The unit of work has ended, and nobody knows how: its messages stay held until the next
+    /// The unit of work has ended, and it is not known how: its messages stay held until the next
     /// start.
     pub fn abandon(&mut self) {
         self.connections().for_each(Connection::abandon);
@@ -299,7 +301,7 @@ impl<S: Store> Party<S> {
             _ => None,
         };
         let reply = if kind == DISCONNECT {
-            // The unit of work is not over: whoever ends the region's ends it.
+            // The unit of work is not over: it ends with the region's.
             Reply::plain(Ok(Outcome::OK))
         } else {
             self.connection.lend(unit.take());

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. A wait in a get is cut into pieces; between two of them it is asked whether the program is
-//!    still there. If nobody can tell, the answer says how much of the wait is left.
+//!    still there. If that is not known, the answer says how much of the wait is left.
 
 use queue_manager::branch::BranchCall;
 use queue_manager::options::{Handle, MessageHandle, value};

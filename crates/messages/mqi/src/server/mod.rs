@@ -10,8 +10,8 @@
 //! Invariants:
 //! 1. The operating system says which user a program runs as; a program that names another one
 //!    has to prove it, and nobody is let in on a name alone.
-//! 2. Whoever connects has [`GREETING`] for its first call, and one connection each: what nobody
-//!    uses does not stay.
+//! 2. A program that connects has [`GREETING`] for its first call, and one connection: what is
+//!    not used does not stay.
 //! 3. Closed, the server has ended every session, and so backed out what was not committed.
 
 mod calls;
@@ -20,9 +20,7 @@ mod dialogue;
 mod session;
 mod welcome;
 
-use std::collections::BTreeMap;
 use std::io;
-use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -31,22 +29,20 @@ use std::time::Duration;
 use queue_manager::options::ConnectOptions;
 use queue_manager::reason::Answer;
 use queue_manager::{Failed, Reason};
+use seam::sessions::Sessions;
 use seam::socket::Peer;
-use seam::sync::{Condvar, Mutex};
 use seam::thread::{self, JoinHandle};
 
 pub use self::calls::{Calls, Manager};
 pub use self::carried::{Carried, Managed, Points, nowhere};
 pub use self::session::{Expected, Wire, converse};
-pub use self::welcome::{is_asked_for, welcome};
+pub use self::welcome::{About, is_asked_for, welcome};
 use crate::wire::codec::Writer;
 use crate::wire::frame::{self, DATA_BYTES_MAX, Incoming};
 use crate::wire::{Connecting, Credentials, Request};
 
 /// How long a program that has connected may take for its first call.
 pub const GREETING: Duration = Duration::from_secs(10);
-/// How long nobody is let in after that could not be done.
-const PAUSE: Duration = Duration::from_millis(50);
 /// How many programs may be connected at once.
 const CONNECTIONS_MAX: usize = 4096;
 
@@ -95,18 +91,7 @@ struct Shared {
     manager: Arc<dyn Manager>,
     admission: Arc<dyn Admission>,
     listener: UnixListener,
-    sessions: Mutex<Sessions>,
-    /// Nobody signals it: it is for waits with a limit.
-    pause: Condvar,
-}
-
-#[derive(Default)]
-struct Sessions {
-    closed: bool,
-    next: u64,
-    open: BTreeMap<u64, UnixStream>,
-    threads: BTreeMap<u64, JoinHandle>,
-    ended: Vec<u64>,
+    sessions: Arc<Sessions<UnixStream>>,
 }
 
 impl Server {
@@ -120,9 +105,8 @@ impl Server {
         admission: Arc<dyn Admission>,
     ) -> io::Result<Server> {
         let (listener, _) = seam::socket::listen(path)?;
-        let sessions = Mutex::new(Sessions::default());
-        let shared =
-            Arc::new(Shared { manager, admission, listener, sessions, pause: Condvar::new() });
+        let sessions = Arc::default();
+        let shared = Arc::new(Shared { manager, admission, listener, sessions });
         let acceptor = Arc::clone(&shared);
         let acceptor = thread::spawn("mqi-accept", move || acceptor.accept_all())?;
         Ok(Server { shared, acceptor: Some(acceptor) })
@@ -131,31 +115,23 @@ impl Server {
     /// How many programs are connected.
     #[must_use]
     pub fn connections(&self) -> usize {
-        self.shared.sessions.lock().open.len()
+        self.shared.sessions.count()
     }
 
-    /// Lets nobody in any more, and ends every session: what it has not committed is backed out.
-    /// The queue manager ends waits first, with its own `stop`.
+    /// Lets no program in any more, and ends every session: what it has not committed is backed
+    /// out. The queue manager ends waits first, with its own `stop`.
     pub fn close(mut self) {
         self.end();
     }
 
     fn end(&mut self) {
-        let threads = {
-            let mut sessions = self.shared.sessions.lock();
-            sessions.closed = true;
-            for stream in sessions.open.values() {
-                // One that has gone by itself needs no end.
-                let _ = stream.shutdown(Shutdown::Both);
+        let (acceptor, listener) = (self.acceptor.take(), &self.shared.listener);
+        self.shared.sessions.close(|| {
+            let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+            if let Some(acceptor) = acceptor {
+                acceptor.join();
             }
-            std::mem::take(&mut sessions.threads)
-        };
-        // Whoever accepts is woken by that.
-        let _ = rustix::net::shutdown(&self.shared.listener, rustix::net::Shutdown::Both);
-        if let Some(acceptor) = self.acceptor.take() {
-            acceptor.join();
-        }
-        threads.into_values().for_each(JoinHandle::join);
+        });
     }
 }
 
@@ -169,47 +145,19 @@ impl Drop for Server {
 
 impl Shared {
     fn accept_all(self: Arc<Self>) {
-        loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => self.let_in(stream),
-                Err(_) if self.sessions.lock().closed => return,
-                // One that went before it was let in, or no descriptor is left for the moment.
-                Err(_) => {
-                    let mut sessions = self.sessions.lock();
-                    reap(&mut sessions);
-                    self.pause.wait_for(&mut sessions, PAUSE);
-                }
-            }
-        }
+        let accept = || self.listener.accept();
+        self.sessions.accept_all(accept, |(stream, _)| self.let_in(stream));
     }
 
     fn let_in(self: &Arc<Self>, stream: UnixStream) {
         let Ok(second) = stream.try_clone() else { return };
-        let mut sessions = self.sessions.lock();
-        reap(&mut sessions);
-        if sessions.closed || sessions.open.len() >= CONNECTIONS_MAX {
-            return;
-        }
-        let number = sessions.next;
-        sessions.next += 1;
-        sessions.open.insert(number, second);
         let shared = Arc::clone(self);
-        let serves = thread::spawn("mqi-session", move || {
-            let ended = thread::catch(|| shared.serve(stream));
-            // A session that failed ends; its connection is dropped, and so backed out.
-            drop(ended);
-            let mut sessions = shared.sessions.lock();
-            sessions.open.remove(&number);
-            sessions.ended.push(number);
-        });
-        match serves {
-            Ok(handle) => {
-                sessions.threads.insert(number, handle);
-            }
-            Err(_) => {
-                sessions.open.remove(&number);
-            }
-        }
+        self.sessions.begin(
+            "mqi-session",
+            second,
+            |open| open.len() < CONNECTIONS_MAX,
+            move |_| shared.serve(stream),
+        );
     }
 
     fn serve(&self, stream: UnixStream) -> io::Result<()> {
@@ -236,20 +184,11 @@ impl Shared {
             })
         });
         let number = connected.as_ref().map(|calls| calls.number()).map_err(|failed| *failed);
-        let fields = welcome(&self.manager.name(), number);
+        let fields = welcome(&self.manager.about(), number);
         frame::send(&mut incoming.get_ref(), header.kind, &fields, &[])?;
         let Ok(calls) = connected else { return Ok(()) };
         incoming.get_ref().set_read_timeout(None)?;
         incoming.get_ref().set_write_timeout(None)?;
         converse(calls, &mut incoming, DATA_BYTES_MAX)
-    }
-}
-
-/// Joins the threads that have ended.
-fn reap(sessions: &mut Sessions) {
-    for number in std::mem::take(&mut sessions.ended) {
-        if let Some(handle) = sessions.threads.remove(&number) {
-            handle.join();
-        }
     }
 }

@@ -46,7 +46,7 @@ structure! {
     104 MsgDesc msg_desc: Descriptor = initial_descriptor();
 }
 
-/// A descriptor of version 1 that nobody has filled in.
+/// A descriptor of version 1 that is not filled in.
 fn initial_descriptor() -> [u8; 324] {
     use crate::table::Structure as _;
     let mut bytes = [0; 324];

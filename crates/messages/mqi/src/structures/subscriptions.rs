@@ -34,7 +34,7 @@ structure! {
 }
 
 structure! {
-    /// what became of puts that nobody waited for
+    /// what became of puts that no call waited for
     Sts = "MQSTS" "STAT" [224, 280] versioned by |one| one.version;
     0 StrucId struc_id: Text 4 = text("STAT");
     4 Version version: Long = 1;

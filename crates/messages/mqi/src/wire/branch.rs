@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    // A list of all of them was longer than a frame may be, and nobody learned of any.
+    // A list of all of them was longer than a frame may be, and no manager learned of any.
     #[test]
     fn the_longest_list_goes_in_a_frame() {
         let longest = BranchId::new(i64::MAX, &[1; 64], &[2; 64]).expect("one");

@@ -11,7 +11,7 @@
 //!
 //! Invariants:
 //! 1. Reading never goes past the fields, and never takes memory that the fields do not fill.
-//! 2. Whoever reads fields reads all of them: what is left over makes the frame invalid.
+//! 2. A reader of fields reads all of them: what is left over makes the frame invalid.
 
 use crate::table::Structure;
 

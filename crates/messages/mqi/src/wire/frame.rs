@@ -128,7 +128,7 @@ impl<R: Read> Incoming<R> {
         &self.from
     }
 
-    /// Whether bytes have come that nobody has read.
+    /// Whether bytes have come that were not read.
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.at < self.ahead.len()
@@ -193,7 +193,7 @@ impl<R: Read> Incoming<R> {
                 self.at += ready.len();
                 left -= ready.len();
             } else if left >= PIECE_BYTES {
-                // Into memory that nobody has to clear first.
+                // Into memory that need not be cleared first.
                 let got = self.from.by_ref().take(left as u64).read_to_end(into)?;
                 if got < left {
                     return Err(io::ErrorKind::UnexpectedEof.into());

@@ -2,7 +2,7 @@
 //!
 //! | kind | call | fields of the request | fields of the answer, behind the outcome |
 //! |---|---|---|---|
-//! | 1 | connect | manager (48 bytes), program (28 bytes), thread, flag: user and password follow | name, connection's number (8 bytes) |
+//! | 1 | connect | manager (48 bytes), program (28 bytes), thread, flag: user and password follow | name, connection's number (8 bytes), identifier, flag: calls that do not say so are in the unit of work |
 //! | 2 | disconnect | | |
 //! | 3 | open | object, options | object, handle |
 //! | 4 | close | handle, options | |

@@ -147,7 +147,7 @@ fn defaults_are_those_of_the_interface() {
     assert_eq!((sd.sub_expiry, sd.pub_priority, sd.sub_level), (-1, -3, 1));
 }
 
-/// Whatever a structure of an old version is followed by is somebody else's.
+/// Whatever a structure of an old version is followed by is not its own.
 #[test]
 fn nothing_past_the_stated_version_is_read_or_written() {
     fn check<T: Structure + std::fmt::Debug>(change: fn(&mut T)) {

@@ -16,7 +16,8 @@ use mqi::stream::Network;
 use mqi::wire::Entry;
 use queue_manager::Reason;
 use queue_manager::channel::admission::name_matches;
-use rustix::net::{SendFlags, send, sockopt};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use seam::clock::{Clock as _, RealClock};
@@ -34,10 +35,10 @@ const WRITE: Duration = Duration::from_secs(60);
 const PROBES: u32 = 4;
 
 /// One place of a definition.
-pub(super) struct Way<'a> {
-    pub(super) definition: &'a Definition,
-    pub(super) place: &'a Place,
-    pub(super) keys: &'a KeyFiles,
+pub(crate) struct Way<'a> {
+    pub(crate) definition: &'a Definition,
+    pub(crate) place: &'a Place,
+    pub(crate) keys: &'a KeyFiles,
 }
 
 /// A socket with a limit of time until the greeting is over.
@@ -74,6 +75,75 @@ impl Write for Socket {
     }
 }
 
+/// What a look at a socket shows, between two calls.
+enum Look {
+    Gone,
+    Quiet,
+    /// Something that nobody has asked for.
+    Bytes,
+}
+
+impl Socket {
+    fn look(&self) -> Look {
+        let mut first = [0_u8; 1];
+        match recv(&self.stream, &mut first, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Ok((_, 0)) => Look::Gone,
+            Ok(_) => Look::Bytes,
+            Err(Errno::AGAIN | Errno::INTR) => Look::Quiet,
+            Err(_) => Look::Gone,
+        }
+    }
+}
+
+impl Network for Socket {
+    fn is_there(&mut self) -> bool {
+        !matches!(self.look(), Look::Gone)
+    }
+}
+
+/// A socket over TLS.
+struct Secured(StreamOwned<ClientConnection, Socket>);
+
+impl Read for Secured {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Secured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_vectored(&mut self, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        self.0.write_vectored(parts)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Network for Secured {
+    fn is_there(&mut self) -> bool {
+        let StreamOwned { conn, sock } = &mut self.0;
+        match sock.look() {
+            Look::Gone => false,
+            Look::Quiet => true,
+            // A ticket for a later connection, or a farewell.
+            Look::Bytes => match conn.read_tls(&mut sock.stream) {
+                Ok(0) => false,
+                Ok(_) => {
+                    let read = conn.process_new_packets();
+                    read.is_ok_and(|state| !state.peer_has_closed())
+                }
+                // What has come before fills its room.
+                Err(error) => error.kind() == io::ErrorKind::Other,
+            },
+        }
+    }
+}
+
 impl Way<'_> {
     pub(super) fn entry(&self) -> Entry {
         let process = rustix::process::getpid().as_raw_nonzero().get();
@@ -94,7 +164,7 @@ impl Way<'_> {
         let (own, limited) = (Arc::clone(&greeted), true);
         let socket = Socket { stream, clock, deadline, greeted: own, limited };
         let network: Box<dyn Network> = match self.is_secured(address) {
-            true => Box::new(self.secure(socket)?),
+            true => Box::new(Secured(self.secure(socket)?)),
             false => Box::new(socket),
         };
         Ok((network, greeted))

@@ -13,6 +13,7 @@ use mqi::structures::{Cd, Cno, Sco};
 use queue_manager::Reason;
 use queue_manager::name::unpadded;
 
+use super::reconnection::Wish;
 use super::{KeyFiles, Settings, table};
 use crate::memory::{self, Lent};
 
@@ -41,6 +42,8 @@ pub(crate) struct Definition {
     pub(crate) heartbeat_s: i32,
     /// The program asks for one of a group of queue managers, whatever its name is.
     pub(crate) any_manager: bool,
+    /// Whether a connection that breaks is made again, unless the program says so itself.
+    pub(crate) reconnects: Option<Wish>,
 }
 
 impl Definition {
@@ -56,6 +59,7 @@ impl Definition {
             peer_name: String::new(),
             heartbeat_s: 300,
             any_manager: false,
+            reconnects: None,
         })
     }
 
@@ -82,6 +86,9 @@ impl Definition {
         definition.peer_name = peer_name;
         if cd.version >= 4 && cd.heartbeat_interval > 1 {
             definition.heartbeat_s = cd.heartbeat_interval;
+        }
+        if cd.version >= 10 {
+            definition.reconnects = Wish::of_number(cd.def_reconnect);
         }
         Some(definition)
     }

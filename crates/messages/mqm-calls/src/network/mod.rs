@@ -10,16 +10,18 @@
 //! | what does the environment say? | [`Settings`] |
 //! | where to, by which channel? | [`definition`]; in a table of channels: `table` |
 //! | how is a connection made? | `connection`; certificates: `secured` |
+//! | is it made again when it breaks? | [`reconnection`] |
 //!
 //! Invariants:
 //! 1. Nothing goes to another machine in the clear. To this one it does if neither the definition
 //!    nor the environment speaks of TLS.
-//! 2. Who listens there has to prove its name by a certificate of somebody whom this side believes;
-//!    without any such belief there is no connection.
+//! 2. Who listens there has to prove its name by a certificate of a partner whom this side
+//!    believes; without any such belief there is no connection.
 //! 3. A program that runs with another user's rights trusts no variables.
 
 mod connection;
 pub(crate) mod definition;
+pub(crate) mod reconnection;
 mod secured;
 mod table;
 
@@ -30,7 +32,7 @@ use mqi::client::Client;
 use mqi::wire::Connecting;
 use queue_manager::{Completion, Reason};
 
-use self::connection::Way;
+pub(crate) use self::connection::Way;
 use self::definition::Definition;
 
 const LOCAL_BINDING: i32 = 0x400;
@@ -82,6 +84,8 @@ pub(crate) struct Settings {
     /// `MQ_CONNECT_TYPE`: a program that does not say goes over the network.
     connects_as_client: bool,
     pub(crate) keys: KeyFiles,
+    /// `MQCLNTCF`: the configuration of clients.
+    pub(crate) configuration: Option<PathBuf>,
 }
 
 /// Files of certificates and keys, as PEM.
@@ -130,21 +134,23 @@ impl Settings {
                 key: path("HOLDFAST_MQ_KEY"),
                 repository: path("MQSSLKEYR"),
             },
+            configuration: path("MQCLNTCF"),
         }
     }
 }
 
-/// Connects to the first queue manager that answers, of the places of the definitions.
-pub(crate) fn connect(
-    definitions: &[Definition],
+/// Connects to the first queue manager that answers, of the places of the definitions; answers
+/// also by which of these.
+pub(crate) fn connect<'d>(
+    definitions: &'d [Definition],
     keys: &KeyFiles,
     connecting: &Connecting,
-) -> Result<Client, Reason> {
+) -> Result<(Client, &'d Definition), Reason> {
     let mut why = Reason::Q_MGR_NAME_ERROR;
     for definition in definitions {
         for place in &definition.places {
             match enter(&Way { definition, place, keys }, connecting) {
-                Ok(client) => return Ok(client),
+                Ok(client) => return Ok((client, definition)),
                 // Another place may have one.
                 Err(reason) if passes(reason) => why = reason,
                 Err(reason) => return Err(reason),
@@ -155,7 +161,7 @@ pub(crate) fn connect(
 }
 
 /// Whether a reason is about a place, not about the program.
-fn passes(reason: Reason) -> bool {
+pub(crate) fn passes(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::HOST_NOT_AVAILABLE
@@ -167,7 +173,7 @@ fn passes(reason: Reason) -> bool {
     )
 }
 
-fn enter(way: &Way<'_>, connecting: &Connecting) -> Result<Client, Reason> {
+pub(crate) fn enter(way: &Way<'_>, connecting: &Connecting) -> Result<Client, Reason> {
     let (network, greeted) = way.open()?;
     let entry = way.entry();
     let mut connecting = connecting.clone();

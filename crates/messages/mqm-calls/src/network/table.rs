@@ -19,6 +19,7 @@ use queue_manager::Reason;
 use serde_json::Value;
 
 use super::definition::Definition;
+use super::reconnection::Wish;
 
 /// The port that a connection without one means.
 const PORT: u64 = 1414;
@@ -76,6 +77,8 @@ fn definition(channel: &Value) -> Option<Definition> {
     if let Some(heartbeat) = heartbeat.and_then(|beat| i32::try_from(beat).ok()) {
         definition.heartbeat_s = heartbeat;
     }
+    let reconnects = channel["connectionManagement"]["defaultReconnect"].as_str();
+    definition.reconnects = reconnects.map(Wish::of_word).transpose().ok()?;
     Some(definition)
 }
 

@@ -1,6 +1,6 @@
       * Holdfast: the message queue interface.
       * Made from the tables of crate mqi.
-      * MQSTS what became of puts that nobody waited for.
+      * MQSTS what became of puts that no call waited for.
        10 MQSTS.
        15 MQSTS-STRUCID PIC X(4) VALUE 'STAT'.
        15 MQSTS-VERSION PIC S9(9) COMP-5 VALUE 1.

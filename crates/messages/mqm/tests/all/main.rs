@@ -9,6 +9,7 @@ mod fake;
 mod others_clients_run_unchanged;
 mod place;
 mod programs_meet_the_queue_manager;
+mod programs_stop_what_calls_them;
 #[path = "../../../../store/store-postgres/tests/all/common/server.rs"]
 mod server;
 mod transaction_managers_decide;

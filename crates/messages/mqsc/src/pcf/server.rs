@@ -3,8 +3,8 @@
 //! 1. A command is taken and its answers are put in one unit of work. What the command itself does
 //!    is done before, so a command whose answers are lost with the system may be answered again.
 //! 2. Once authority records are kept, only administrators' commands are carried out.
-//! 3. Reports and replies are no commands: whoever asks for one may choose where it goes to.
-//! 4. A message that is no command, or has nobody to be answered, is taken and done with; a queue
+//! 3. Reports and replies are no commands: a program that asks for one may choose where it goes to.
+//! 4. A message that is no command, or has no one to be answered, is taken and done with; a queue
 //!    of commands never stands still because of one.
 
 use std::sync::atomic::{AtomicBool, Ordering};

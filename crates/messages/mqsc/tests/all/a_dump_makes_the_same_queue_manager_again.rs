@@ -43,6 +43,7 @@ fn every_kind_of_object_comes_back() {
         "SET CHLAUTH('SVR') TYPE(ADDRESSMAP) ADDRESS('10.*') USERSRC(MAP) MCAUSER('joe')",
         "SET AUTHREC PROFILE('Q.**') OBJTYPE(QUEUE) GROUP('staff') AUTHADD(PUT)",
         "DEF SUB('my sub') TOPICSTR('Sport/#') DEST(Q.1)",
+        "DEF SUB('its own') TOPICSTR('Sport/#') DESTCLAS(MANAGED)",
     ] {
         done(&console, command);
     }

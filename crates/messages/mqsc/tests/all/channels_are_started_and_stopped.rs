@@ -1,4 +1,5 @@
-//! Commands about channels reach whoever runs them; what is kept is shown and changed without.
+//! Commands about channels reach the door that runs them; what is kept is shown and changed
+//! without.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -9,4 +9,5 @@ mod messages_are_cleared_moved_and_counted;
 mod no_text_ends_a_session;
 mod page_sets_and_pools_are_told_of;
 mod programs_send_commands_as_messages;
+mod records_go_with_their_objects;
 mod what_is_administered_is_told;

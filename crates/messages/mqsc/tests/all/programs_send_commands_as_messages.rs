@@ -207,7 +207,7 @@ fn a_report_that_was_sent_to_the_command_queue_is_no_command() {
     connection.put1(&mut what, &mut message, &mut options, &create).expect("it is put");
     let mut server = CommandServer::open(&manager).expect("the command queue is there");
     assert_eq!(server.serve(0), Ok(false), "no report has come");
-    // Whoever may put there may put a report, too.
+    // A user who may put there may put a report, too.
     let mut report = MessageDescriptor { msg_type: 4, format: FORMAT, ..Default::default() };
     let mut what = ObjectDescriptor::queue(COMMAND_QUEUE);
     connection.put1(&mut what, &mut report, &mut options, &create).expect("it is put");

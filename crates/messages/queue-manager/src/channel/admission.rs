@@ -5,8 +5,9 @@
 //! 2. Of the records that fit, one decides: one that names the channel goes before one with a
 //!    generic name; then one by certificate, by user or queue manager, by address.
 //! 3. The user that comes of that, or of the channel's definition, must not be blocked.
-//! 4. Channels whose names begin with `SYSTEM.` are patterns of others: nobody comes in by them.
-//! 5. Whoever is given no user works as one who has no rights, once there are records of rights.
+//! 4. Channels whose names begin with `SYSTEM.` are patterns of others: no client comes in by them.
+//! 5. A client that is given no user works as one who has no rights, once there are records of
+//!    rights.
 //! 6. A record that warns only lets in whom it would refuse.
 //! 7. `*MQADMIN` blocks programs, and partners whom a record makes an administrator; a partner whom
 //!    the definition of its channel does was let in as one by who wrote that.
@@ -23,7 +24,7 @@ use crate::objects::{Kind, Object, Value};
 /// What the names of channels begin with that are patterns only.
 const PATTERNS: &str = "SYSTEM.";
 
-/// Whoever wants to come in.
+/// A client that wants to come in.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'c> {
     /// The channel.
@@ -52,7 +53,7 @@ pub struct Admitted {
 #[error("{0}")]
 pub struct Refused(pub String);
 
-/// Whether somebody may come in by a channel, and as whom.
+/// Whether a client may come in by a channel, and as whom.
 pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Admitted, Refused> {
     if caller.channel.starts_with(PATTERNS) {
         return Err(Refused(format!("channel {} is a pattern of others", caller.channel)));
@@ -71,7 +72,7 @@ pub(crate) fn admit<S: Store>(core: &Core<S>, caller: &Caller<'_>) -> Result<Adm
         let registry = core.definitions.registry();
         registry.of_space(Kind::ChannelAuthority).cloned().collect()
     };
-    // Where users are not known, nobody is told from others.
+    // Where users are not known, no user is told from others.
     let knows = core.options.users.is_some();
     let is_administrator = |user: &str| knows && core.is_administrator(user);
     decide(records.iter().map(AsRef::as_ref), caller, &own, &is_administrator)

@@ -73,7 +73,7 @@ impl<S: Store> Channels<S> {
         Channels { core: Arc::clone(core) }
     }
 
-    /// Has commands find who runs channels; `None`: nobody does any more.
+    /// Has commands find who runs channels; `None`: no initiator does any more.
     pub fn attach(&self, initiator: Option<Arc<dyn Initiator>>) {
         self.core.channels.attach(initiator);
     }
@@ -391,7 +391,7 @@ impl<S: Store> Channels<S> {
         let (store, set) = (&self.core.store, table.set);
         let sequence = Sequence(next.saturating_sub(1));
         if of_type.sends() {
-            // Nobody begins to send with what it was before.
+            // No sender begins with what it was before.
             table.claim_sender(channel)?;
             let done = self.reset_sender(channel, sequence);
             table.release_sender(channel, None);
@@ -464,7 +464,7 @@ impl<S: Store> Channels<S> {
         all.next().map(|object| object.name.clone())
     }
 
-    /// Whether somebody may come in by a channel, and as whom.
+    /// Whether a client may come in by a channel, and as whom.
     ///
     /// # Errors
     /// Why not.

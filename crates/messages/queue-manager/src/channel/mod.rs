@@ -22,7 +22,7 @@
 //!    keeps it in the unit of work that removes them. So each end has done a batch as a whole, or
 //!    not at all, whenever it ends.
 //! 2. A sender says "end of batch" only after it has durably noted which messages that batch has.
-//!    Until it knows what became of the batch, nobody else gets them, over restarts, too.
+//!    Until it knows what became of the batch, no getter has them, over restarts, too.
 //! 3. A number is never given to two batches. A receiver whose last batch is the one in doubt has
 //!    committed it; one whose last batch is the one before has not, and never will: the connection
 //!    that carried it is over, and a partner has one connection of a channel at a time.

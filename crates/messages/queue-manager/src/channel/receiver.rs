@@ -4,7 +4,7 @@
 //! 2. A message that cannot be put becomes a dead letter in the same unit of work; if it cannot be
 //!    that either, the batch is backed out, and the channel ends.
 //! 3. A command is taken from a partner only if the channel works as an administrator. As a dead
-//!    letter it is nobody's, so that whoever puts it again gives it no rights.
+//!    letter it is nobody's, so that the user who puts it again gives it no rights.
 //! 4. Who a message says that has put it counts where inputs are made of it only if a record lets
 //!    the channel's user say so; otherwise it is the channel's own.
 //! 5. A receiver that is dropped backs out what was not committed before anybody else may receive
@@ -264,7 +264,7 @@ impl<S: Store> Receiver<S> {
         };
         let unit = connection.unit().map_err(ChannelError::call(&channel))?;
         let mut there = Vec::new();
-        // Nobody else writes it; if somebody has, what was put does not count.
+        // No other session writes it; if one has, what was put does not count.
         let found = unit.get(set, &key, Read::Unlocked, &mut there)?;
         let there = if found { read_receiver(&there) } else { Some(ReceiverState::default()) };
         if there != Some(known) {

@@ -180,7 +180,7 @@ impl<S: Store> Sender<S> {
         let clock = &core.options.clock;
         let deadline = clock.monotonic() + wait;
         loop {
-            let arrivals = self.queue.state.lock().arrivals;
+            let arrivals = self.queue.state.lock().getters.arrivals();
             core.goes_on(true).map_err(|failed| self.failed(failed.0))?;
             if over() {
                 return Ok(None);
@@ -192,14 +192,12 @@ impl<S: Store> Sender<S> {
                 }
             }
             let mut state = self.queue.state.lock();
-            while state.arrivals == arrivals {
+            while state.getters.arrivals() == arrivals {
                 let left = deadline.saturating_sub(clock.monotonic());
                 if left.is_zero() || over() {
                     return Ok(None);
                 }
-                state.waiting += 1;
-                let _ = self.queue.arrived.wait_for(&mut state, left);
-                state.waiting -= 1;
+                self.queue.wait(&mut state, Some(left), false);
             }
         }
     }
@@ -263,8 +261,7 @@ impl<S: Store> Sender<S> {
         let message = (*found.message).clone();
         let destination = header::read(&message.data).map(|read| (read.queue, read.manager));
         let destination = destination.unwrap_or((self.queue.name, core.name));
-        let held = (found.at, found.entry, found.before);
-        let taken = work.take(core, &self.queue, held, &message.descriptor, false);
+        let taken = work.take(core, &self.queue, found.taken(), &message.descriptor, false);
         let buried = taken.and_then(|()| core.dead_letter(&mut work, message, destination, reason));
         let done = match buried {
             Ok(()) => work.commit(core),

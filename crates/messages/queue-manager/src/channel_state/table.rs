@@ -1,7 +1,7 @@
 //! Which channels run, and how they are told to start and stop.
 //!
 //! 1. What stands here is gone with the system, but for the channels that operators have stopped.
-//! 2. Whoever runs a channel has an [`Instance`] of it, which is shown until it is dropped.
+//! 2. A session that runs a channel has an [`Instance`] of it, which is shown until it is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -260,7 +260,7 @@ pub trait Initiator: Send + Sync {
     /// Starts a listener by its definition.
     ///
     /// # Errors
-    /// [`ChannelError::Definition`] if nobody can listen there, [`ChannelError::InUse`].
+    /// [`ChannelError::Definition`] if no channel can listen there, [`ChannelError::InUse`].
     fn listen(&self, name: &str) -> Result<SocketAddr, ChannelError>;
 
     /// Stops a listener; connections go on. `false` if it does not run.
@@ -334,7 +334,7 @@ pub(crate) struct Taken {
     pub(crate) hashes: Hashes,
 }
 
-/// A batch in doubt whose channel does not run: its messages are nobody's until it does.
+/// A batch in doubt whose channel does not run: its messages go to no getter until it does.
 pub(crate) struct Held {
     pub(crate) queue: Arc<Queue>,
     pub(crate) state: SenderState,
@@ -384,7 +384,7 @@ impl Table {
         meant.map(|one| stop(one, mode)).count()
     }
 
-    /// Makes somebody the sender of a channel.
+    /// Makes a session the sender of a channel.
     pub(crate) fn claim_sender(&self, channel: &str) -> Result<(), ChannelError> {
         match self.state.lock().senders.insert(channel.to_owned()) {
             true => Ok(()),
@@ -400,7 +400,7 @@ impl Table {
         state.senders.remove(channel);
     }
 
-    /// Makes somebody the receiver of a channel's messages from a partner.
+    /// Makes a session the receiver of a channel's messages from a partner.
     pub(crate) fn claim_receiver(&self, channel: &str, partner: &str) -> Result<(), ChannelError> {
         let key = (channel.to_owned(), partner.to_owned());
         match self.state.lock().receivers.insert(key) {

@@ -6,7 +6,7 @@
 use store::Store;
 
 use super::Connection;
-use super::session::Session;
+use super::session::{Course, Session};
 use crate::branch::{BranchAnswer, BranchCall, BranchError, BranchId, WorkEnd};
 use crate::core::Work;
 
@@ -64,7 +64,7 @@ impl<S: Store> Connection<S> {
         let work = std::mem::replace(&mut session.work, Work::new(&session.core));
         session.core.end_work(branch, work, how);
         // Groups go on in a unit of work, and that is not this one's any more.
-        self.end_groups(true);
+        self.end_groups(Course::leave);
         self.session.note_unit();
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Claims: messages that somebody has seen and may get, whichever connection gets them then.
+//! Claims: messages that a connection has seen and may get, whichever connection gets them then.
 //!
-//! 1. A claimed message is seen by nobody else until its claim is taken or dropped.
+//! 1. A claimed message is seen by no other getter until its claim is taken or dropped.
 //! 2. A claim goes from the lock into the unit of work that takes it in one step: nobody can be
 //!    faster in between.
 //! 3. Dropped, a claim gives its message back; what was backed out of a unit of work that took it
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use store::Store;
 
 use super::session::Session;
-use crate::core::{Core, Report, Work};
+use crate::core::{Core, Report, TakenEntry, Work};
 use crate::descriptor::MessageDescriptor;
 use crate::message::Message;
 use crate::name::ObjectName;
@@ -19,7 +19,7 @@ use crate::options::Handle;
 use crate::queue::{Place, Queue, Seeker};
 use crate::reason::{Answer, Failed, Reason, fail, require};
 
-/// A message that is locked for whoever has this. See [`claim`](super::Connection::claim).
+/// A message that is locked for the holder of this. See [`claim`](super::Connection::claim).
 pub struct Claim<S: Store> {
     core: Arc<Core<S>>,
     queue: Arc<Queue>,
@@ -70,7 +70,7 @@ pub(super) fn claim<S: Store>(session: &mut Session<S>, handle: Handle) -> Answe
     let holder = core.serial();
     {
         let mut state = local.state.lock();
-        // Nobody else comes between the two: the latch is held.
+        // No other getter comes between the two: the latch is held.
         let locked = state.index.unlock(at, serial) && state.index.lock(at, holder);
         require(locked, Reason::NO_MSG_LOCKED)?;
     }
@@ -127,7 +127,7 @@ fn take_in<S: Store>(
         };
         (entry, before)
     };
-    work.take(core, queue, (at, entry, before), &claim.descriptor, false)?;
+    work.take(core, queue, TakenEntry { at, entry, before }, &claim.descriptor, false)?;
     {
         let mut state = queue.state.lock();
         let put_ms = u64::from(entry.put_s) * 1_000;
@@ -140,7 +140,7 @@ fn take_in<S: Store>(
     Ok(message)
 }
 
-/// The message of a claim: nobody else can have removed it.
+/// The message of a claim: no other getter can have removed it.
 fn read<S: Store>(core: &Core<S>, work: &mut Work<S>, claim: &Claim<S>) -> Answer<Message> {
     let volatile = claim.queue.state.lock().index.volatile(claim.at);
     if let Some(message) = volatile {

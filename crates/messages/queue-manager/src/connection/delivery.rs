@@ -19,9 +19,18 @@ use crate::properties::{self, Properties};
 use crate::queue::{Place, PropertyControl, Queue};
 use crate::reason::{Outcome, Reason};
 
-/// Data that is handed over rather than copied, if nobody else has the message: so much takes
+/// Data that is handed over rather than copied, if only this getter has the message: so much takes
 /// longer to copy than the caller's memory is worth to be kept.
 const HANDED_OVER_BYTES: usize = 64 << 10;
+
+/// How a message is to be received.
+pub(super) struct Receiving<'g> {
+    pub(super) options: &'g GetOptions,
+    /// Bytes of the buffer.
+    pub(super) room: usize,
+    /// The form that it is converted to.
+    pub(super) form: Option<Form>,
+}
 
 /// What a getter receives.
 pub(super) struct Delivery {
@@ -37,7 +46,7 @@ impl Delivery {
     /// What a get of `found` delivers to a buffer of so much room, in the form that is asked for.
     pub(super) fn of(
         open: &OpenQueue,
-        (options, room, wanted): (&GetOptions, usize, Option<Form>),
+        &Receiving { options, room, form: wanted }: &Receiving<'_>,
         (found, segments): (&Found, &[Found]),
         handle: Option<&mut Properties>,
     ) -> Delivery {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use store::Store;
 
-use super::delivery::Delivery;
+use super::delivery::{Delivery, Receiving};
 use super::session::{Logical, Open, OpenQueue, Opened, Session};
 use crate::convert::Form;
 use crate::core::{Core, Found, From, Report, Request, Work};
@@ -106,7 +106,7 @@ fn check_options(open_options: i32, options: &GetOptions) -> Answer<()> {
     require(options.match_options & !matching::ALL == 0, Reason::MATCH_OPTIONS_ERROR)?;
     let waits = asked & getting::WAIT != 0;
     require(!waits || options.wait_interval >= -1, Reason::WAIT_INTERVAL_ERROR)?;
-    // A signal would come from outside of a call; whoever wants one waits instead.
+    // A signal would come from outside of a call; a program that wants one waits instead.
     require(asked & getting::SET_SIGNAL == 0, Reason::OPTIONS_ERROR)
 }
 
@@ -144,7 +144,8 @@ fn get_open<S: Store>(
     let handle = options.msg_handle.and_then(|it| session.message_handles.get_mut(&it.0));
     let form = (asked & getting::CONVERT != 0)
         .then(|| Form::asked(descriptor, core.manager_settings().ccsid));
-    let delivery = Delivery::of(queue, (options, room, form), (&found, &segments), handle);
+    let delivery =
+        Delivery::of(queue, &Receiving { options, room, form }, (&found, &segments), handle);
     let outcome = delivery.fit(options, room);
     delivery.tell(&core, options, &local, descriptor, room);
     let data_length = delivery.len();
@@ -160,21 +161,21 @@ fn get_open<S: Store>(
         delivery.hand_over(room, buffer);
         return Ok(Got { outcome, data_length });
     }
+    let inside = in_unit.certainly || (in_unit.if_persistent && found.entry.persistent);
     if browses {
         call.browsed(queue, options, &found)?;
     } else {
         queue.cursor = queue.cursor.filter(|at| *at != found.at);
         queue.locked = queue.locked.filter(|at| *at != found.at);
         let stays = asked & getting::MARK_SKIP_BACKOUT != 0;
-        let inside = in_unit.certainly || (in_unit.if_persistent && found.entry.persistent);
         let work = if inside { &mut session.work } else { &mut own };
         call.take_all(work, &found, &segments, stays)?;
+        own.commit(&core)?;
         if saves_context {
             queue.context = Some(Box::new(found.message.descriptor.clone()));
         }
-        own.commit(&core)?;
     }
-    follow(queue, asked, (&found, &segments), in_unit.certainly);
+    follow(queue, asked, (&found, &segments), (in_unit.certainly, inside));
     drop((found, segments));
     delivery.hand_over(room, buffer);
     Ok(Got { outcome, data_length })
@@ -205,12 +206,13 @@ fn unmark(queue: &mut OpenQueue, local: &Arc<Queue>, options: i32) {
     }
 }
 
-/// Notes where a group that is got or browsed in its logical order stands.
+/// Notes where a group that is got or browsed in its logical order stands. It was asked for in the
+/// unit of work or not; whether it was got inside is for the message to say, too.
 fn follow(
     queue: &mut OpenQueue,
     options: i32,
     (found, segments): (&Found, &[Found]),
-    in_unit: bool,
+    (in_unit, inside): (bool, bool),
 ) {
     let browses = options & getting::ANY_BROWSE != 0;
     if browses && options & getting::BROWSE_FIRST != 0 {
@@ -228,7 +230,7 @@ fn follow(
         }
         queue.browsing = state;
     } else {
-        queue.getting = state;
+        queue.getting.go(state, inside);
     }
 }
 
@@ -269,7 +271,7 @@ impl<S: Store> Call<'_, S> {
         };
         loop {
             // Counted first: what ends the call from here on is an arrival, too.
-            let arrivals = self.queue.state.lock().arrivals;
+            let arrivals = self.queue.state.lock().getters.arrivals();
             if let Err(failed) = goes_on() {
                 // It may have been woken for a message.
                 self.queue.notify(&mut self.queue.state.lock(), 1);
@@ -281,22 +283,13 @@ impl<S: Store> Call<'_, S> {
                 return Ok(found);
             }
             let mut state = self.queue.state.lock();
-            while state.arrivals == arrivals {
+            while state.getters.arrivals() == arrivals {
                 let left = deadline.map(|at| at.saturating_sub(clock.monotonic()));
                 if left.is_some_and(|left| left.is_zero()) {
                     state.statistics.failed_gets += 1;
                     return fail(nothing(options));
                 }
-                state.waiting += 1;
-                state.waiting_choosy += u32::from(choosy);
-                match left {
-                    Some(left) => {
-                        let _ = self.queue.arrived.wait_for(&mut state, left);
-                    }
-                    None => self.queue.arrived.wait(&mut state),
-                }
-                state.waiting -= 1;
-                state.waiting_choosy -= u32::from(choosy);
+                self.queue.wait(&mut state, left, choosy);
                 if let Err(failed) = goes_on() {
                     // Who was woken for a message and goes leaves it to the next.
                     self.queue.notify(&mut state, 1);
@@ -365,7 +358,7 @@ impl<S: Store> Call<'_, S> {
         if asked & getting::LOGICAL_ORDER != 0 {
             let begun = match browses {
                 true => open.browsing.filter(|_| asked & getting::BROWSE_FIRST == 0),
-                false => open.getting,
+                false => open.getting.now(),
             };
             self.logical(begun, &mut request)?;
         }
@@ -493,8 +486,7 @@ impl<S: Store> Call<'_, S> {
 
     /// The message is got in the unit of work, and the report that it asks for is put there.
     fn take(&self, work: &mut Work<S>, found: &Found, stays: bool) -> Answer<()> {
-        let held = (found.at, found.entry, found.before);
-        work.take(self.core, self.queue, held, &found.message.descriptor, stays)?;
+        work.take(self.core, self.queue, found.taken(), &found.message.descriptor, stays)?;
         let now = self.core.now_ms();
         {
             let mut state = self.queue.state.lock();

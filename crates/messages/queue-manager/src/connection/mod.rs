@@ -41,7 +41,7 @@ use crate::options::{
 };
 use crate::properties::{self, InquireOptions, Properties, Property, PropertyValue};
 use crate::reason::{Answer, Outcome, Reason, fail, require};
-use session::Session;
+use session::{Course, Session};
 
 pub use claim::{Claim, Claimed};
 
@@ -247,7 +247,7 @@ impl<S: Store> Connection<S> {
     }
 
     /// Begins a unit of work that others take part in. Everything that is kept here takes part in
-    /// any unit of work; that nobody else does is a warning.
+    /// any unit of work; that no other manager does is a warning.
     pub fn begin(&mut self) -> Answer<Outcome> {
         self.session.goes_on(false)?;
         self.ends_itself()?;
@@ -260,7 +260,7 @@ impl<S: Store> Connection<S> {
         self.session.goes_on(false)?;
         self.ends_itself()?;
         let committed = self.session.work.commit(&self.session.core);
-        self.end_groups(committed.is_err());
+        self.end_groups(if committed.is_ok() { Course::committed } else { Course::backed_out });
         self.session.note_unit();
         if committed.is_ok() {
             self.session.note(None, Did::Committed);
@@ -273,27 +273,24 @@ impl<S: Store> Connection<S> {
         self.session.goes_on(false)?;
         self.ends_itself()?;
         self.session.work.back(&self.session.core);
-        self.end_groups(true);
+        self.end_groups(Course::backed_out);
         self.session.note_unit();
         self.session.note(None, Did::BackedOut);
         Ok(Outcome::OK)
     }
 
-    /// Fails if somebody else ends the unit of work: its owner, or a transaction manager.
+    /// Fails if another ends the unit of work: its owner, or a transaction manager.
     fn ends_itself(&self) -> Answer<()> {
         let session = &self.session;
         require(!session.work.is_joined() && session.branch.is_none(), Reason::ENVIRONMENT_ERROR)
     }
 
-    /// Groups that were got or put in a unit of work that was backed out begin again.
-    fn end_groups(&mut self, backed_out: bool) {
-        if !backed_out {
-            return;
-        }
+    /// The unit of work has ended: the groups that were got or put in it follow.
+    fn end_groups(&mut self, how: fn(&mut Course)) {
         for open in self.session.handles.values_mut() {
             if let session::Opened::Queue(queue) = &mut open.object {
-                queue.putting = queue.putting.filter(|state| !state.in_unit);
-                queue.getting = queue.getting.filter(|state| !state.in_unit);
+                how(&mut queue.putting);
+                how(&mut queue.getting);
             }
         }
     }
@@ -309,7 +306,7 @@ impl<S: Store> Connection<S> {
     }
 
     /// Opens the queue of a managed subscription of one's own user, for getting or for browsing
-    /// alone, beside whoever else takes from it.
+    /// alone, beside other getters of it.
     pub fn open_subscription(&mut self, name: &str, browses: bool) -> Answer<Handle> {
         subscribe::open_beside(&mut self.session, name, browses)
     }
@@ -412,7 +409,7 @@ impl<S: Store> Connection<S> {
     }
 
     /// Puts a message on the dead-letter queue with a header that says why, in the unit of work;
-    /// the exception report that it asks for, too: for whoever cannot process or deliver it.
+    /// the exception report that it asks for, too: for a program that cannot process or deliver it.
     pub fn dead_letter(
         &mut self,
         descriptor: &MessageDescriptor,
@@ -462,7 +459,7 @@ impl<S: Store> Connection<S> {
         self.session.work.join(unit);
     }
 
-    /// Lends the unit of work of somebody else for one call, as [`join`](Connection::join) does;
+    /// Lends the unit of work of another owner for one call, as [`join`](Connection::join) does;
     /// if there is none yet, the call begins one if it needs it. [`leave`](Connection::leave) gives
     /// it back behind the call.
     pub fn lend(&mut self, unit: Option<S::Unit>) {
@@ -503,8 +500,8 @@ impl<S: Store> Connection<S> {
         *unit = self.session.work.take_unit();
     }
 
-    /// Nobody knows how the unit of work that was lent has ended: its messages stay held until the
-    /// next start, which tells.
+    /// It is not known how the unit of work that was lent has ended: its messages stay held until
+    /// the next start, which tells.
     pub fn abandon(&mut self) {
         self.session.work.abandon();
         self.session.note_unit();
@@ -526,7 +523,7 @@ impl<S: Store> Connection<S> {
     /// Says how the unit of work that was joined has ended: durably committed, or backed out.
     pub fn settle(&mut self, committed: bool) {
         self.session.work.settle(&self.session.core, committed);
-        self.end_groups(!committed);
+        self.end_groups(if committed { Course::committed } else { Course::backed_out });
         self.session.note_unit();
     }
 }

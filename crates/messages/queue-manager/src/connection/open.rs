@@ -1,7 +1,7 @@
 //! Opening and closing.
 //!
 //! 1. Who opens is checked once, for each thing that the options ask for. The queue of a managed
-//!    subscription is opened for whoever has that, by no other right.
+//!    subscription is opened for the handle that has that, by no other right.
 //! 2. A dynamic queue is made before it is opened; a temporary one goes when the handle that made
 //!    it is closed.
 //! 3. Who may have nothing carried out makes no dynamic queue from which things are carried out.
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use store::Store;
 
-use super::session::{Open, OpenQueue, Opened, Session};
+use super::session::{Course, Open, OpenQueue, Opened, Session};
 use crate::core::{Core, Permission, Resolved, Target};
 use crate::error::AdminError;
 use crate::name::ObjectName;
@@ -157,7 +157,7 @@ pub(super) fn open_managed(queue: &Arc<Queue>, options: i32) -> Answer<OpenQueue
     enter(Way { resolved, selector: None, made_it: false, commands: false }, options)
 }
 
-/// What a name has led to, for somebody who may go there.
+/// What a name has led to, for a user who may go there.
 struct Way {
     resolved: Resolved,
     selector: Option<Selector>,
@@ -183,8 +183,8 @@ fn enter(way: Way, options: i32) -> Answer<OpenQueue> {
         locked: None,
         locked_descriptor: None,
         marked: BTreeSet::new(),
-        putting: None,
-        getting: None,
+        putting: Course::default(),
+        getting: Course::default(),
         browsing: None,
         group_at: None,
         context: None,
@@ -352,7 +352,7 @@ pub(super) fn close<S: Store>(
                 let own = (u32::from(queue.input) + u32::from(output)).max(1);
                 may_delete(&core, queue, (&open.user, own), deletes)?;
             }
-            if let Some(logical) = &queue.putting {
+            if let Some(logical) = queue.putting.now() {
                 let reason = match (logical.in_message, logical.in_group) {
                     (true, _) => Reason::INCOMPLETE_MSG,
                     _ => Reason::INCOMPLETE_GROUP,
@@ -374,7 +374,7 @@ pub(super) fn close<S: Store>(
     Ok(outcome)
 }
 
-/// Deletes a permanent dynamic queue that nobody else has open; a temporary one goes when its
+/// Deletes a permanent dynamic queue that no other handle has open; a temporary one goes when its
 /// handle does.
 fn may_delete<S: Store>(
     core: &Core<S>,
@@ -430,7 +430,7 @@ pub(super) fn release<S: Store>(session: &mut Session<S>, open: Open, options: i
         Opened::Subscription(one) => {
             let goes = !one.durable || options & closing::REMOVE_SUB != 0;
             let gone = if goes { core.unsubscribe(&one) } else { Ok(()) };
-            // Nobody takes up what is going.
+            // No handle takes up what is going.
             one.holder.give_back();
             gone.map_err(|error| match error {
                 AdminError::Store(error) => crate::core::failed(error),
@@ -446,12 +446,12 @@ pub(super) fn release<S: Store>(session: &mut Session<S>, open: Open, options: i
 pub(super) fn leave<S: Store>(core: &Core<S>, queue: &OpenQueue, options: i32) {
     let Some(counted) = queue.counted() else { return };
     let last = counted.leave(queue.input, options & opening::OUTPUT != 0);
-    if queue.input && counted.state.lock().inputs == 0 {
+    if queue.input && counted.state.lock().openings.inputs() == 0 {
         core.reconsider(counted);
     }
     let managed = counted.state.lock().delete_at_last_close;
     let goes = (queue.made_it || managed) && queue.local().is_some();
-    // A temporary queue goes with the handle that made it, whoever else has it open. What uses it
+    // A temporary queue goes with the handle that made it, whatever else has it open. What uses it
     // may still have messages of it in a unit of work; then it goes with the last.
     if goes && (!(last || queue.made_it) || core.remove_queue(counted).is_err()) {
         counted.state.lock().delete_at_last_close = true;

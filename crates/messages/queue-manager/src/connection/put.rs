@@ -2,13 +2,14 @@
 //!
 //! 1. The descriptor is checked whole before anything is done.
 //! 2. A put outside of the unit of work is one of its own, durable when the call returns.
+//! 3. A put that fails leaves its group where it was.
 
 use std::sync::Arc;
 
 use store::Store;
 
 use super::open::{open_queue, summary};
-use super::session::{Logical, Open, OpenQueue, Opened, Session};
+use super::session::{Course, Logical, Open, OpenQueue, Opened, Session};
 use crate::core::{Core, Publication, Resolved, Target, Work};
 use crate::descriptor::value::{self as of, msg_flags, msg_type, persistence, priority, report};
 use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER};
@@ -55,7 +56,7 @@ pub(super) fn put<S: Store>(
     if waits { done } else { Ok(Outcome::OK) }
 }
 
-/// Notes how a put ended that nobody waits for. The status names what was put to where the outcome
+/// Notes how a put ended that no call waits for. The status names what was put to where the outcome
 /// that it tells.
 fn note<S: Store>(session: &mut Session<S>, handle: Handle, open: &Open, outcome: Outcome) {
     if !session.status.count(outcome) {
@@ -150,10 +151,23 @@ fn put_open<S: Store>(
 ) -> Answer<Outcome> {
     // What stands in front of the data is the program's, whatever becomes of the put.
     let outer = (descriptor.format, descriptor.ccsid, descriptor.encoding);
+    let course = course_of(open).copied();
     let done = extend(descriptor, options, data)
         .and_then(|data| put_extended(session, open, (&mut *descriptor, passed), options, data));
     (descriptor.format, descriptor.ccsid, descriptor.encoding) = outer;
+    // What was not put has no place in its group: the same put may come again.
+    if let (Err(_), Some(before), Some(now)) = (&done, course, course_of(open)) {
+        *now = before;
+    }
     done
+}
+
+/// Where the group stands that is put by a handle.
+fn course_of(open: &mut Open) -> Option<&mut Course> {
+    match &mut open.object {
+        Opened::Queue(queue) => Some(&mut queue.putting),
+        _ => None,
+    }
 }
 
 fn put_extended<S: Store>(
@@ -366,9 +380,11 @@ fn with_properties<S: Store>(
             all.set(&one.name, one.value.clone())?;
         }
     }
+    // Those that the program has written in front of its data itself count, too.
+    let own = properties::header_bytes(md, data);
     let mut whole = properties::write(&all, md);
     let most = session.core.manager_settings().properties_max;
-    require(whole.len() <= most, Reason::PROPERTIES_TOO_BIG)?;
+    require(whole.len() + own <= most, Reason::PROPERTIES_TOO_BIG)?;
     whole.extend_from_slice(data);
     Ok(whole)
 }
@@ -610,7 +626,7 @@ fn order<S: Store>(
     if md.is_segment() {
         require(bytes > 0, Reason::SEGMENT_LENGTH_ZERO)?;
     }
-    match queue.putting.filter(|_| logical) {
+    match queue.putting.now().filter(|_| logical) {
         Some(state) => {
             require(!state.in_group || md.is_in_group(), Reason::INCOMPLETE_GROUP)?;
             require(!state.in_message || md.is_segment(), Reason::INCOMPLETE_MSG)?;
@@ -637,7 +653,7 @@ fn order<S: Store>(
     let end = i32::try_from(bytes).ok().and_then(|bytes| md.offset.checked_add(bytes));
     require(!belongs || end.is_some_and(|end| end <= OFFSET_MAX), Reason::OFFSET_ERROR)?;
     if logical && belongs {
-        queue.putting = Logical::after(md, bytes, in_unit);
+        queue.putting.go(Logical::after(md, bytes, in_unit), in_unit);
     }
     Ok(())
 }

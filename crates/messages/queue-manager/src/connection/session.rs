@@ -57,6 +57,44 @@ impl Logical {
     }
 }
 
+/// The group that a handle puts or gets in logical order, and how far it is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Course {
+    now: Option<Logical>,
+    /// What it was before the unit of work moved it, if that has.
+    before: Option<Option<Logical>>,
+}
+
+impl Course {
+    /// Where it stands; `None`: in no group.
+    pub(super) fn now(&self) -> Option<Logical> {
+        self.now
+    }
+
+    /// Goes on, in the unit of work or outside. What is done outside is not undone with it.
+    pub(super) fn go(&mut self, to: Option<Logical>, in_unit: bool) {
+        self.before = in_unit.then(|| self.before.unwrap_or(self.now));
+        self.now = to;
+    }
+
+    /// The unit of work was committed.
+    pub(super) fn committed(&mut self) {
+        self.before = None;
+    }
+
+    /// The unit of work was backed out: the group goes on where it was before.
+    pub(super) fn backed_out(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.now = before;
+        }
+    }
+
+    /// The unit of work is somebody else's from now on, and its groups with it.
+    pub(super) fn leave(&mut self) {
+        *self = Course { now: self.now.filter(|state| !state.in_unit), before: None };
+    }
+}
+
 /// An open queue.
 pub(super) struct OpenQueue {
     pub(super) resolved: Resolved,
@@ -67,8 +105,8 @@ pub(super) struct OpenQueue {
     /// What the locked message says of itself.
     pub(super) locked_descriptor: Option<Box<MessageDescriptor>>,
     pub(super) marked: BTreeSet<Place>,
-    pub(super) putting: Option<Logical>,
-    pub(super) getting: Option<Logical>,
+    pub(super) putting: Course,
+    pub(super) getting: Course,
     pub(super) browsing: Option<Logical>,
     /// Where the group or message begins that was last browsed in logical order.
     pub(super) group_at: Option<Place>,

@@ -5,7 +5,7 @@
 //! 3. One handle at a time has a durable subscription.
 //! 4. What may be refused is looked at before anything is done; what was done is undone when the
 //!    call fails after all.
-//! 5. Where publications go, whoever subscribes has to be allowed to put.
+//! 5. Where publications go, the subscribing user has to be allowed to put.
 //! 6. Who has a managed subscription has its queue by that; by its name only who may use queues of
 //!    that name.
 
@@ -22,7 +22,6 @@ use crate::name::{ObjectName, unpadded};
 use crate::objects::{Kind, Object, Value};
 use crate::options::value::{object_type, open as opening, subscribe as so};
 use crate::options::{Handle, ObjectDescriptor, SubscriptionDescriptor};
-use crate::queue::Queue;
 use crate::reason::{Answer, Failed, Outcome, Reason, fail, require};
 
 /// How the queue of a managed subscription is opened.
@@ -200,19 +199,21 @@ fn create<S: Store>(
     let (queue, managed) = match destination {
         Some(handle) => (provided_queue(session, handle, user)?, None),
         None => {
-            let queue = make_queue(session, &topic, durable)?;
+            let _one_at_a_time = core.definitions.change();
+            let queue = core.make_managed_queue(&topic, durable).map_err(admin)?;
             (queue.name, Some(queue))
         }
     };
     let made = make(&core, what, &topic, (user, queue));
     if let (Err(_), Some(queue)) = (&made, managed) {
-        // Nobody knows of it yet; if the store fails again, it can be removed by its name.
+        // No other connection knows of it yet; if the store fails again, it can be removed by its
+        // name.
         let _ = core.remove_queue(&queue);
     }
     made
 }
 
-/// The queue of a handle as the destination of a subscription: whoever subscribes has to be allowed
+/// The queue of a handle as the destination of a subscription: its user has to be allowed
 /// to put there, and nothing may be carried out from there.
 fn provided_queue<S: Store>(
     session: &mut Session<S>,
@@ -239,10 +240,10 @@ fn make<S: Store>(
     let object =
         definition(what, topic, user, queue, to_hex(&id)).map_err(|_| Failed(Reason::SD_ERROR))?;
     let _one_at_a_time = core.definitions.change();
-    // Somebody else may have been faster with the name.
+    // Another connection may have been faster with the name.
     require(core.topics.lock().named(&what.sub_name).is_none(), Reason::SUB_ALREADY_EXISTS)?;
     let one = Arc::new(core.subscription_of(&object).map_err(|_| Failed(Reason::SD_ERROR))?);
-    // Nobody else knows it yet.
+    // No other connection knows it yet.
     let _ = one.holder.take();
     if one.durable {
         core.keep(object).map_err(admin)?;
@@ -253,26 +254,11 @@ fn make<S: Store>(
 
 fn admin(error: AdminError) -> Failed {
     match error {
+        AdminError::NotFound { kind: Kind::QueueModel, .. } => Failed(Reason::UNKNOWN_OBJECT_NAME),
+        AdminError::Call { reason, .. } => Failed(reason),
         AdminError::Store(error) => crate::core::failed(error),
         _ => Failed(Reason::UNEXPECTED_ERROR),
     }
-}
-
-/// The queue of a managed subscription, made from the model of its topic.
-fn make_queue<S: Store>(session: &Session<S>, topic: &str, durable: bool) -> Answer<Arc<Queue>> {
-    let core = &session.core;
-    let (attribute, usual, prefix) = if durable {
-        ("MDURMDL", "SYSTEM.DURABLE.MODEL.QUEUE", "SYSTEM.MANAGED.DURABLE.")
-    } else {
-        ("MNDURMDL", "SYSTEM.NDURABLE.MODEL.QUEUE", "SYSTEM.MANAGED.NDURABLE.")
-    };
-    let model = core.topic_attribute(topic, attribute).unwrap_or_else(|| usual.to_owned());
-    let Some(model) = core.object(Kind::QueueModel, &model) else {
-        return fail(Reason::UNKNOWN_OBJECT_NAME);
-    };
-    let number = core.bodies.number().map_err(crate::core::failed)?;
-    let name = format!("{prefix}{number:016X}");
-    core.make_dynamic(&model, &name).map_err(admin)
 }
 
 /// The subscription as a definition.
@@ -369,7 +355,7 @@ fn open_destination<S: Store>(
     open_queue(session, &mut what, DESTINATION, user)
 }
 
-/// Opens the queue of a managed subscription of one's own, beside whoever else takes from it.
+/// Opens the queue of a managed subscription of one's own, beside other getters of it.
 pub(super) fn open_beside<S: Store>(
     session: &mut Session<S>,
     name: &str,

@@ -13,9 +13,10 @@
 //! 3. Who comes from elsewhere puts nothing where what is put is carried out, whatever records say:
 //!    not by a handle either that was there before a queue became such a one.
 //! 4. A topic is decided by the topic objects at it and above it.
-//! 5. What nobody has opened a queue for, publications and reports, goes nowhere where it is
-//!    carried out, whoever asked for it.
-//! 6. Who comes by a door says that somebody else has put a message only if a record lets him.
+//! 5. What no handle was opened for, publications and reports, goes nowhere where it is
+//!    carried out, whichever user asked for it.
+//! 6. Records of an object alone go with it, unless they are the last ones that there are.
+//! 7. A user who comes by a door says that another has put a message only if a record lets him.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ impl<S: Store> Core<S> {
         self.send_unasked(work, to, message)
     }
 
-    /// Puts a message that somebody else has made where nobody has opened anything.
+    /// Puts a message that another user has made where no queue was opened for it.
     pub(super) fn send_unasked(
         &self,
         work: &mut Work<S>,
@@ -182,6 +183,17 @@ impl<S: Store> Core<S> {
         user != UNNAMED_USER && (!any || self.is_administrator(user))
     }
 
+    /// The records whose profile is the name of one object and nothing else; empty if no other
+    /// record would be left: without any, everybody may do everything.
+    pub(crate) fn records_of(&self, kind: Kind, name: &str) -> Vec<Arc<Object>> {
+        let registry = self.definitions.registry();
+        let (own, others): (Vec<_>, Vec<_>) =
+            registry.of_space(Kind::AuthorityRecord).partition(|record| {
+                record.is("OBJTYPE", object_type(kind)) && record.text_of("PROFILE") == name
+            });
+        if others.is_empty() { Vec::new() } else { own.into_iter().cloned().collect() }
+    }
+
     /// Whether the records let a user do that.
     pub(super) fn is_recorded(
         &self,
@@ -193,7 +205,7 @@ impl<S: Store> Core<S> {
         self.recorded(user, kind, name, permission).unwrap_or(true)
     }
 
-    /// Whether somebody has given a user that: without records nobody has.
+    /// Whether a record gives a user that: without records none does.
     pub(crate) fn is_given(
         &self,
         user: &str,

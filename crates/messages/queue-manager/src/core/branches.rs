@@ -20,7 +20,7 @@ use crate::reason::Reason;
 
 /// More branches at a time are not begun.
 const BRANCHES_MAX: usize = 100_000;
-/// Nor more of one user: nobody keeps all others out.
+/// Nor more of one user: no user keeps all others out.
 const USER_BRANCHES_MAX: usize = BRANCHES_MAX / 2;
 
 /// Where a branch stands.
@@ -33,7 +33,7 @@ enum Phase<S: Store> {
     Prepared { work: Work<S>, recovered: bool },
     /// An operator has decided.
     Decided { committed: bool },
-    /// Somebody ends it at this moment.
+    /// A call ends it at this moment.
     Busy,
 }
 
@@ -56,12 +56,12 @@ impl<S: Store> Branches<S> {
         Branches { set, all: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Removes a branch that somebody has ended.
+    /// Removes a branch that has ended.
     fn remove(&self, branch: &BranchId) {
         self.all.lock().remove(branch);
     }
 
-    /// A branch that somebody could not end is as it was.
+    /// A branch that could not be ended is as it was.
     fn put_back(&self, branch: &BranchId, phase: Phase<S>) {
         if let Some(known) = self.all.lock().get_mut(branch) {
             known.phase = phase;

@@ -22,10 +22,10 @@ use std::sync::Arc;
 use store::Store;
 
 use super::report::Report;
-use super::{Core, Work, failed};
+use super::{Core, TakenEntry, Work, failed};
 use crate::descriptor::{MessageDescriptor, NO_IDENTIFIER, value};
 use crate::extension;
-use crate::message::{Message, date_and_time};
+use crate::message::{Message, date_and_time, write_first_version};
 use crate::name::{ObjectName, padded};
 use crate::queue::{Entry, Location, Place, Queue};
 use crate::reason::{Answer, Reason, fail};
@@ -212,33 +212,14 @@ impl<S: Store> Core<S> {
         let mut message = message;
         message.descriptor.backout_count =
             i32::try_from(queue.state.lock().index.backout_count(at)).unwrap_or(i32::MAX);
-        work.take(self, queue, (at, entry, before), &message.descriptor, false)?;
+        work.take(self, queue, TakenEntry { at, entry, before }, &message.descriptor, false)?;
         to(self, work, message)
     }
 }
 
 /// Writes the older form of a descriptor.
 fn write_version_1(of: &MessageDescriptor, data: &mut Vec<u8>) {
-    let number = |data: &mut Vec<u8>, number: i32| data.extend_from_slice(&number.to_le_bytes());
     data.extend_from_slice(b"MD  ");
-    number(data, 1);
-    for field in [of.report, of.msg_type, of.expiry, of.feedback, of.encoding, of.ccsid] {
-        number(data, field);
-    }
-    data.extend_from_slice(&of.format);
-    number(data, of.priority);
-    number(data, of.persistence);
-    data.extend_from_slice(&of.msg_id);
-    data.extend_from_slice(&of.correl_id);
-    number(data, of.backout_count);
-    data.extend_from_slice(&of.reply_to_q.0);
-    data.extend_from_slice(&of.reply_to_q_mgr.0);
-    data.extend_from_slice(&of.user_identifier);
-    data.extend_from_slice(&of.accounting_token);
-    data.extend_from_slice(&of.appl_identity_data);
-    number(data, of.put_appl_type);
-    data.extend_from_slice(&of.put_appl_name);
-    data.extend_from_slice(&of.put_date);
-    data.extend_from_slice(&of.put_time);
-    data.extend_from_slice(&of.appl_origin_data);
+    data.extend_from_slice(&1_i32.to_le_bytes());
+    write_first_version(of, data);
 }

@@ -2,6 +2,7 @@
 //!
 //! 1. A message that has expired is never returned.
 //! 2. Its report, if it asks for one, is put in the unit of work that removes it.
+//! 3. A damaged one is set aside: it keeps no other from going.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use store::Store;
 use super::report::Report;
 use super::{Core, Work};
 use crate::queue::{Place, Queue};
+use crate::reason::{Failed, Reason};
 
 /// Messages that one unit of work of a scan removes.
 const BATCH: usize = 100;
@@ -25,6 +27,9 @@ impl<S: Store> Core<S> {
                 Ok(())
             });
             removed += u64::from(done.is_ok());
+            if let Err(Failed(Reason::OBJECT_DAMAGED)) = done {
+                queue.state.lock().damaged.insert(*at);
+            }
         }
         if work.commit(self).is_err() {
             // Each by itself, so that one of them does not keep the others.
@@ -42,11 +47,15 @@ impl<S: Store> Core<S> {
         for queue in queues {
             loop {
                 let now = self.now_tenths();
-                let places = queue.state.lock().index.expired(now, BATCH);
+                let (places, aside) = {
+                    let state = queue.state.lock();
+                    (state.index.expired(now, BATCH, &state.damaged), state.damaged.len())
+                };
                 let count = self.expire(&queue, &places);
                 removed += count;
                 // What cannot be removed now is met again by the next scan.
-                if places.len() < BATCH || count == 0 {
+                let goes_on = count > 0 || queue.state.lock().damaged.len() > aside;
+                if places.len() < BATCH || !goes_on {
                     break;
                 }
             }

@@ -33,6 +33,7 @@ mod report;
 mod resolve;
 mod running;
 mod search;
+mod subscriptions;
 mod trigger;
 mod work;
 
@@ -55,7 +56,7 @@ pub(crate) use resolve::{Resolved, Target};
 use running::Running;
 pub(crate) use search::{Found, From, Request};
 pub use work::Point;
-pub(crate) use work::Work;
+pub(crate) use work::{TakenEntry, Work};
 
 use crate::channel_state::Table;
 use crate::descriptor::Identifier;
@@ -90,7 +91,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// Whether whoever does that says that a message, or a call, is another user's.
+    /// Whether a program that does that says that a message, or a call, is another user's.
     pub(crate) fn is_for_others(self) -> bool {
         use Permission::{AlternateUser, PassAll, PassIdentity, SetAll, SetIdentity};
         matches!(self, PassIdentity | PassAll | SetIdentity | SetAll | AlternateUser)

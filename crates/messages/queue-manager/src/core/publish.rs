@@ -197,7 +197,7 @@ impl<S: Store> Core<S> {
         let queue = self.retained_queue()?;
         let before = self.topics.lock().retained(what.topic);
         if let Some(before) = before {
-            // If somebody else replaces it at this moment, the last one to commit stays.
+            // If another publisher replaces it at this moment, the last one to commit stays.
             let _ = self.move_in(work, &queue, before, |_, _, _| Ok(()));
         }
         let mut message = what.message.clone();
@@ -242,17 +242,17 @@ impl<S: Store> Core<S> {
         Ok(())
     }
 
-    /// A retained publication and its topic string.
+    /// A retained publication and its topic string; `None` if it is none, or is damaged.
     fn read_retained(&self, queue: &Queue, at: Place) -> Answer<Option<(String, Message)>> {
         let volatile = queue.state.lock().index.volatile(at);
         let message = match volatile {
             Some(message) => Some((*message).clone()),
-            None => self.bodies.read(None, queue.location(), at).map_err(failed)?,
+            None => self.read_or_set_aside(queue, at).map_err(failed)?,
         };
         let Some(mut message) = message else { return Ok(None) };
-        let Some(split) = properties::split(&message.descriptor, &message.data)? else {
-            return Ok(None);
-        };
+        // Programs may put there what is no publication.
+        let split = properties::split(&message.descriptor, &message.data).ok().flatten();
+        let Some(split) = split else { return Ok(None) };
         let Some(PropertyValue::String(topic)) = split.properties.get("mqps.Top").cloned() else {
             return Ok(None);
         };
@@ -284,10 +284,12 @@ impl<S: Store> Core<S> {
     /// Removes the retained publication of a topic string.
     pub(crate) fn clear_retained(&self, topic: &str) -> Answer<bool> {
         let queue = self.retained_queue()?;
-        let Some(at) = self.topics.lock().forget_retained(topic) else { return Ok(false) };
+        let Some(at) = self.topics.lock().retained(topic) else { return Ok(false) };
         let mut work = Work::quiet(self);
         self.move_in(&mut work, &queue, at, |_, _, _| Ok(()))?;
         work.commit(self)?;
+        // While it is there it is known; what has replaced it stays.
+        self.topics.lock().forget_retained(topic, at);
         Ok(true)
     }
 
@@ -363,6 +365,26 @@ impl<S: Store> Core<S> {
             self.remove_queue(&queue)?;
         }
         Ok(())
+    }
+
+    /// The queue of a managed subscription, made from the model of its topic, while the caller has
+    /// it that nobody else changes definitions.
+    pub(crate) fn make_managed_queue(
+        &self,
+        topic: &str,
+        durable: bool,
+    ) -> Result<Arc<Queue>, AdminError> {
+        let (attribute, usual, prefix) = if durable {
+            ("MDURMDL", "SYSTEM.DURABLE.MODEL.QUEUE", "SYSTEM.MANAGED.DURABLE.")
+        } else {
+            ("MNDURMDL", "SYSTEM.NDURABLE.MODEL.QUEUE", "SYSTEM.MANAGED.NDURABLE.")
+        };
+        let model = self.topic_attribute(topic, attribute).unwrap_or_else(|| usual.to_owned());
+        let Some(model) = self.object(Kind::QueueModel, &model) else {
+            return Err(AdminError::NotFound { kind: Kind::QueueModel, name: model });
+        };
+        let number = self.bodies.number()?;
+        self.make_dynamic_meanwhile(&model, &format!("{prefix}{number:016X}"))
     }
 
     /// The queue that was made for a subscription; one that an operator has named is none.

@@ -136,8 +136,7 @@ impl Registry {
                     }
                     state.settings = Arc::new(settings);
                     // Getters may find it inhibited now, or no longer so.
-                    state.arrivals += 1;
-                    queue.arrived.notify_all();
+                    queue.alarm_all(&mut state);
                 }
                 None => {
                     let name = ObjectName::from(object.name.as_str());
@@ -210,7 +209,7 @@ impl Definitions {
         }
     }
 
-    /// Nobody else changes definitions.
+    /// No other command changes definitions.
     pub(crate) fn change(&self) -> MutexGuard<'_, ()> {
         self.administration.lock()
     }
@@ -417,7 +416,7 @@ impl<S: Store> Core<S> {
         Ok(())
     }
 
-    /// Changes attributes of an object as the queue manager, whoever may.
+    /// Changes attributes of an object as the queue manager, whatever their access is.
     pub(crate) fn adjust(
         &self,
         kind: Kind,
@@ -446,6 +445,15 @@ impl<S: Store> Core<S> {
         name: &str,
     ) -> Result<Arc<Queue>, AdminError> {
         let _one_at_a_time = self.definitions.change();
+        self.make_dynamic_meanwhile(model, name)
+    }
+
+    /// The same, while the caller has it that nobody else changes definitions.
+    pub(crate) fn make_dynamic_meanwhile(
+        &self,
+        model: &Object,
+        name: &str,
+    ) -> Result<Arc<Queue>, AdminError> {
         if let Some(there) = self.object(Kind::QueueLocal, name) {
             return Err(AdminError::Exists { kind: there.kind, name: name.to_owned() });
         }
@@ -467,8 +475,8 @@ impl<S: Store> Core<S> {
             let state = queue.state.lock();
             let figures = [
                 ("CURDEPTH", state.index.depth()),
-                ("IPPROCS", u64::from(state.inputs)),
-                ("OPPROCS", u64::from(state.outputs)),
+                ("IPPROCS", u64::from(state.openings.inputs())),
+                ("OPPROCS", u64::from(state.openings.outputs())),
             ];
             drop(state);
             for (attribute, figure) in figures {

@@ -1,7 +1,7 @@
 //! Queues that are emptied, moved or removed.
 //!
 //! 1. A queue with messages of units of work that are not ended is not removed.
-//! 2. A queue that is being removed takes no messages, and nobody opens it: what was answered is
+//! 2. A queue that is being removed takes no messages, and no handle opens it: what was answered is
 //!    never removed with it.
 //! 3. Removing takes several units of work in the store: after a crash in between, the queue is
 //!    there with what is left.
@@ -63,13 +63,13 @@ impl<S: Store> Core<S> {
         Ok(count)
     }
 
-    /// Removes a queue with its ready messages and its definition, whoever has it open.
+    /// Removes a queue with its ready messages and its definition, whatever handles it has.
     pub(crate) fn remove_queue(&self, queue: &Arc<Queue>) -> Result<(), AdminError> {
         self.remove(queue, None)
     }
 
-    /// Removes a queue that nobody has open but who counts as `own`; one with messages only with
-    /// `purge`.
+    /// Removes a queue that has no handles but those that count as `own`; one with messages only
+    /// with `purge`.
     pub(crate) fn delete_queue(
         &self,
         queue: &Arc<Queue>,
@@ -87,7 +87,7 @@ impl<S: Store> Core<S> {
             if state.deleted {
                 return Err(AdminError::NotFound { kind, name });
             }
-            let (handles, messages) = (u64::from(state.handles()), state.index.depth());
+            let (handles, messages) = (u64::from(state.openings.handles()), state.index.depth());
             let (own, purge) = unless.unwrap_or((u32::MAX, true));
             if handles > u64::from(own) {
                 return Err(AdminError::InUse { kind, name, handles });
@@ -98,7 +98,7 @@ impl<S: Store> Core<S> {
             if messages > 0 && !purge {
                 return Err(AdminError::NotEmpty { kind, name, messages });
             }
-            // From here on nobody opens it or puts anything there that would go with it.
+            // From here on no program opens it or puts anything there that would go with it.
             state.deleted = true;
         }
         queue.alarm();

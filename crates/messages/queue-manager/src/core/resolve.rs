@@ -45,7 +45,7 @@ impl Resolved {
     }
 
     /// The name by which it is decided who may use it: a queue elsewhere has no definition here, so
-    /// whoever may send there may use the way there.
+    /// a user who may send there may use the way there.
     pub(crate) fn guarded(&self, asked: ObjectName) -> ObjectName {
         match self {
             Resolved { target: Target::Remote { transmission, .. }, via: None } => {

@@ -1,8 +1,8 @@
 //! Finding the message that a getter or browser asks for.
 //!
 //! 1. Without conditions, finding and taking the first message is one step under the latch.
-//! 2. With conditions, a message is read without the latch, compared, and then taken if nobody
-//!    else has taken it meanwhile.
+//! 2. With conditions, a message is read without the latch, compared, and then taken if no other
+//!    getter else has taken it meanwhile.
 //! 3. Identifiers are found through an index, whatever the depth; the index is built when it is
 //!    first asked for.
 //! 4. A damaged message is set aside and named in the queue's status; the rest stays available.
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use store::{Store, StoreError};
 
-use super::{Core, failed};
+use super::{Core, TakenEntry, failed};
 use crate::descriptor::{Identifier, MessageDescriptor};
 use crate::message::Message;
 use crate::queue::{By, Entry, Hold, Place, Queue, Seeker, State};
@@ -63,6 +63,13 @@ pub(crate) struct Found {
     pub(crate) before: Option<Hold>,
     pub(crate) message: Arc<Message>,
     pub(crate) backouts: u32,
+}
+
+impl Found {
+    /// It, as the index has it taken.
+    pub(crate) fn taken(&self) -> TakenEntry {
+        TakenEntry { at: self.at, entry: self.entry, before: self.before }
+    }
 }
 
 /// What a step under the latch answers.
@@ -163,14 +170,15 @@ impl<S: Store> Core<S> {
                 From::First => state.index.next(None, seeker, index)?,
                 From::After(at) => state.index.next(Some(at), seeker, index)?,
             };
+            let damaged = state.damaged.contains(&at);
             let over = entry.expires != 0 && entry.expires <= seeker.now;
-            if over {
+            if over && !damaged {
                 expired.push(at);
             }
             let marked = request.unmarked
                 && (request.marked_by_handle.contains(&at)
                     || state.marks.get(&at).is_some_and(|until| *until > now_ms));
-            if over || marked || state.damaged.contains(&at) {
+            if over || marked || damaged {
                 if matches!(*from, From::At(_)) {
                     return None;
                 }
@@ -206,7 +214,7 @@ impl<S: Store> Core<S> {
             Some(message) => message,
             None => match self.bodies.read(unit, queue.location(), at) {
                 Ok(Some(message)) => Arc::new(message),
-                // Who has not taken it may find that somebody else has, and removed it.
+                // A getter that has not taken it may find that another has, and removed it.
                 Ok(None) if taken.is_none() => return Ok(None),
                 Ok(None) | Err(StoreError::Damaged(_)) => {
                     give_back();
@@ -282,15 +290,19 @@ impl<S: Store> Core<S> {
         loop {
             let (at, entry, volatile) = {
                 let state = queue.state.lock();
-                match state.index.next(after, seeker, Some((By::Group, hash))) {
-                    None => return Ok(members),
-                    Some((at, entry)) => (at, entry, state.index.volatile(at)),
+                let Some((at, entry)) = state.index.next(after, seeker, Some((By::Group, hash)))
+                else {
+                    return Ok(members);
+                };
+                after = Some(at);
+                if state.damaged.contains(&at) {
+                    continue;
                 }
+                (at, entry, state.index.volatile(at))
             };
-            after = Some(at);
             let message = match volatile {
                 Some(message) => Some((*message).clone()),
-                None => self.bodies.read(None, queue.location(), at).map_err(failed)?,
+                None => self.read_or_set_aside(queue, at).map_err(failed)?,
             };
             if let Some(message) = message
                 && message.descriptor.group_id == *group
@@ -300,7 +312,22 @@ impl<S: Store> Core<S> {
         }
     }
 
-    /// Builds an index, unless it is built.
+    /// Reads a message that nobody has asked for; a damaged one is set aside.
+    pub(super) fn read_or_set_aside(
+        &self,
+        queue: &Queue,
+        at: Place,
+    ) -> Result<Option<Message>, StoreError> {
+        match self.bodies.read(None, queue.location(), at) {
+            Err(StoreError::Damaged(_)) => {
+                queue.state.lock().damaged.insert(at);
+                Ok(None)
+            }
+            read => read,
+        }
+    }
+
+    /// Builds an index, unless it is built. What is damaged is set aside, and is not in it.
     fn build_index(&self, queue: &Arc<Queue>, by: By) -> Result<(), StoreError> {
         if queue.state.lock().index.is_built(by) {
             return Ok(());
@@ -320,10 +347,11 @@ impl<S: Store> Core<S> {
                     None => stored.push(*at),
                 }
             }
-            self.bodies.read_many(queue.location(), &stored, |at, message| {
+            let damaged = self.bodies.read_many(queue.location(), &stored, |at, message| {
                 hashes.push((hash(message), at));
             })?;
             let mut state = queue.state.lock();
+            state.damaged.extend(damaged);
             for (hash, at) in hashes {
                 state.index.build(by, hash, at);
             }

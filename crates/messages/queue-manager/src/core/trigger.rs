@@ -12,8 +12,8 @@
 //! | 556, 128 | user data |
 //!
 //! 1. FIRST: the first message comes to a queue without any, or the trigger interval has passed;
-//!    DEPTH: so many messages wait, and then triggering is turned off. Both only while nobody has
-//!    the queue open for input. EVERY: each message.
+//!    DEPTH: so many messages wait, and then triggering is turned off. Both only while no handle
+//!    has the queue open for input. EVERY: each message.
 //! 2. Only messages of the trigger's priority and above count.
 
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl<S: Store> Core<S> {
     ) {
         let now = self.now_ms();
         let interval = self.definitions.trigger_interval_ms();
-        let idle = state.inputs == 0;
+        let idle = state.openings.inputs() == 0;
         let count = match trigger.kind {
             TriggerKind::Every => each,
             TriggerKind::First => {

@@ -6,7 +6,7 @@
 //! 3. A unit of work that was given from outside is ended outside; then it is settled here. Nothing
 //!    here ends it: what cannot be undone in it otherwise has its owner back it out.
 //! 4. A unit of work that the store could not go on with is doomed: nothing more is done in it,
-//!    and its commit fails. So whoever commits it hears that what was done before is gone.
+//!    and its commit fails. So its owner hears at commit that what was done before is gone.
 //! 5. What a branch of a global transaction gets stays in the store until its end, so that it can
 //!    be prepared: then the store has what was put, what was got, and which messages those are.
 
@@ -28,6 +28,15 @@ struct Pending {
     at: Place,
     entry: Entry,
     hashes: Hashes,
+}
+
+/// A message that is taken in the index of its queue.
+#[derive(Clone, Copy)]
+pub(crate) struct TakenEntry {
+    pub(crate) at: Place,
+    pub(crate) entry: Entry,
+    /// How it was held before.
+    pub(crate) before: Option<Hold>,
 }
 
 /// A message that is got.
@@ -287,7 +296,7 @@ impl<S: Store> Work<S> {
         self.must_back_out
     }
 
-    /// Nobody knows how the unit of work has ended: its messages stay held, and restart tells.
+    /// It is not known how the unit of work has ended: its messages stay held, and restart tells.
     pub(crate) fn abandon(&mut self) {
         self.joined = false;
         self.puts.clear();
@@ -412,11 +421,11 @@ impl<S: Store> Work<S> {
         &mut self,
         core: &Core<S>,
         queue: &Arc<Queue>,
-        (at, entry, before): (Place, Entry, Option<Hold>),
+        TakenEntry { at, entry, before }: TakenEntry,
         message: &MessageDescriptor,
         stays: bool,
     ) -> Answer<()> {
-        // A lock ends with the get: nobody asks for it when the message comes back.
+        // A lock ends with the get: it is not asked for when the message comes back.
         let before = before.filter(|hold| !matches!(hold, Hold::Locked(_)));
         if let Err(doomed) = self.goes_on() {
             queue.give_back(at, before);

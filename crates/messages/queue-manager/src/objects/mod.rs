@@ -216,7 +216,7 @@ impl Object {
         self.text_of(name) == word
     }
 
-    /// Sets an attribute, whoever may.
+    /// Sets an attribute, whatever its access is.
     ///
     /// # Errors
     /// If there is no such attribute, or it does not take the value.

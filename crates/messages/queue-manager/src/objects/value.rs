@@ -24,9 +24,9 @@ pub enum ValueKind {
 /// Who may set an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever defines or alters the object.
+    /// The command that defines or alters the object.
     Settable,
-    /// Whoever defines it; it does not change afterwards.
+    /// The command that defines it; it does not change afterwards.
     Fixed,
     /// The queue manager alone.
     Shown,
@@ -39,7 +39,7 @@ pub struct Attribute {
     pub name: &'static str,
     /// What values it takes.
     pub kind: ValueKind,
-    /// What it has when nobody says, as it would be written.
+    /// What it has when no command says, as it would be written.
     pub default: &'static str,
     /// Its selector for inquiries; 0: none.
     pub selector: i32,
@@ -48,7 +48,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// What it has when nobody says.
+    /// What it has when no command says.
     #[must_use]
     pub fn default_value(&self) -> Value {
         self.parse(self.default).unwrap_or_else(|_| Value::Text(self.default.to_owned()))

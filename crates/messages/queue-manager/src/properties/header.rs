@@ -90,6 +90,17 @@ pub(crate) fn split(of: &MessageDescriptor, data: &[u8]) -> Answer<Option<Split>
     Ok(Some(Split { properties, format, ccsid, encoding, data_at: length, remainder }))
 }
 
+/// How many bytes of data are a header with properties; 0 if none is.
+pub(crate) fn header_bytes(of: &MessageDescriptor, data: &[u8]) -> usize {
+    let is_header = of.format == value::format::RF_HEADER_2 && data.starts_with(b"RFH ");
+    let bytes = data.get(8..12).and_then(|bytes| bytes.try_into().ok()).filter(|_| is_header);
+    let length = bytes.map_or(0, |bytes| match is_big_endian(of) {
+        true => i32::from_be_bytes(bytes),
+        false => i32::from_le_bytes(bytes),
+    });
+    usize::try_from(length).unwrap_or_default().min(data.len())
+}
+
 /// Whether the numbers of a message are written so.
 fn is_big_endian(of: &MessageDescriptor) -> bool {
     of.encoding & 0xf == 1

@@ -13,7 +13,7 @@
 
 mod header;
 
-pub(crate) use header::{Split, describe_data, split, write};
+pub(crate) use header::{Split, describe_data, header_bytes, split, write};
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@
 //!
 //! Numbers of keys have their most significant byte first.
 //!
-//! 1. Nobody but who holds a message in the index removes it, so nobody waits for a lock here.
+//! 1. Only the holder of a message in the index removes it, so no unit of work waits for a lock.
 //! 2. A message's arrival number is never given twice.
 //! 3. All messages of a queue are in one page set.
 //! 4. A large message is written and deleted whole or not at all; what cannot be undone is told.
@@ -319,24 +319,35 @@ impl<S: Store> Bodies<S> {
         Ok(Some(message))
     }
 
-    /// Only the descriptors of messages, one unit of work for all: to build an index.
+    /// Only the descriptors of messages, one unit of work for all: to build an index. Answers which
+    /// are damaged.
     pub(crate) fn read_many(
         &self,
         location: Location,
         places: &[Place],
         mut each: impl FnMut(Place, &Message),
-    ) -> Result<()> {
+    ) -> Result<Vec<Place>> {
         let (queue, sets) = (location.queue, self.sets(location.page_set)?);
         let mut unit = self.store.begin(UnitOptions::READ_ONLY)?;
-        let mut record = Vec::new();
+        let (mut record, mut damaged) = (Vec::new(), Vec::new());
         for at in places {
-            if unit.get(sets.messages, &key(queue, *at), Read::Unlocked, &mut record)?
-                && let Some((_, message)) = Message::read(&record)
-            {
-                each(*at, &message);
+            match unit.get(sets.messages, &key(queue, *at), Read::Unlocked, &mut record) {
+                Ok(true) => match Message::read(&record) {
+                    Some((_, message)) => each(*at, &message),
+                    None => damaged.push(*at),
+                },
+                Ok(false) => {}
+                Err(StoreError::Damaged(_)) => {
+                    damaged.push(*at);
+                    // The unit of work may have ended with that.
+                    let _ = std::mem::replace(&mut unit, self.store.begin(UnitOptions::READ_ONLY)?)
+                        .backout();
+                }
+                Err(error) => return Err(error),
             }
         }
-        unit.backout()
+        unit.backout()?;
+        Ok(damaged)
     }
 
     pub(crate) fn delete(

@@ -2,7 +2,7 @@
 //!
 //! 1. A message is *ready* or *held*, never both; only ready messages can be got by everybody.
 //! 2. A message that is held belongs to a unit of work (put or got in it) or to a handle (locked).
-//!    Whoever holds it sees it; nobody else does.
+//!    Its holder sees it; no other getter does.
 //! 3. A ready message takes 24 bytes in the tree, and 16 in each index by identifier that has
 //!    been asked for.
 //! 4. Depth counts ready and locked messages and those put in units of work that are not ended.
@@ -341,7 +341,7 @@ impl Index {
     }
 
     /// Notes the identifiers of a message that was taken, before it is deleted in the store:
-    /// whoever builds an index may not find it there any more.
+    /// the thread that builds an index may not find it there any more.
     pub(crate) fn identify(&mut self, at: Place, hashes: &Hashes) {
         let Some(held) = self.held.get_mut(&at) else { return };
         held.hashes = Some(*hashes);
@@ -439,10 +439,11 @@ impl Index {
         self.backouts.insert(at, count);
     }
 
-    /// Ready messages that have expired, at most `most`.
-    pub(crate) fn expired(&self, now: u32, most: usize) -> Vec<Place> {
-        let range = self.expiring.range(..=(now, Place::MAX));
-        range.map(|(_, at)| *at).filter(|at| self.ready.contains_key(at)).take(most).collect()
+    /// Ready messages that have expired, at most `most`; not those that are set aside.
+    pub(crate) fn expired(&self, now: u32, most: usize, aside: &BTreeSet<Place>) -> Vec<Place> {
+        let all = self.expiring.range(..=(now, Place::MAX)).map(|(_, at)| *at);
+        let ready = all.filter(|at| self.ready.contains_key(at) && !aside.contains(at));
+        ready.take(most).collect()
     }
 
     pub(crate) fn is_built(&self, by: By) -> bool {

@@ -2,13 +2,12 @@
 //!
 //! 1. The latch of a queue is never held across a call of the store or a wait for anything but
 //!    its own condition.
-//! 2. `arrivals` changes whenever a getter that found nothing may find something, or is to end.
-//!    A getter notes it before it looks and sleeps only while it has not changed, so no wake is
-//!    missed.
-//! 3. All messages of a queue are in one page set. It changes only while the queue has none.
+//! 2. All messages of a queue are in one page set. It changes only while the queue has none.
 
 mod bodies;
+mod getters;
 mod index;
+mod openings;
 mod settings;
 mod statistics;
 mod watch;
@@ -16,11 +15,14 @@ mod watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
-use seam::sync::{Condvar, Mutex};
+use seam::sync::{Condvar, Mutex, MutexGuard};
 
 pub(crate) use bodies::{Bodies, Broken, Location, PageSet, Stored, set_of};
+use getters::{Getters, Wake};
 pub(crate) use index::{By, Entry, Hashes, Hold, Index, Place, Seeker, hashes, place};
+use openings::Openings;
 pub(crate) use settings::{Origin, PropertyControl, Settings, Trigger, TriggerKind};
 pub(crate) use watch::{DepthEvent, DepthWatch, ServiceWatch};
 
@@ -36,8 +38,8 @@ pub(crate) struct Queue {
     /// The page set that has its messages.
     page_set: AtomicU8,
     pub(crate) state: Mutex<State>,
-    pub(crate) arrived: Condvar,
-    /// Held by who builds an index, so that nobody else does.
+    arrived: Condvar,
+    /// Held by the thread that builds an index, so that no other does.
     pub(crate) building: Mutex<()>,
 }
 
@@ -51,15 +53,8 @@ pub(crate) struct State {
     pub(crate) deleted: bool,
     /// A permanent dynamic queue goes when the last handle is closed.
     pub(crate) delete_at_last_close: bool,
-    pub(crate) inputs: u32,
-    pub(crate) outputs: u32,
-    /// Handles of other kinds: browsing, inquiring, setting.
-    pub(crate) others: u32,
-    pub(crate) exclusive: bool,
-    pub(crate) arrivals: u64,
-    pub(crate) waiting: u32,
-    /// Of those, how many look for particular messages.
-    pub(crate) waiting_choosy: u32,
+    pub(crate) openings: Openings,
+    pub(crate) getters: Getters,
     /// Marks of browsers that cooperate, and until when they count, in milliseconds.
     pub(crate) marks: BTreeMap<Place, u64>,
     /// Messages that were found damaged: they are passed over.
@@ -86,13 +81,8 @@ impl Queue {
             statistics: QueueStatistics::new(now_ms),
             deleted: false,
             delete_at_last_close: false,
-            inputs: 0,
-            outputs: 0,
-            others: 0,
-            exclusive: false,
-            arrivals: 0,
-            waiting: 0,
-            waiting_choosy: 0,
+            openings: Openings::default(),
+            getters: Getters::default(),
             marks: BTreeMap::new(),
             damaged: BTreeSet::new(),
             triggered_ms: 0,
@@ -133,15 +123,31 @@ impl Queue {
 
     /// Lets getters look again: `count` messages may have come.
     pub(crate) fn notify(&self, state: &mut State, count: usize) {
-        state.arrivals += 1;
-        if state.waiting == 0 {
-            return;
+        self.wake(state.getters.arrived(count));
+    }
+
+    fn wake(&self, wake: Wake) {
+        match wake {
+            Wake::All => self.arrived.notify_all(),
+            Wake::Some(count) => (0..count).for_each(|_| self.arrived.notify_one()),
         }
-        if state.waiting_choosy > 0 || count >= state.waiting as usize {
-            self.arrived.notify_all();
-        } else {
-            (0..count).for_each(|_| self.arrived.notify_one());
+    }
+
+    /// Waits for an arrival, at most for so long; `choosy`: for particular messages.
+    pub(crate) fn wait(
+        &self,
+        state: &mut MutexGuard<'_, State>,
+        left: Option<Duration>,
+        choosy: bool,
+    ) {
+        state.getters.begin_wait(choosy);
+        match left {
+            Some(left) => {
+                let _ = self.arrived.wait_for(state, left);
+            }
+            None => self.arrived.wait(state),
         }
+        state.getters.end_wait(choosy);
     }
 
     /// Gives a message back that was taken and is not got after all.
@@ -153,45 +159,30 @@ impl Queue {
 
     /// Lets all getters look again: something is not as it was.
     pub(crate) fn alarm(&self) {
-        let mut state = self.state.lock();
-        state.arrivals += 1;
-        self.arrived.notify_all();
+        self.alarm_all(&mut self.state.lock());
+    }
+
+    /// Lets all getters look again. The latch is held.
+    pub(crate) fn alarm_all(&self, state: &mut State) {
+        self.wake(state.getters.alarmed());
     }
 
     /// Admits a handle.
     pub(crate) fn enter(&self, input: bool, output: bool, exclusive: bool) -> Answer<()> {
         let mut state = self.state.lock();
         require(!state.deleted, Reason::Q_DELETED)?;
-        if input {
-            let taken = state.exclusive || (exclusive && state.inputs > 0);
-            require(!taken, Reason::OBJECT_IN_USE)?;
-            state.inputs += 1;
-            state.exclusive = exclusive;
-        }
-        state.outputs += u32::from(output);
-        state.others += u32::from(!input && !output);
-        Ok(())
+        state.openings.enter(input, output, exclusive)
     }
 
-    /// Lets a handle go. Answers whether nobody has the queue open any more.
+    /// Lets a handle go. Answers whether it was the last one.
     pub(crate) fn leave(&self, input: bool, output: bool) -> bool {
         let mut state = self.state.lock();
-        if input {
-            state.inputs -= 1;
-            state.exclusive = false;
-        }
-        state.outputs -= u32::from(output);
-        state.others -= u32::from(!input && !output);
-        state.handles() == 0
+        state.openings.leave(input, output);
+        state.openings.handles() == 0
     }
 }
 
 impl State {
-    /// Handles of every kind.
-    pub(crate) fn handles(&self) -> u32 {
-        self.inputs + self.outputs + self.others
-    }
-
     /// How long there have been puts or gets that are not committed: to be asked every second.
     pub(crate) fn uncommitted_ms(&mut self, now_ms: u64) -> u64 {
         if self.index.uncommitted() == 0 {

@@ -186,12 +186,12 @@ mod tests {
         let mut watch = ServiceWatch::of(&queue);
         assert_eq!(watch.put(1, 1_000), None);
         assert_eq!(watch.put(2, 1_050), None);
-        // In time, but nobody has been told of the contrary.
+        // In time, but no event has said the contrary.
         assert_eq!(watch.got(1, 1_100), None);
         assert_eq!(watch.put(2, 1_201), Some(DepthEvent::Late));
         assert_eq!(watch.got(1, 1_300), None);
         assert_eq!(watch.got(0, 1_350), Some(DepthEvent::InTime));
-        // An empty queue has nobody wait.
+        // An empty queue lets no message wait.
         assert_eq!(watch.put(1, 9_000), None);
         assert_eq!(watch.got(0, 9_101), Some(DepthEvent::Late));
     }

@@ -66,7 +66,7 @@ pub(crate) struct Delivery {
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) user: String,
-    /// Nobody but its user takes it up.
+    /// Only its user takes it up.
     pub(crate) fixed_user: bool,
     /// The connection that has it, so that it can leave its own publications out.
     connection: AtomicU64,
@@ -88,7 +88,7 @@ impl Holder {
         }
     }
 
-    /// Takes the subscription up; `false` if somebody has it.
+    /// Takes the subscription up; `false` if a handle has it.
     #[must_use]
     pub(crate) fn take(&self) -> bool {
         !self.in_use.swap(true, AcqRel)
@@ -184,8 +184,11 @@ impl Topics {
         self.retained.get(topic).copied()
     }
 
-    pub(crate) fn forget_retained(&mut self, topic: &str) -> Option<Place> {
-        self.retained.remove(topic)
+    /// Forgets a retained publication, unless another one has replaced it.
+    pub(crate) fn forget_retained(&mut self, topic: &str, at: Place) {
+        if self.retained(topic) == Some(at) {
+            self.retained.remove(topic);
+        }
     }
 
     /// The retained publications that a subscription is for.

@@ -332,7 +332,7 @@ fn a_prepared_branch_is_its_users_and_administrators_affair() {
     connect("root").decide(1);
 }
 
-// One answer had all of them, and was too long to be sent: nobody learned of any.
+// One answer had all of them, and was too long to be sent: no manager learned of any.
 #[test]
 fn branches_in_doubt_are_told_list_by_list() {
     let system = system();

@@ -45,7 +45,7 @@ fn the_message_under_the_cursor_can_be_got() {
     assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR).as_deref(), Ok("b"));
     assert_eq!(client.get_text(q, get::MSG_UNDER_CURSOR), Err(Reason::NO_MSG_UNDER_CURSOR));
     client.get_text(q, get::BROWSE_FIRST).unwrap();
-    // Somebody else takes it.
+    // Another getter takes it.
     let mut other = system.connect();
     let same = other.open_queue("Q", open::INPUT_SHARED).unwrap();
     assert_eq!(other.next(same).as_deref(), Ok("a"));

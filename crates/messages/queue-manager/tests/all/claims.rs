@@ -21,7 +21,7 @@ fn three() -> System {
     system
 }
 
-/// Claims the next message that nobody else has.
+/// Claims the next message that no other getter has.
 fn claim(client: &mut Client, q: Handle) -> (String, Claim<ModelStore>) {
     let text = client.get_text(q, get::BROWSE_FIRST | get::LOCK).unwrap();
     (text, client.claim(q).unwrap())

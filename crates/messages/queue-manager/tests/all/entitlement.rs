@@ -1,4 +1,4 @@
-//! What is carried out, and who says that somebody else has put a message.
+//! What is carried out, and who says that another user has put a message.
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
@@ -44,7 +44,7 @@ fn to(topic: &str) -> SubscriptionDescriptor {
     SubscriptionDescriptor { options, object_string: topic.into(), ..Default::default() }
 }
 
-// A handle that could not put was as good a destination as one that could: whoever published put
+// A handle that could not put was as good a destination as one that could: a publisher put
 // commands.
 #[test]
 fn no_subscription_sends_publications_where_they_are_carried_out() {

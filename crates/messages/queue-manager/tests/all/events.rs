@@ -230,7 +230,7 @@ fn what_becomes_of_objects_is_told_with_who_did_it() {
     define("Q").expect_err("it is there");
     let values = [("MAXDEPTH", Value::Number(9))];
     manager.alter(Kind::QueueLocal, "Q", &values).expect("it is altered");
-    // What nobody commands is nobody's affair.
+    // What no user commands makes no event.
     system.manager.alter(Kind::QueueLocal, "Q", &values).expect("it is altered");
     let mut client = system.connect();
     let queue = client.open_queue("Q", ALL).expect("it opens");

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use queue_manager::objects::{Kind, Value};
-use queue_manager::options::value::{get, open, put};
-use queue_manager::options::{ConnectOptions, ObjectDescriptor};
+use queue_manager::options::value::{get, matching, open, put};
+use queue_manager::options::{ConnectOptions, GetOptions, ObjectDescriptor};
 use queue_manager::{MessageDescriptor, Options, QueueManager, Reason};
 use seam::clock::RealClock;
 use seam::sync::Mutex;
 use store::{
-    Capabilities, CommitSink, Committed, Entry, Grant, KeyRange, LoadSource, LockMode, LockName,
-    Outcome, Read, Savepoint, SetAttributes, SetId, SetInfo, Store, StoreError, Unit, UnitOptions,
-    Wait, Waited,
+    Capabilities, CommitSink, Committed, Damage, Entry, Grant, KeyRange, LoadSource, LockMode,
+    LockName, Outcome, Read, Savepoint, SetAttributes, SetId, SetInfo, Store, StoreError, Unit,
+    UnitOptions, Wait, Waited,
 };
 use store_suite::model::{ModelCursor, ModelStore, ModelUnit};
 
@@ -114,16 +114,21 @@ fn a_message_that_cannot_be_moved_waits_where_it_is() {
 /// A fault to come: behind so many changes, one fails in that way.
 type Fault = Arc<Mutex<Option<(u32, StoreError)>>>;
 
+/// Keys that nobody can read.
+type Damaged = Arc<Mutex<Vec<Vec<u8>>>>;
+
 /// The model, with faults.
 #[derive(Clone, Default)]
 struct Faulty {
     model: ModelStore,
     fault: Fault,
+    damaged: Damaged,
 }
 
 struct FaultyUnit {
     model: ModelUnit,
     fault: Fault,
+    damaged: Damaged,
 }
 
 impl Faulty {
@@ -145,7 +150,8 @@ impl Store for Faulty {
     }
 
     fn begin(&self, options: UnitOptions) -> store::Result<FaultyUnit> {
-        Ok(FaultyUnit { model: self.model.begin(options)?, fault: Arc::clone(&self.fault) })
+        let (fault, damaged) = (Arc::clone(&self.fault), Arc::clone(&self.damaged));
+        Ok(FaultyUnit { model: self.model.begin(options)?, fault, damaged })
     }
 
     fn cursor(&self, set: SetId) -> store::Result<ModelCursor> {
@@ -209,6 +215,10 @@ impl Unit for FaultyUnit {
         read: Read,
         value: &mut Vec<u8>,
     ) -> store::Result<bool> {
+        if self.damaged.lock().iter().any(|damaged| damaged == key) {
+            let (object, detail, recovery) = ("a key".into(), "x".into(), "none".into());
+            return Err(StoreError::Damaged(Damage { object, detail, recovery }.into()));
+        }
         self.model.get(set, key, read, value)
     }
 
@@ -401,4 +411,45 @@ fn a_lock_ends_with_the_get_and_a_backout_to_a_point_gives_the_message_to_all() 
     client.leave().unwrap().backout().unwrap();
     client.return_to(point);
     assert_eq!(other.next(same).as_deref(), Ok("one"));
+}
+
+// No index was ever built: each get by an identifier failed.
+#[test]
+fn a_message_that_cannot_be_read_keeps_no_other_from_being_found() {
+    let store = Faulty::default();
+    let manager = store.manager();
+    manager.define(Kind::QueueLocal, "Q", &[], false, None).unwrap();
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let ids = ["one", "two", "three"].map(|text| client.put_text(q, text).msg_id);
+    let set = store.model.set("HOLDFAST.MQ.MESSAGES").unwrap().unwrap();
+    let mut unit = store.model.begin(UnitOptions::READ_ONLY).unwrap();
+    let mut cursor = store.model.cursor(set).unwrap();
+    let first = unit.next(&mut cursor, Read::Unlocked).unwrap().map(|entry| entry.key.to_vec());
+    unit.backout().unwrap();
+    store.damaged.lock().extend(first);
+    let mut by_id = |msg_id| {
+        let mut md = MessageDescriptor { msg_id, ..MessageDescriptor::default() };
+        let match_options = matching::MSG_ID;
+        let mut options = GetOptions { match_options, ..GetOptions::new(get::NO_SYNCPOINT) };
+        client.get_with(q, &mut md, &mut options).map(|(_, data)| data).map_err(|it| it.0)
+    };
+    assert_eq!(by_id(ids[2]).as_deref(), Ok(&b"three"[..]));
+    assert_eq!(by_id(ids[0]), Err(Reason::NO_MSG_AVAILABLE));
+    assert_eq!(by_id(ids[1]).as_deref(), Ok(&b"two"[..]));
+    assert_eq!(manager.queue_status("Q").unwrap().damaged, 1);
+}
+
+// It was forgotten first: it came back with the next start.
+#[test]
+fn a_retained_publication_that_cannot_be_cleared_is_retained() {
+    let store = Faulty::default();
+    let manager = store.manager();
+    let mut client = manager.connect(ConnectOptions::default()).unwrap();
+    let (topic, _) = client.open(&mut ObjectDescriptor::topic("news"), open::OUTPUT).unwrap();
+    client.put_with(topic, persistent(), put::RETAIN | put::NO_SYNCPOINT, b"old").unwrap();
+    store.fail_behind(0, no_space());
+    assert_eq!(reason(manager.clear_retained("news")), Reason::STORAGE_MEDIUM_FULL);
+    assert_eq!(manager.clear_retained("news"), Ok(true));
+    assert_eq!(manager.clear_retained("news"), Ok(false));
 }

@@ -153,7 +153,8 @@ fn text_is_converted_where_that_is_asked_for() {
     let (got, data) = client.get_with(q, &mut md, &mut options).unwrap();
     assert_eq!((got.outcome, data.as_slice(), md.ccsid), (Outcome::OK, b"AB1".as_slice(), 1_208));
     for (format, ccsid, expected) in [
-        (*b"OWN     ", 37, Reason::NOT_CONVERTED),
+        // A program's own format, for which nobody has told how.
+        (*b"OWN     ", 37, Reason::FORMAT_ERROR),
         (*b"        ", 37, Reason::FORMAT_ERROR),
         (*b"MQSTR   ", 12_345, Reason::SOURCE_CCSID_ERROR),
     ] {
@@ -212,7 +213,7 @@ fn data_behind_properties_are_converted_and_described() {
         (*b"MQSTR   ", 819, Outcome::OK),
         (*b"MQSTR   ", 37, Outcome::OK),
         (*b"OWN     ", 37, Outcome::OK),
-        (*b"OWN     ", 819, Outcome::warning(Reason::NOT_CONVERTED)),
+        (*b"OWN     ", 819, Outcome::warning(Reason::FORMAT_ERROR)),
     ] {
         let mut md = MessageDescriptor { ccsid: 37, format, ..persistent() };
         let mut options =
@@ -262,6 +263,65 @@ fn a_damaged_message_is_set_aside_and_the_rest_stays_available() {
     assert_eq!(client.next(q), Err(Reason::NO_MSG_AVAILABLE));
     let status = system.manager.queue_status("Q").unwrap();
     assert_eq!((status.depth, status.damaged), (1, 1));
+}
+
+// Each get that looked whether the group was complete failed at it, and met nothing behind it.
+#[test]
+fn a_damaged_part_hides_its_own_group_alone() {
+    use store::{KeyRange, Store, Unit, UnitOptions};
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let large = "x".repeat(50_000);
+    let order = put::LOGICAL_ORDER | put::NO_SYNCPOINT;
+    // Groups, then segments: the last part of the first is the one that is damaged.
+    let all = get::LOGICAL_ORDER | get::ALL_MSGS_AVAILABLE | get::NO_SYNCPOINT;
+    for (part, last, asked) in [(8, 16, all), (2, 4, get::COMPLETE_MSG | get::NO_SYNCPOINT)] {
+        for (msg_flags, text) in [(part, "1"), (last, &*large), (part, "a"), (last, "b")] {
+            let md = MessageDescriptor { msg_flags, ..persistent() };
+            client.put_with(q, md, order, text.as_bytes()).unwrap();
+        }
+        let set = system.store.set("HOLDFAST.MQ.DATA").unwrap().unwrap();
+        let mut unit = system.store.begin(UnitOptions::default()).unwrap();
+        assert_eq!(unit.delete_range(set, KeyRange::ALL).unwrap(), 2);
+        unit.commit().unwrap();
+        let expected: &[&str] = if part == 2 { &["ab"] } else { &["a", "b"] };
+        for text in expected {
+            assert_eq!(client.get_text(q, asked).as_deref(), Ok(*text));
+        }
+        assert_eq!(client.get_text(q, asked), Err(Reason::NO_MSG_AVAILABLE));
+        assert_eq!(client.next(q).as_deref(), Ok("1"));
+    }
+    assert_eq!(system.manager.queue_status("Q").unwrap().damaged, 2);
+}
+
+// The scan met the same hundred each time, and nothing behind them.
+#[test]
+fn damaged_messages_keep_no_other_from_expiring() {
+    use store::{KeyRange, Store, Unit, UnitOptions};
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let mut put = |text: &str| {
+        let md = MessageDescriptor { expiry: 1, ..persistent() };
+        client.put_with(q, md, put::NO_SYNCPOINT, text.as_bytes()).unwrap()
+    };
+    let large = "x".repeat(50_000);
+    for _ in 0..100 {
+        put(&large);
+    }
+    let set = system.store.set("HOLDFAST.MQ.DATA").unwrap().unwrap();
+    let mut unit = system.store.begin(UnitOptions::default()).unwrap();
+    assert_eq!(unit.delete_range(set, KeyRange::ALL).unwrap(), 200);
+    unit.commit().unwrap();
+    put("sound");
+    system.clock.pass(1_000);
+    assert_eq!(system.manager.expire(), 1);
+    let status = system.manager.queue_status("Q").unwrap();
+    assert_eq!((status.depth, status.damaged), (100, 100));
+    assert_eq!(client.next(q), Err(Reason::NO_MSG_AVAILABLE));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
-use queue_manager::options::GetOptions;
 use queue_manager::options::value::{get, matching, put};
-use queue_manager::{MessageDescriptor, Outcome, Reason};
+use queue_manager::options::{GetOptions, Handle};
+use queue_manager::{Answer, MessageDescriptor, Outcome, Reason};
 
 use crate::common::{ALL, Calls, Client, System, persistent, reason};
 
@@ -18,7 +18,7 @@ fn flags(msg_flags: i32) -> MessageDescriptor {
     MessageDescriptor { msg_flags, ..persistent() }
 }
 
-fn opened(system: &System) -> (Client, queue_manager::options::Handle) {
+fn opened(system: &System) -> (Client, Handle) {
     let mut client = system.connect();
     let q = client.open_queue("Q", ALL).unwrap();
     (client, q)
@@ -203,4 +203,83 @@ fn segments_end_where_offsets_end() {
     }
     assert!(client.put_with(q, at(999_999_997), put::NO_SYNCPOINT, b"ab").is_ok());
     assert_eq!(client.get_text(q, get::BROWSE_FIRST).as_deref(), Ok("ab"));
+}
+
+fn put_next(client: &mut Client, q: Handle, options: i32, flag: i32, text: &str) -> Answer<i32> {
+    let sent = client.put_with(q, flags(flag), options | put::LOGICAL_ORDER, text.as_bytes());
+    sent.map(|md| md.msg_seq_number)
+}
+
+// The group went on without it: the next put had the number behind.
+#[test]
+fn a_put_that_fails_leaves_its_group_where_it_was() {
+    let system = System::new();
+    system.queue("Q", &[("MAXDEPTH", "1")]);
+    for options in [put::NO_SYNCPOINT, put::SYNCPOINT] {
+        let (mut client, q) = opened(&system);
+        client.put_text(q, "in the way");
+        let full = put_next(&mut client, q, options, IN_GROUP, "1");
+        assert_eq!(reason(full), Reason::Q_FULL);
+        assert_eq!(client.next(q).as_deref(), Ok("in the way"));
+        assert_eq!(put_next(&mut client, q, options, IN_GROUP, "1"), Ok(1));
+        let full = put_next(&mut client, q, options, LAST_IN_GROUP, "2");
+        assert_eq!(reason(full), Reason::Q_FULL);
+        system.alter("Q", "MAXDEPTH", "2");
+        assert_eq!(put_next(&mut client, q, options, LAST_IN_GROUP, "2"), Ok(2));
+        client.commit().unwrap();
+        let all = get::LOGICAL_ORDER | get::ALL_MSGS_AVAILABLE | get::NO_SYNCPOINT;
+        assert_eq!(client.get_text(q, all).as_deref(), Ok("1"));
+        assert_eq!(client.get_text(q, all).as_deref(), Ok("2"));
+        system.alter("Q", "MAXDEPTH", "1");
+    }
+}
+
+// It began again, or was got from its beginning, which had been got and committed.
+#[test]
+fn a_group_in_several_units_of_work_goes_on_where_the_last_one_was_backed_out() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let (mut client, q) = opened(&system);
+    let inside = put::SYNCPOINT;
+    assert_eq!(put_next(&mut client, q, inside, IN_GROUP, "1"), Ok(1));
+    client.commit().unwrap();
+    for _ in 0..2 {
+        assert_eq!(put_next(&mut client, q, inside, IN_GROUP, "2"), Ok(2));
+        assert_eq!(put_next(&mut client, q, inside, LAST_IN_GROUP, "3"), Ok(3));
+        client.back().unwrap();
+    }
+    assert_eq!(put_next(&mut client, q, inside, IN_GROUP, "2"), Ok(2));
+    assert_eq!(put_next(&mut client, q, inside, LAST_IN_GROUP, "3"), Ok(3));
+    client.commit().unwrap();
+    let inside = get::LOGICAL_ORDER | get::SYNCPOINT;
+    assert_eq!(client.get_text(q, inside).as_deref(), Ok("1"));
+    client.commit().unwrap();
+    for _ in 0..2 {
+        assert_eq!(client.get_text(q, inside).as_deref(), Ok("2"));
+        assert_eq!(client.get_text(q, inside).as_deref(), Ok("3"));
+        client.back().unwrap();
+    }
+    assert_eq!(client.get_text(q, inside).as_deref(), Ok("2"));
+    assert_eq!(client.get_text(q, inside).as_deref(), Ok("3"));
+    client.commit().unwrap();
+    assert_eq!(system.depth("Q"), 0);
+}
+
+// The message came back, but its group went on behind it.
+#[test]
+fn a_group_got_in_the_unit_of_work_because_it_is_persistent_comes_back_with_it() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let (mut client, q) = opened(&system);
+    assert_eq!(put_next(&mut client, q, put::NO_SYNCPOINT, IN_GROUP, "1"), Ok(1));
+    assert_eq!(put_next(&mut client, q, put::NO_SYNCPOINT, LAST_IN_GROUP, "2"), Ok(2));
+    let if_persistent = get::LOGICAL_ORDER | get::SYNCPOINT_IF_PERSISTENT;
+    for _ in 0..2 {
+        assert_eq!(client.get_text(q, if_persistent).as_deref(), Ok("1"));
+        client.back().unwrap();
+    }
+    assert_eq!(client.get_text(q, if_persistent).as_deref(), Ok("1"));
+    assert_eq!(client.get_text(q, if_persistent).as_deref(), Ok("2"));
+    client.commit().unwrap();
+    assert_eq!(system.depth("Q"), 0);
 }

@@ -1,4 +1,4 @@
-//! Units of work that are lent to a connection, with records of somebody else in them: a machine
+//! Units of work that are lent to a connection, with records of another owner in them: a machine
 //! that crashes, and what is there afterwards.
 
 use std::sync::Arc;

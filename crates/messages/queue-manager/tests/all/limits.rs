@@ -133,3 +133,37 @@ fn messages_in_memory_have_a_limit_together_and_persistent_ones_have_none() {
     client.close(temporary, 0).unwrap();
     client.put_with(one, volatile(), put::NO_SYNCPOINT, &long).unwrap();
 }
+
+#[test]
+fn properties_that_a_program_writes_itself_have_the_limit_of_those_of_handles() {
+    let system = System::new();
+    system.queue("Q", &[]);
+    let mut client = system.connect();
+    let q = client.open_queue("Q", ALL).unwrap();
+    let handle = client.create_message_handle().unwrap();
+    client.set_property(handle, "a", PropertyValue::String("long".repeat(50))).unwrap();
+    let with_handle = || queue_manager::options::PutOptions {
+        original_msg_handle: Some(handle),
+        ..queue_manager::options::PutOptions::new(put::NO_SYNCPOINT)
+    };
+    client.put(q, &mut persistent(), &mut with_handle(), b"").unwrap();
+    let mut md = MessageDescriptor::default();
+    let mut how = GetOptions::new(get::NO_SYNCPOINT | get::PROPERTIES_FORCE_MQRFH2);
+    let mut written = Vec::new();
+    client.get(q, &mut md, &mut how, 1 << 20, &mut written).unwrap();
+    assert!(written.starts_with(b"RFH "));
+    let limit = |most: usize| {
+        let most = [("MAXPROPL", Value::from(most as i64))];
+        system.manager.alter(Kind::QueueManager, "QM1", &most).unwrap();
+    };
+    let described = || MessageDescriptor { format: md.format, ..persistent() };
+    let length = written.len();
+    written.extend_from_slice(b"data that are no properties");
+    for (most, answer) in [(length, Reason::NONE), (length - 1, Reason::PROPERTIES_TOO_BIG)] {
+        limit(most);
+        let put_it = client.put_with(q, described(), put::NO_SYNCPOINT, &written);
+        assert_eq!(reason(put_it), answer);
+        let put_it = client.put(q, &mut persistent(), &mut with_handle(), b"more");
+        assert_eq!(reason(put_it), answer);
+    }
+}

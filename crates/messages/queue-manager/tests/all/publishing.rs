@@ -9,6 +9,7 @@ use queue_manager::options::{
     GetOptions, Handle, ObjectDescriptor, PutOptions, SubscriptionDescriptor,
 };
 use queue_manager::{MessageDescriptor, Outcome, Reason};
+use store::{KeyRange, Store, Unit, UnitOptions};
 
 use crate::common::{ALL, Calls, Client, System, persistent, reason};
 
@@ -302,4 +303,30 @@ fn a_subscription_ends_when_its_time_is_over() {
     system.manager.tick();
     assert!(system.manager.subscriptions("*").is_empty());
     assert!(system.manager.list(Kind::Subscription, "*").is_empty());
+}
+
+// The queue manager did not start: with one of them damaged, or with what a program had put there.
+#[test]
+fn what_is_no_whole_publication_keeps_nobody_from_starting() {
+    let system = System::new();
+    let mut client = system.connect();
+    publish(&mut client, "state/a", &"x".repeat(50_000), put::RETAIN);
+    publish(&mut client, "state/b", "b", put::RETAIN);
+    let queue = client.open_queue("SYSTEM.RETAINED.PUB.QUEUE", open::OUTPUT).unwrap();
+    let md = MessageDescriptor { format: *b"MQHRF2  ", ..persistent() };
+    client.put_with(queue, md, put::NO_SYNCPOINT, b"no header").unwrap();
+    let set = system.store.set("HOLDFAST.MQ.DATA").unwrap().unwrap();
+    let mut unit = system.store.begin(UnitOptions::default()).unwrap();
+    assert_eq!(unit.delete_range(set, KeyRange::ALL).unwrap(), 2);
+    unit.commit().unwrap();
+    // One that is found damaged later hinders nobody either.
+    let (both, _) = managed(&mut client, "state/#");
+    assert_eq!(client.next(both).as_deref(), Ok("b"));
+    drop(client);
+    let system = system.restarted();
+    let mut client = system.connect();
+    let (both, _) = managed(&mut client, "state/#");
+    assert_eq!(client.next(both).as_deref(), Ok("b"));
+    assert_eq!(client.next(both), Err(Reason::NO_MSG_AVAILABLE));
+    assert_eq!(system.manager.queue_status("SYSTEM.RETAINED.PUB.QUEUE").unwrap().damaged, 1);
 }

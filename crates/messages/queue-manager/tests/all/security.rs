@@ -1,4 +1,4 @@
-//! Authority records: nobody needs one until there is one; then who has none may do nothing.
+//! Authority records: no user needs one until there is one; then who has none may do nothing.
 
 use std::sync::Arc;
 

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used)] // a test that fails says where
 
 use queue_manager::objects::{Kind, Value};
-use queue_manager::options::value::{close, open, put, subscribe as so};
+use queue_manager::options::value::{close, get, open, put, subscribe as so};
 use queue_manager::options::{ObjectDescriptor, PutOptions, SubscriptionDescriptor};
 use queue_manager::{MessageDescriptor, QueueManager, Reason};
 use store_suite::model::ModelStore;
 
-use crate::common::{Calls, persistent, reason};
+use crate::common::{Calls, Client, System, persistent, reason};
 use crate::security::{connect, grant, manager};
 
 const TOPIC: (&str, &str) = ("SYSTEM.BASE.TOPIC", "TOPIC");
@@ -22,7 +22,7 @@ fn durable(options: i32) -> SubscriptionDescriptor {
     }
 }
 
-/// With a durable subscription of ann's that nobody has.
+/// With a durable subscription of ann's that no handle has.
 fn with_subscription(more: i32) -> QueueManager<ModelStore> {
     let manager = manager();
     for user in ["ann", "bob"] {
@@ -103,8 +103,7 @@ fn an_operator_who_changes_a_subscription_takes_it_from_nobody() {
     let (_, handle, _) = ann.subscribe(&mut durable(so::RESUME), None).unwrap();
     manager.alter(Kind::Subscription, "S", &[("USERDATA", "x".into())]).unwrap();
     let mut second = connect(&manager, "ann").unwrap();
-    let again =
-        |of: &mut crate::common::Client| reason(of.subscribe(&mut durable(so::RESUME), None));
+    let again = |of: &mut Client| reason(of.subscribe(&mut durable(so::RESUME), None));
     assert_eq!(again(&mut second), Reason::SUBSCRIPTION_IN_USE);
     ann.close(handle, close::KEEP_SUB).unwrap();
     assert_eq!(again(&mut second), Reason::NONE);
@@ -172,15 +171,87 @@ fn a_queue_that_an_operator_has_named_is_reached_by_the_right_to_it_alone() {
         ("DEST", Value::from("APP.IN")),
         ("VARUSER", Value::from("ANY")),
     ];
-    for (name, class) in [("P", "PROVIDED"), ("M", "MANAGED")] {
-        let mut sub = sub.to_vec();
-        sub.push(("DESTCLAS", Value::from(class)));
-        manager.define(Kind::Subscription, name, &sub, false, None).unwrap();
-        let mut ann = connect(&manager, "ann").unwrap();
-        let mut what = SubscriptionDescriptor { sub_name: name.into(), ..durable(so::RESUME) };
-        assert_eq!(reason(ann.subscribe(&mut what, None)), Reason::NOT_AUTHORIZED);
-        // Nor does it go with the subscription.
-        manager.delete(Kind::Subscription, name, true).unwrap();
-        assert!(manager.object(Kind::QueueLocal, "APP.IN").is_some());
+    let mut managed = sub.to_vec();
+    managed.push(("DESTCLAS", Value::from("MANAGED")));
+    assert!(manager.define(Kind::Subscription, "P", &managed, false, None).is_err());
+    manager.define(Kind::Subscription, "P", &sub, false, None).unwrap();
+    let mut ann = connect(&manager, "ann").unwrap();
+    let mut what = SubscriptionDescriptor { sub_name: "P".into(), ..durable(so::RESUME) };
+    assert_eq!(reason(ann.subscribe(&mut what, None)), Reason::NOT_AUTHORIZED);
+    // Nor does it go with the subscription.
+    manager.delete(Kind::Subscription, "P", true).unwrap();
+    assert!(manager.object(Kind::QueueLocal, "APP.IN").is_some());
+}
+
+fn publish(client: &mut Client, text: &str) {
+    let mut what = ObjectDescriptor {
+        object_type: 8,
+        object_string: "news".into(),
+        ..ObjectDescriptor::default()
+    };
+    let mut options = PutOptions::new(put::NO_SYNCPOINT);
+    client.put1(&mut what, &mut persistent(), &mut options, text.as_bytes()).unwrap();
+}
+
+fn define_managed(system: &System, more: &[(&str, &str)], replace: bool) -> Result<(), String> {
+    let mut values = vec![("TOPICSTR", Value::from("news")), ("DESTCLAS", Value::from("MANAGED"))];
+    values.extend(more.iter().map(|(name, value)| (*name, Value::from(*value))));
+    let done = system.manager.define(Kind::Subscription, "S", &values, replace, None);
+    done.map_err(|error| error.to_string())
+}
+
+fn destination(system: &System) -> String {
+    system.manager.object(Kind::Subscription, "S").unwrap().text_of("DEST").to_owned()
+}
+
+#[test]
+fn a_managed_subscription_of_an_operator_has_a_queue_of_its_own_that_goes_with_it() {
+    let system = System::new();
+    define_managed(&system, &[], false).unwrap();
+    let queue = destination(&system);
+    assert!(queue.starts_with("SYSTEM.MANAGED.DURABLE."), "{queue}");
+    publish(&mut system.connect(), "one");
+    assert_eq!(system.depth(&queue), 1);
+
+    let system = system.restarted();
+    assert_eq!(destination(&system), queue);
+    let mut client = system.connect();
+    publish(&mut client, "two");
+    let mut what = durable(so::RESUME);
+    let (own, handle, _) = client.subscribe(&mut what, None).unwrap();
+    for text in ["one", "two"] {
+        assert_eq!(client.get_text(own.unwrap(), get::NO_SYNCPOINT).unwrap(), text);
     }
+    client.close(handle, close::KEEP_SUB).unwrap();
+    client.close(own.unwrap(), 0).unwrap();
+
+    // What is changed keeps its queue; it is made anew only by another definition.
+    publish(&mut client, "three");
+    system.manager.alter(Kind::Subscription, "S", &[("USERDATA", "x".into())]).unwrap();
+    define_managed(&system, &[("USERDATA", "y")], true).unwrap();
+    assert_eq!((destination(&system), system.depth(&queue)), (queue.clone(), 1));
+    system.manager.delete(Kind::Subscription, "S", false).unwrap();
+    assert!(system.manager.object(Kind::QueueLocal, &queue).is_none());
+    assert!(system.restarted().manager.object(Kind::QueueLocal, &queue).is_none());
+}
+
+#[test]
+fn a_managed_destination_is_named_by_nobody_and_goes_when_another_one_is_provided() {
+    let system = System::new();
+    system.queue("OWN", &[]);
+    let refused = define_managed(&system, &[("DEST", "OWN")], false).unwrap_err();
+    assert!(refused.contains("leave DEST"), "{refused}");
+    let refused = define_managed(&system, &[("SELECTOR", "((")], false).unwrap_err();
+    assert!(refused.contains("SELECTOR"), "{refused}");
+    assert!(system.manager.list(Kind::QueueLocal, "SYSTEM.MANAGED.*").is_empty());
+    define_managed(&system, &[], false).unwrap();
+    let queue = destination(&system);
+    let altered = system.manager.alter(Kind::Subscription, "S", &[("DEST", "OWN".into())]);
+    assert!(altered.is_err());
+    assert_eq!(destination(&system), queue);
+    let provided = [("TOPICSTR", Value::from("news")), ("DEST", Value::from("OWN"))];
+    system.manager.define(Kind::Subscription, "S", &provided, true, None).unwrap();
+    assert!(system.manager.object(Kind::QueueLocal, &queue).is_none());
+    publish(&mut system.connect(), "one");
+    assert_eq!(system.depth("OWN"), 1);
 }

@@ -35,7 +35,7 @@ fn the_first_message_starts_a_program_that_is_not_there() {
     assert!(data[8..].starts_with(b"Q ") && data[56..].starts_with(b"P "));
     assert!(data[104..].starts_with(b"td ") && data[172..].starts_with(b"run me "));
     assert!(data[556..].starts_with(b"mine "));
-    // While somebody reads the queue, nobody is started; afterwards for what is left.
+    // While a program reads the queue, none is started; afterwards for what is left.
     let input = client.open_queue("Q", open::INPUT_SHARED).unwrap();
     client.next(input).unwrap();
     client.next(input).unwrap();

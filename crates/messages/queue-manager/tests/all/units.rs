@@ -187,7 +187,7 @@ fn messages_and_other_sets_are_committed_together() {
     client.leave().unwrap().backout().unwrap();
     client.settle(false);
     assert_eq!(system.restarted().depth("Q"), 1);
-    // The other way round: somebody else changes a set in the connection's unit of work.
+    // The other way round: another program changes a set in the connection's unit of work.
     client.put_in_unit(q, "two");
     client.unit().unwrap().put(set, b"other", b"value").unwrap();
     client.back().unwrap();

@@ -72,7 +72,7 @@ fn a_getter_waits_for_a_commit_and_for_a_backout() {
     assert_eq!(answer.as_deref(), Ok("again"));
 }
 
-// It waited for ever for a message that somebody else had taken.
+// It waited for ever for a message that another getter had taken.
 #[test]
 fn what_is_under_the_cursor_is_not_waited_for() {
     let manager = manager();

@@ -267,6 +267,6 @@ pub(crate) fn end<S: Store>(
     how: Disconnected,
 ) {
     core.put_account(account, client, Some(how));
-    // Nothing is asked for any more: what closes it is nobody's call.
+    // Nothing is asked for any more: what closes it is no program's call.
     *account = Account::default();
 }

@@ -8,7 +8,7 @@
 //! 1. What has failed is not told.
 //! 2. Of a change two messages tell, with one correlation identifier: the object as it was, and as
 //!    it is.
-//! 3. What nobody commands, such as dynamic queues and what the queue manager makes for itself, is
+//! 3. What no user commands, such as dynamic queues and what the queue manager makes for itself, is
 //!    not told.
 
 use store::Store;
@@ -94,7 +94,7 @@ pub(crate) enum Change<'o> {
         now: &'o Object,
     },
     Removed(&'o Object),
-    /// Nothing: somebody wants to know.
+    /// Nothing: it is only inquired about.
     Shown(&'o Object),
 }
 

@@ -121,7 +121,7 @@ pub enum Blocked {
     Address = 21,
     /// A user.
     User = 22,
-    /// Whoever comes from there.
+    /// Every client from there.
     NoAccess = 23,
 }
 
