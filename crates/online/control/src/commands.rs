@@ -23,6 +23,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use otma::Name;
 use queues::Kind;
 use resources::{Kind as ResourceKind, Stop};
+use schedule::Moment;
 use seam::failpoint::{Failpoint, armed};
 use store::{Store, Unit, UnitOptions};
 
@@ -32,7 +33,7 @@ use crate::error::ControlError;
 use crate::inner::Inner;
 use crate::options::{Checkpoint, DatabaseUse};
 use crate::profiles::VERB_LETTERS;
-use crate::text::Moment;
+use crate::text;
 
 /// What a command answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl<S: Store> Inner<S> {
         let words = words(text);
         let now = Moment::now(&*self.clock);
         let Some((verb, rest)) = words.split_first() else {
-            return Answered::bad(format!("DFS165 {} COMMAND MISSING", now.time()));
+            return Answered::bad(format!("DFS165 {} COMMAND MISSING", text::time(now)));
         };
         let short: String = verb.chars().take(VERB_LETTERS).collect();
         match short.as_str() {
@@ -117,12 +118,12 @@ impl<S: Store> Inner<S> {
             "DBD" => self.close(("DBDUMP", DatabaseUse::Reads), rest, now),
             "CHE" => self.checkpoint(rest, now),
             "EXI" => self.exit_now(terminal, rest, now),
-            _ => Answered::bad(format!("DFS165 {} COMMAND {verb} INVALID", now.time())),
+            _ => Answered::bad(format!("DFS165 {} COMMAND {verb} INVALID", text::time(now))),
         }
     }
 
     pub(crate) fn wrong_keyword(&self, verb: &str, word: &str, now: Moment) -> Answered {
-        let time = now.time();
+        let time = text::time(now);
         Answered::bad(format!("DFS165 {time} COMMAND {verb} KEYWORD {word} INVALID OR MISSING"))
     }
 
@@ -148,7 +149,7 @@ impl<S: Store> Inner<S> {
             _ => {}
         }
         if names.is_empty() {
-            let time = now.time();
+            let time = text::time(now);
             return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND {word}"));
         }
         let mut found = Vec::new();
@@ -194,7 +195,7 @@ impl<S: Store> Inner<S> {
         now: Moment,
     ) -> Answered {
         if names.is_empty() {
-            let time = now.time();
+            let time = text::time(now);
             return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND {word}"));
         }
         let mut found = Vec::new();
@@ -348,19 +349,19 @@ impl<S: Store> Inner<S> {
         }
         match self.system.checkpoint(form, quiesce) {
             Ok(()) => {
-                let line = format!("DFS058I {} CHECKPOINT COMMAND IN PROGRESS", now.time());
+                let line = format!("DFS058I {} CHECKPOINT COMMAND IN PROGRESS", text::time(now));
                 Answered::good(vec![line])
             }
-            Err(why) => Answered::bad(format!("DFS165 {} CHECKPOINT: {why}", now.time())),
+            Err(why) => Answered::bad(format!("DFS165 {} CHECKPOINT: {why}", text::time(now))),
         }
     }
 
     fn exited(&self, now: Moment) -> Answered {
-        Answered::good(vec![format!("DFS058I {} EXIT COMMAND COMPLETED", now.time())])
+        Answered::good(vec![format!("DFS058I {} EXIT COMMAND COMPLETED", text::time(now))])
     }
 
     fn no_conversation(&self, now: Moment) -> Answered {
-        Answered::bad(format!("DFS577 {} TERMINAL NOT IN CONVERSATION", now.time()))
+        Answered::bad(format!("DFS577 {} TERMINAL NOT IN CONVERSATION", text::time(now)))
     }
 
     /// Begins to end a terminal's conversation, if it is his who asks and not in its program's
@@ -452,16 +453,16 @@ impl<S: Store> Inner<S> {
             _ => return self.wrong_keyword("DISPLAY", word, now),
         };
         let done = names.is_empty() || bad.len() < names.len();
-        let time = now.time();
+        let time = text::time(now);
         lines.extend(bad.iter().map(|name| format!("DFS121 {time} PARAMETER {name} INVALID")));
-        lines.push(format!("   {}", now.stamp()));
+        lines.push(format!("   {}", text::stamp(now)));
         Answered { lines, done }
     }
 }
 
 /// What a command has to say that was carried out for all names but some.
 fn completed(verb: &str, names: usize, bad: &[String], now: Moment) -> Answered {
-    let (done, time) = (bad.len() < names, now.time());
+    let (done, time) = (bad.len() < names, text::time(now));
     let wrong = |name: &String| format!("DFS121 {time} PARAMETER {name} INVALID");
     let mut lines: Vec<String> = bad.iter().map(wrong).collect();
     if done {

@@ -66,7 +66,8 @@ impl<S: Store> Control<S> {
         if options.cold_start {
             Queues::erase(store)?;
         }
-        let queues = Queues::open(store, Arc::clone(&seam.clock), options.limits)?;
+        let clock = Arc::clone(&seam.clock);
+        let queues = Queues::open(store, clock, options.limits, crate::envelope::user_of)?;
         let repository = Repository::open(store)?;
         let mut state = State::default();
         for (name, record) in queues.records(Kind::Conversation)? {
@@ -244,12 +245,18 @@ impl<S: Store> Control<S> {
     /// # Errors
     /// If the store fails.
     pub fn dead_letters(&self, of: Name, most: usize) -> Result<Vec<DeadLetter>, ControlError> {
-        let found = self.inner.queues.browse(QueueName::dead_letter(of), most)?;
-        let letters = found.into_iter().filter_map(|(arrival, put_at_ms, bytes)| {
-            let Envelope { reason, client, segments, .. } = Envelope::decode(&bytes)?;
-            Some(DeadLetter { arrival, queue: of, put_at_ms, reason, client, segments })
-        });
-        Ok(letters.collect())
+        let mut letters = Vec::new();
+        self.inner.queues.browse(
+            QueueName::dead_letter(of),
+            most,
+            |arrival, put_at_ms, bytes| {
+                letters.extend(Envelope::decode(&bytes).map(|envelope| {
+                    let Envelope { reason, client, segments, .. } = envelope;
+                    DeadLetter { arrival, queue: of, put_at_ms, reason, client, segments }
+                }));
+            },
+        )?;
+        Ok(letters)
     }
 
     /// Removes a dead letter; answers whether it was there.
@@ -333,15 +340,17 @@ impl<S: Store> Inner<S> {
         };
         for transaction in transactions {
             let queue = QueueName::input(transaction);
-            for (_, _, bytes) in self.queues.browse(queue, usize::MAX)? {
-                let Some(envelope) = Envelope::decode(&bytes) else { continue };
+            self.queues.browse(queue, usize::MAX, |_, _, bytes| {
+                let Some(envelope) = Envelope::decode(&bytes) else { return };
                 let mut state = self.state.lock();
                 let user = envelope.identity.user;
                 let new = Conversation::new(transaction, user);
                 let one = state.conversations.entry(envelope.terminal).or_insert(new);
-                one.owner.get_or_insert(user);
+                if one.owner.is_none() {
+                    one.is_now_of(user);
+                }
                 one.busy = true;
-            }
+            })?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | 1 | version, 2; in version 1 the user is missing, and it is anybody's who goes on with it |
 //! | 8 | the transaction that gets the next input |
-//! | 8 | the user who began it |
+//! | 8 | the user who began it; blank: nobody, as in version 1 |
 //! | rest | scratch pad area |
 //!
 //! Invariants:
@@ -33,7 +33,8 @@ const VERSION_WITHOUT_OWNER: u8 = 1;
 pub(crate) struct Conversation {
     /// Who gets the next input.
     pub(crate) transaction: Name,
-    /// The user who began it; nobody, if an earlier release has kept it.
+    /// The user who began it; nobody, if that one has named none, or an earlier release has kept
+    /// it.
     pub(crate) owner: Option<Name>,
     /// The scratch pad area; empty before the first commit.
     pub(crate) spa: Vec<u8>,
@@ -44,7 +45,16 @@ pub(crate) struct Conversation {
 impl Conversation {
     /// One that begins with an input.
     pub(crate) fn new(transaction: Name, owner: Name) -> Conversation {
-        Conversation { transaction, owner: Some(owner), spa: Vec::new(), busy: true }
+        let mut new = Conversation { transaction, owner: None, spa: Vec::new(), busy: true };
+        new.is_now_of(owner);
+        new
+    }
+
+    /// A user goes on with it. Who names none takes it from nobody.
+    pub(crate) fn is_now_of(&mut self, user: Name) {
+        if !user.is_blank() {
+            self.owner = Some(user);
+        }
     }
 
     /// Whether a user may go on with it, or end it.
@@ -67,7 +77,7 @@ impl Conversation {
             VERSION_WITHOUT_OWNER => (None, rest),
             VERSION => {
                 let (user, rest) = rest.split_first_chunk::<8>()?;
-                (Some(Name(*user)), rest)
+                (Some(Name(*user)).filter(|user| !user.is_blank()), rest)
             }
             _ => return None,
         };
@@ -138,6 +148,13 @@ mod tests {
             assert_eq!(Conversation::decode(&one.encode()), Some(one));
         }
         assert_eq!(Conversation::decode(b"short"), None);
+        let mut nobodys = Conversation::new(Name(*b"MORE    "), Name::BLANK);
+        assert!(nobodys.is_of(owner));
+        nobodys.is_now_of(owner);
+        nobodys.is_now_of(Name::BLANK);
+        assert!(nobodys.is_of(owner) && !nobodys.is_of(Name::BLANK));
+        let kept = [&[VERSION][..], b"MORE    ", b"        ", &next].concat();
+        assert_eq!(Conversation::decode(&kept).map(|one| one.owner), Some(None));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use otma::Name;
-use resources::{Program, ScheduleType, Transaction};
+use resources::{Mode, Program, ScheduleType, Transaction};
 
 /// One region at a time.
 const LONE: u16 = 65_535;
@@ -104,8 +104,12 @@ pub(crate) struct Dispatch {
 
 impl Dispatch {
     /// A transaction is defined, or is defined otherwise.
-    pub(crate) fn define(&mut self, definition: Transaction) {
+    pub(crate) fn define(&mut self, mut definition: Transaction) {
         let name = definition.name;
+        if definition.conversation {
+            // Earlier releases let it be defined otherwise.
+            definition.mode = Mode::Single;
+        }
         match self.transactions.get_mut(&name) {
             Some(state) => state.definition = definition,
             None => {

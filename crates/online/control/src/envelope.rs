@@ -20,6 +20,8 @@ use otma::{
 
 const VERSION: u8 = 1;
 const NAMES: usize = 8;
+/// Where the user stands.
+const USER_AT: usize = 1 + 5 * 8;
 
 const CONFIRM: u16 = 1;
 const SEND_THEN_COMMIT: u16 = 2;
@@ -30,6 +32,12 @@ const IGNORE_PURGE: u16 = 32;
 const TELL: u16 = 64;
 const PURGE: u16 = 128;
 const CONVERSATION: u16 = 256;
+
+/// The user of an encoded envelope, or of the first part of one; nobody, if it is none.
+pub(crate) fn user_of(bytes: &[u8]) -> Name {
+    let user = bytes.get(USER_AT..).and_then(|rest| rest.first_chunk::<8>());
+    user.filter(|_| bytes[0] == VERSION).map_or(Name::BLANK, |user| Name(*user))
+}
 
 /// A message and whom it concerns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -210,12 +218,15 @@ mod tests {
             spa: vec![7; 20],
             reason: "why".into(),
             answers: 9,
+            identity: Identity { user: Name(*b"ANNA    "), group: Name(*b"GROUP   ") },
             options: InputOptions { tell_if_no_reply: true, ..InputOptions::default() },
             segments,
             ..Envelope::default()
         };
         let bytes = one.encode();
         assert_eq!(Envelope::decode(&bytes), Some(one));
+        assert_eq!(user_of(&bytes[..49]), Name(*b"ANNA    "));
+        assert_eq!((user_of(&bytes[..48]), user_of(&[0; 99])), (Name::BLANK, Name::BLANK));
         for length in 0..bytes.len() {
             if length != bytes.len() - 10 {
                 assert_eq!(Envelope::decode(&bytes[..length]), None, "{length}");

@@ -10,6 +10,8 @@
 //!
 //! Invariants:
 //! 1. An input that cannot be written to the dead letters waits again: it is never dropped.
+//! 2. A conversation ends in the same commit as the input that it ends with; it goes on where that
+//!    waits again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,13 +102,15 @@ impl<S: Store> Inner<S> {
     /// Inputs whose clients have refused the outputs; the program is not to blame.
     fn refuse(self: &Arc<Inner<S>>, inputs: Vec<InHand>, why: &str) {
         for InHand { held, envelope, ticket } in inputs {
-            self.idle_conversation(envelope.terminal, held.queue().name);
-            match self.bury(held, envelope, why, false) {
+            let (terminal, transaction) = (envelope.terminal, held.queue().name);
+            match self.bury(held, envelope, why, false, None) {
                 Ok(()) => {
+                    self.idle_conversation(terminal, transaction);
                     let refusal = Refusal::new(Reason::OutputRefused, why);
                     self.end(ticket, Outcome::BackedOut(refusal));
                 }
-                Err((held, error)) => {
+                Err(kept) => {
+                    let (held, error) = *kept;
                     self.notice(format!("{error}; an input waits again"));
                     self.give_back(vec![held]);
                 }
@@ -176,20 +180,25 @@ impl<S: Store> Inner<S> {
         self.count_failure(transaction, program, code, why);
         for input in inputs {
             let InHand { held, envelope, ticket } = input;
-            let first = envelope.segments.data().next().unwrap_or_default();
-            let sentence = text::program_failed(transaction, code, first);
-            self.close_conversation(envelope.terminal, held.queue().name);
             if self.options.on_failure == OnFailure::Requeue && !envelope.send_then_commit {
                 self.give_back(vec![held]);
                 continue;
             }
-            let has_client = self.state.lock().clients.contains_key(&ticket);
-            match self.bury(held, envelope, &sentence, !has_client) {
+            let first = envelope.segments.data().next().unwrap_or_default();
+            let sentence = text::program_failed(transaction, code, first);
+            let (has_client, has_turn) = {
+                let state = self.state.lock();
+                let has_turn = has_turn(&state, envelope.terminal, held.queue().name);
+                (state.clients.contains_key(&ticket), has_turn)
+            };
+            let ends = has_turn.then_some(envelope.terminal);
+            match self.bury(held, envelope, &sentence, !has_client, ends) {
                 Ok(()) => {
                     let refusal = Refusal::new(Reason::ProgramFailed, sentence);
                     self.end(ticket, Outcome::BackedOut(refusal));
                 }
-                Err((held, error)) => {
+                Err(kept) => {
+                    let (held, error) = *kept;
                     self.notice(format!("{error}; the input of {transaction} waits again"));
                     self.give_back(vec![held]);
                 }
@@ -275,24 +284,31 @@ impl<S: Store> Inner<S> {
         }
     }
 
-    /// A conversation ends with the program that failed in it.
-    fn close_conversation(&self, terminal: Name, transaction: Name) {
-        let mut state = self.state.lock();
-        let of = &state.dispatch.transactions;
-        let is_one = of.get(&transaction).is_some_and(|one| one.definition.conversation);
-        if !is_one || state.conversations.remove(&terminal).is_none() {
-            return;
-        }
+    /// A conversation ends with an input that is in memory only. Where that cannot be written, it
+    /// goes on.
+    pub(crate) fn close_conversation(&self, terminal: Name) {
+        let state = self.state.lock();
+        let one = state.conversations.get(&terminal);
+        let is_kept = one.is_some_and(|one| !one.spa.is_empty());
         drop(state);
-        let dropped = self.store.begin(UnitOptions::default()).map_err(queues::QueueError::from);
-        let dropped = dropped.and_then(|mut unit| {
-            self.queues.drop_record(&mut unit, Kind::Conversation, terminal)?;
-            unit.commit()?;
-            Ok(())
-        });
-        if let Err(error) = dropped {
-            self.notice(format!("the conversation of {terminal} could not be ended: {error}"));
+        let mut dropped = Ok(());
+        if is_kept {
+            let begun = self.store.begin(UnitOptions::default()).map_err(queues::QueueError::from);
+            dropped = begun.and_then(|mut unit| {
+                self.queues.drop_record(&mut unit, Kind::Conversation, terminal)?;
+                unit.commit()?;
+                Ok(())
+            });
         }
+        let mut state = self.state.lock();
+        let Err(error) = dropped else {
+            state.conversations.remove(&terminal);
+            return;
+        };
+        if let Some(one) = state.conversations.get_mut(&terminal) {
+            one.busy = false;
+        }
+        state.notices.push(format!("{error}; the conversation of {terminal} goes on"));
     }
 
     /// An input has waited for too long.
@@ -304,17 +320,19 @@ impl<S: Store> Inner<S> {
             Ok(envelope) => {
                 let first = envelope.segments.data().next().unwrap_or_default();
                 sentence = text::program_failed(transaction, EXPIRED, first);
-                self.idle_conversation(envelope.terminal, transaction);
-                self.bury(held, envelope, &sentence, false)
+                let terminal = envelope.terminal;
+                let buried = self.bury(held, envelope, &sentence, false, None);
+                buried.inspect(|()| self.idle_conversation(terminal, transaction))
             }
-            Err(error) => Err((held, error)),
+            Err(error) => Err(Box::new((held, error))),
         };
         match buried {
             Ok(()) => {
                 self.state.lock().statistics.expired += 1;
                 self.end(ticket, Outcome::BackedOut(Refusal::new(Reason::Expired, sentence)));
             }
-            Err((held, error)) => {
+            Err(kept) => {
+                let (held, error) = *kept;
                 self.notice(format!("{error}; an expired input of {transaction} waits again"));
                 self.give_back(vec![held]);
             }
@@ -324,12 +342,13 @@ impl<S: Store> Inner<S> {
     /// The input of a conversation has gone without having been processed.
     pub(crate) fn idle_conversation(&self, terminal: Name, transaction: Name) {
         let mut state = self.state.lock();
+        if !has_turn(&state, terminal, transaction) {
+            return;
+        }
         let Some(one) = state.conversations.get_mut(&terminal) else { return };
-        if one.transaction == transaction && one.busy {
-            one.busy = false;
-            if one.spa.is_empty() {
-                state.conversations.remove(&terminal);
-            }
+        one.busy = false;
+        if one.spa.is_empty() {
+            state.conversations.remove(&terminal);
         }
     }
 
@@ -337,4 +356,16 @@ impl<S: Store> Inner<S> {
     pub(crate) fn notice(&self, text: String) {
         self.state.lock().notices.push(text);
     }
+}
+
+/// Whether an input of a transaction has the turn in its terminal's conversation: that is of the
+/// transaction, or a program has handed its scratch pad area on to it.
+fn has_turn(state: &State, terminal: Name, transaction: Name) -> bool {
+    let Some(one) = state.conversations.get(&terminal).filter(|one| one.busy) else {
+        return false;
+    };
+    let of = state.dispatch.transactions.get(&transaction);
+    let is_one = of.is_some_and(|of| of.definition.conversation);
+    // What is handed on has been committed before.
+    one.transaction == transaction || (is_one && !one.spa.is_empty())
 }

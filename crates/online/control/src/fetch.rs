@@ -9,27 +9,25 @@
 //! A profile of class `TPIPE` comes before all that: those whom it permits fetch everything, others
 //! nothing.
 //!
-//! Others' outputs in front of his own are no hindrance: they stay where they are.
+//! Others' outputs in front of his own are no hindrance, nor are those that nobody can read: they
+//! stay where they are. Who finds nothing but those is told so.
 //!
 //! Invariants:
 //! 1. Once there are users, nobody fetches what is another user's without a profile. An input's own
 //!    answers are no matter: who has sent it is given them.
+//! 2. No output is read but the one that he gets, and those of his that nobody can read.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 use otma::{Identity, Name, Output, Partner, Reason, Refusal};
-use queues::{Held, QueueName};
+use queues::{Held, Looked, QueueError, QueueName};
 use store::Store;
 
-use crate::envelope::Envelope;
 use crate::error::{ControlError, refusal};
 use crate::inner::Inner;
 use crate::profiles::TPIPES;
 use crate::text;
-
-/// How many outputs of a tpipe are looked at for one that is his who asks.
-const LOOKED_AT_MOST: usize = 1_000;
 
 impl<S: Store> Inner<S> {
     pub(crate) fn watch(&self, tpipe: Name, user: Name, partner: &Arc<dyn Partner>) {
@@ -66,36 +64,43 @@ impl<S: Store> Inner<S> {
         if permitted == Some(false) {
             return Err(refused());
         }
-        if permitted == Some(true) || !self.has_users.load(SeqCst) {
-            let first = self.queues.take(queue);
-            return first.map(|held| self.hand_out(tpipe, held)).transpose();
-        }
+        let has_all = permitted == Some(true) || !self.has_users.load(SeqCst);
         let owner = self.state.lock().tpipes.owner(tpipe);
-        let is_his = |envelope: &Envelope| match envelope.identity.user {
+        let is_his = |user: Name| match user {
+            _ if has_all => true,
             user if user.is_blank() => owner.is_none_or(|owner| owner == who.user),
             user => user == who.user,
         };
-        let mut others = false;
-        // Most often the first is his.
-        for most in [1, LOOKED_AT_MOST] {
-            let waiting = self.queues.browse(queue, most);
-            for (arrival, _, bytes) in waiting.map_err(|e| refusal(&ControlError::from(e)))? {
-                let envelope = Envelope::decode(&bytes);
-                if envelope.as_ref().is_some_and(|envelope| !is_his(envelope)) {
-                    others = true;
-                } else if let Some(held) = self.queues.take_arrival(queue, arrival) {
-                    return match envelope {
-                        Some(envelope) => Ok(Some(self.hand_over(tpipe, held, envelope))),
-                        // What nobody can read is for whoever has the tpipe, who is told so.
-                        None => self.hand_out(tpipe, held).map(Some),
-                    };
+        let (mut looked, mut unreadable) = (Looked::default(), None);
+        while let Some(held) = self.queues.take_owned(queue, &mut looked, is_his) {
+            match self.open(&held) {
+                Ok(envelope) => return Ok(Some(self.hand_over(tpipe, held, envelope))),
+                Err(error) if is_damage(&error) => {
+                    self.queues.put_back(held);
+                    unreadable = Some(error);
+                }
+                Err(error) => {
+                    self.wait_again(held);
+                    return Err(refusal(&error));
                 }
             }
         }
+        if let Some(error) = unreadable {
+            return Err(refusal(&error));
+        }
         match owner {
             Some(owner) if owner == who.user => Ok(None),
-            None if !others => Ok(None),
+            None if !looked.others => Ok(None),
+            _ if has_all => Ok(None),
             _ => Err(refused()),
         }
     }
+}
+
+/// Whether an error is the one message's, and those behind it may be well.
+fn is_damage(error: &ControlError) -> bool {
+    matches!(
+        error,
+        ControlError::Unreadable { .. } | ControlError::Queue(QueueError::Damaged { .. })
+    )
 }

@@ -256,15 +256,18 @@ impl<S: Store> Inner<S> {
         self.work.notify_all();
     }
 
-    /// An input that was taken goes to the dead letters, durably.
+    /// An input that was taken goes to the dead letters, durably; `ends` names a terminal whose
+    /// conversation ends with it.
     pub(crate) fn bury(
         &self,
         held: Held,
         mut envelope: Envelope,
         reason: &str,
         tell_terminal: bool,
-    ) -> Result<(), (Held, ControlError)> {
+        ends: Option<Name>,
+    ) -> Result<(), Box<(Held, ControlError)>> {
         if self.queues.is_volatile(&held) {
+            ends.into_iter().for_each(|terminal| self.close_conversation(terminal));
             self.gone(held);
             return Ok(());
         }
@@ -282,18 +285,24 @@ impl<S: Store> Inner<S> {
                 coming.push(Coming { pending, answers: 0 });
             }
             self.queues.remove(&mut unit, &held)?;
+            if let Some(terminal) = ends {
+                self.queues.drop_record(&mut unit, Kind::Conversation, terminal)?;
+            }
             unit.commit()?;
             Ok(())
         });
         match written {
             Ok(()) => {
+                if let Some(terminal) = ends {
+                    self.state.lock().conversations.remove(&terminal);
+                }
                 self.gone(held);
                 self.arrived(coming);
                 Ok(())
             }
             Err(error) => {
                 coming.into_iter().for_each(|one| self.queues.forget(one.pending));
-                Err((held, error))
+                Err(Box::new((held, error)))
             }
         }
     }

@@ -263,7 +263,8 @@ impl<S: Store> Inner<S> {
             let user = envelope.identity.user;
             let new = Conversation::new(name, user);
             let of_terminal = state.conversations.entry(envelope.terminal).or_insert(new);
-            (of_terminal.owner, of_terminal.busy) = (Some(user), true);
+            of_terminal.is_now_of(user);
+            of_terminal.busy = true;
         }
         if !self.options.any_terminal {
             state.terminals.insert(envelope.terminal);

@@ -15,12 +15,13 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use otma::Name;
+use schedule::Moment;
 use store::Store;
 
 use crate::commands::Answered;
 use crate::dispatch::{RegionId, Takes};
 use crate::inner::{Inner, State};
-use crate::text::Moment;
+use crate::text;
 
 /// How regions are to be stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl<S: Store> Inner<S> {
     pub(crate) fn start_regions(&self, names: &[String], now: Moment) -> Answered {
         let blank = [String::new()];
         let names = if names.is_empty() { &blank[..] } else { names };
-        let time = now.time();
+        let time = text::time(now);
         let mut lines = Vec::new();
         let mut done = false;
         for name in names {
@@ -84,7 +85,7 @@ impl<S: Store> Inner<S> {
 
     /// `/STOP REGION`
     pub(crate) fn stop_regions(&self, words: &[String], now: Moment) -> Answered {
-        let time = now.time();
+        let time = text::time(now);
         let Some(asked) = asked(words) else {
             return Answered::bad(format!("DFS121 {time} PARAMETER MISSING BEHIND REGION"));
         };

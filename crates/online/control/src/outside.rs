@@ -95,7 +95,7 @@ impl<S: Store> Control<S> {
     /// is durable all the same.
     ///
     /// # Errors
-    /// If it is refused; nothing was written then, unless the reason is [`Reason::Store`].
+    /// If it is refused; nothing of it is in the unit of work then, unless that is doomed.
     pub fn submit_in(&self, unit: &mut S::Unit, input: Input) -> Result<Entering<S>, Refusal> {
         let entered = self.inner.enter(unit, input);
         let inner = &self.inner;
@@ -116,7 +116,8 @@ impl<S: Store> Control<S> {
     /// Has an output that was taken leave its tpipe in a unit of work of the caller's.
     ///
     /// # Errors
-    /// If nobody has taken that output; if the store fails: it is at the head of its tpipe then.
+    /// If nobody has taken that output; if the store fails: it is at the head of its tpipe then,
+    /// and in the store, unless the unit of work is doomed.
     pub fn deliver_in(
         &self,
         unit: &mut S::Unit,
@@ -128,7 +129,7 @@ impl<S: Store> Control<S> {
             let text = format!("OUTPUT {} OF {tpipe} IS NOT WAITING FOR AN ANSWER", output.0);
             Refusal::new(Reason::NothingWaiting, text)
         })?;
-        if let Err(error) = inner.queues.remove(unit, &held) {
+        if let Err(error) = inner.queues.remove_whole(unit, &held) {
             inner.wait_again(held);
             return Err(refusal(&ControlError::from(error)));
         }
@@ -190,6 +191,7 @@ impl<S: Store> Inner<S> {
         let (transaction, expedited) = self.admit(&mut envelope)?;
         let name = transaction.name;
         if expedited.is_some() && self.is_exclusive(&transaction) {
+            self.idle_conversation(envelope.terminal, name);
             let text = format!("TRAN {name} IS EXPEDITED, AND ITS INPUTS ARE NOT KEPT");
             return Err(Refusal::new(Reason::CommitMode, text));
         }
@@ -198,7 +200,8 @@ impl<S: Store> Inner<S> {
         let own = u64::from(transaction.expires_in);
         let own = (own > 0).then(|| Duration::from_secs(own));
         let lives = [lives, own].into_iter().flatten().min();
-        let put = self.queues.put(unit, QueueName::input(name), lives, &envelope.encode());
+        let queue = QueueName::input(name);
+        let put = self.queues.put_whole(unit, queue, lives, &envelope.encode());
         let pending = put.map_err(|error| {
             self.idle_conversation(envelope.terminal, name);
             refusal(&ControlError::from(error))

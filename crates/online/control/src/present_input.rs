@@ -8,11 +8,11 @@
 use otma::{Encoding, Identity, Name};
 use region::IoFeedback;
 use resources::Transaction;
+use schedule::Moment;
 use schedule::messages::Segment;
 
 use crate::conversation::spa_for;
 use crate::run::Next;
-use crate::text::Moment;
 
 /// The present message of a program.
 #[derive(Default)]

@@ -27,6 +27,7 @@ use queues::QueueName;
 use region::Abend;
 use region::layout::Name as PcbName;
 use resources::Transaction;
+use schedule::Moment;
 use schedule::messages::{Messages, Segment, TerminalPcb};
 use seam::sync::Mutex;
 use store::{CommitSink, Store, Unit, UnitOptions};
@@ -39,7 +40,6 @@ use crate::outputs::{AlternatePcb, Made, Outputs};
 use crate::present_input::PresentInput;
 use crate::profiles::TRANSACTIONS;
 use crate::run::{Next, Run};
-use crate::text::Moment;
 
 /// A unit of work whose commit is queued, as long as it is not known to be.
 type Slot = Arc<Mutex<Option<Aftermath>>>;

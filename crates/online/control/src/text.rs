@@ -3,82 +3,19 @@
 //! Invariants:
 //! 1. All of it is local time, as the machine has it.
 
-use base::calendar::Date;
 use otma::{Name, Segments};
-use region::IoFeedback;
-use seam::clock::Clock;
+use schedule::Moment;
 
-/// A moment, taken apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
-    year: u64,
-    day: u64,
-    second: u64,
-    micro: u64,
-    offset: i32,
+/// `*yyddd/hhmmss*`
+pub(crate) fn stamp(moment: Moment) -> String {
+    let ((year, day), (hour, minute, second)) = (moment.day(), moment.clock());
+    format!("*{:02}{day:03}/{hour:02}{minute:02}{second:02}*", year % 100)
 }
 
-impl Moment {
-    pub(crate) fn now(clock: &dyn Clock) -> Moment {
-        let utc = clock.utc_us();
-        Moment::new(utc, clock.offset_s(utc))
-    }
-
-    pub(crate) fn new(utc_us: u64, offset: i32) -> Moment {
-        let micros = utc_us.saturating_add_signed(i64::from(offset) * 1_000_000);
-        let seconds = micros / 1_000_000;
-        let date = Date::of_second(seconds);
-        let (year, day) = (date.year.cast_unsigned(), date.day_of_year().cast_unsigned());
-        let (second, micro) = (seconds % 86_400, micros % 1_000_000);
-        Moment { year, day, second, micro, offset }
-    }
-
-    fn clock(self) -> (u64, u64, u64) {
-        (self.second / 3_600, self.second / 60 % 60, self.second % 60)
-    }
-
-    /// `*yyddd/hhmmss*`
-    pub(crate) fn stamp(self) -> String {
-        let (hour, minute, second) = self.clock();
-        let (year, day) = (self.year % 100, self.day);
-        format!("*{year:02}{day:03}/{hour:02}{minute:02}{second:02}*")
-    }
-
-    /// `hh:mm:ss`
-    pub(crate) fn time(self) -> String {
-        let (hour, minute, second) = self.clock();
-        format!("{hour:02}:{minute:02}:{second:02}")
-    }
-
-    /// What the I/O PCB shows of it.
-    pub(crate) fn show(self, io: &mut IoFeedback) {
-        let (hour, minute, second) = self.clock();
-        let clock = hour * 10_000 + minute * 100 + second;
-        io.date = packed(self.year % 100 * 1_000 + self.day);
-        io.time = packed(clock * 10 + self.micro / 100_000);
-        let date: [u8; 4] = packed(self.year * 1_000 + self.day);
-        io.stamp[..4].copy_from_slice(&date);
-        let digits = clock * 1_000_000 + self.micro;
-        for (at, byte) in io.stamp[4..10].iter_mut().enumerate() {
-            let two = digits / 100_u64.pow(5 - at as u32) % 100;
-            *byte = (two / 10 * 16 + two % 10) as u8;
-        }
-        let quarters = self.offset.unsigned_abs() / 900;
-        let (hours, quarter) = ((quarters / 4) as u8, (quarters % 4) as u8);
-        io.stamp[10] = hours / 10 * 16 + hours % 10;
-        io.stamp[11] = quarter << 4 | if self.offset < 0 { 0x0d } else { 0x0c };
-    }
-}
-
-/// Digits in packed decimal, with the sign F.
-fn packed(value: u64) -> [u8; 4] {
-    let digit = |place: u32| (value / 10_u64.pow(place) % 10) as u8;
-    [
-        digit(6) << 4 | digit(5),
-        digit(4) << 4 | digit(3),
-        digit(2) << 4 | digit(1),
-        digit(0) << 4 | 0x0f,
-    ]
+/// `hh:mm:ss`
+pub(crate) fn time(moment: Moment) -> String {
+    let (hour, minute, second) = moment.clock();
+    format!("{hour:02}:{minute:02}:{second:02}")
 }
 
 /// A text as a message of one segment for each line.
@@ -150,9 +87,9 @@ mod tests {
     fn moments_are_written_as_operators_know_them() {
         // 2026-11-24 22:26:46.123456 UTC, seen an hour further east.
         let moment = Moment::new(1_795_559_206_123_456, 3_600);
-        assert_eq!(moment.stamp(), "*26328/232646*");
-        assert_eq!(moment.time(), "23:26:46");
-        let mut io = IoFeedback::default();
+        assert_eq!(stamp(moment), "*26328/232646*");
+        assert_eq!(time(moment), "23:26:46");
+        let mut io = region::IoFeedback::default();
         moment.show(&mut io);
         assert_eq!(io.date, [0x00, 0x26, 0x32, 0x8f]);
         assert_eq!(io.time, [0x23, 0x26, 0x46, 0x1f]);

@@ -21,7 +21,7 @@ use crate::pause::Gate;
 /// What programs messages of the bridge come from: a bridge of IMS.
 const APPLICATION_TYPE: i32 = 19;
 /// In front of the names of the bridge's tpipes. Clients have names in upper case, and terminals
-/// that programs name do, too: nobody else's outputs wait there.
+/// that programs name do, too: no other client's outputs wait there.
 pub(crate) const TPIPE: [u8; 2] = *b"mq";
 const LETTERS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -140,7 +140,7 @@ impl<S: Store> Common<S> {
         Some(Served {
             queue: queue.name.clone(),
             number: queue.number,
-            // A name that is too long is nobody's.
+            // A name that is too long is no one's.
             member: Name::new(class.text_of("XCFMNAME")).unwrap_or_default(),
             tpipe,
             terminal,

@@ -102,8 +102,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// How a message with that encoding and code page is read; `None` if nobody here knows the
-    /// code page, or a character there is longer than ASCII has it.
+    /// How a message with that encoding and code page is read; `None` if the code page is
+    /// not known here, or a character there is longer than ASCII has it.
     #[must_use]
     pub fn of(encoding: i32, ccsid: i32) -> Option<Reading> {
         let order = ByteOrder::of(encoding);

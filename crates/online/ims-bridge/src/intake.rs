@@ -11,7 +11,7 @@
 //! 1. A message is looked at under a lock before it is got: one that waits was never got, so it
 //!    never counts as backed out.
 //! 2. A batch is one unit of work: it is whole, or nothing of it was done.
-//! 3. A conversation has a terminal of its own, which nobody can guess, and goes on by that alone.
+//! 3. A conversation has a terminal of its own, which no user can guess, and goes on by that alone.
 
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ impl<S: Store> Intake<S> {
                     outbound::say(&self.common, connection, &origin, &lines)?;
                 }
                 Err(Refused::Never(reason)) => self.bury(connection, claim, reason)?,
-                // Dropped, the claim gives the message back, as if nobody had seen it.
+                // Dropped, the claim gives the message back, as if it had not been seen.
                 Err(Refused::Now(why)) => return Ok((done, Some(Trouble::Waits(why)))),
             }
             done += 1;
@@ -310,7 +310,7 @@ impl<S: Store> Intake<S> {
     }
 }
 
-/// Looks at the first message that nobody has, and locks it.
+/// Looks at the first message that no other getter has, and locks it.
 fn look<S: Store>(
     connection: &mut Connection<S>,
     handle: Handle,

@@ -175,7 +175,7 @@ impl<S: Store> Outbound<S> {
             control.deliver_in(unit, tpipe, id).map_err(|refusal| refusal.text)
         });
         if done.is_err() {
-            // It is nobody's if the store has failed just now: then it is back already.
+            // It is taken by none if the store has failed just now: then it is back already.
             let _ = control.settle(tpipe, id, Settlement::Kept, Box::new(|_| {}));
         }
         done
@@ -262,7 +262,7 @@ pub(crate) fn say<S: Store>(
     send(connection, origin, md, &data)
 }
 
-/// Has arrivals told of outputs on a tpipe, as long as somebody has them.
+/// Has arrivals told of outputs on a tpipe, as long as a client has them.
 pub(crate) fn watch<S: Store>(common: &Common<S>, arrivals: &Arc<Arrivals>, tpipe: Name) {
     let partner: Arc<dyn Partner> = Arc::clone(arrivals) as Arc<dyn Partner>;
     common.control.watch(tpipe, Name::BLANK, &partner);

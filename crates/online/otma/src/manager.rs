@@ -62,7 +62,7 @@ pub enum Event {
 }
 
 /// Who hears of an input, or watches a tpipe. It is called by threads that have other things to do:
-/// it notes what it is told, wakes whoever sends it, and returns.
+/// it notes what it is told, wakes the thread that sends it, and returns.
 pub trait Partner: Send + Sync {
     /// Something became of the input with that ticket.
     fn event(&self, ticket: Ticket, event: Event);
@@ -114,7 +114,7 @@ pub trait Manager: Send + Sync {
     /// How many outputs wait on a tpipe.
     fn queued(&self, tpipe: Name) -> u64;
 
-    /// Takes the first output of a tpipe that nobody else has taken.
+    /// Takes the first output of a tpipe that no other has taken.
     ///
     /// # Errors
     /// If the store fails.
@@ -141,7 +141,7 @@ pub trait Manager: Send + Sync {
     /// Says what became of an output that was taken; `done` is called when that is durable.
     ///
     /// # Errors
-    /// If nobody has taken that output.
+    /// If that output is not taken.
     fn settle(
         &self,
         tpipe: Name,
@@ -163,7 +163,7 @@ pub trait Manager: Send + Sync {
     }
 
     /// Whether [`submit`](Manager::submit) and [`settle`](Manager::settle) may have to wait for
-    /// long just now: they are called then where that holds up nobody else.
+    /// long just now: they are called then where that holds up no other.
     fn may_wait(&self) -> bool {
         false
     }

@@ -6,7 +6,9 @@
 //! 3. What may expire is found by when it does, as long as it waits.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::ControlFlow;
 
+use otma::Name;
 use seam::failpoint::{Failpoint, armed};
 
 use crate::layout::{Kind, QueueName, arrival_of};
@@ -18,6 +20,8 @@ pub(crate) struct Waiting {
     pub(crate) put_at_ms: u64,
     pub(crate) expires_s: u32,
     pub(crate) bytes: u32,
+    /// Whose it is; blank: nobody's.
+    pub(crate) owner: Name,
 }
 
 const _: () = assert!(size_of::<Waiting>() <= 32);
@@ -89,6 +93,15 @@ impl Waiting {
 /// Whether a time to expire has come.
 fn is_over(expires_s: u32, now_ms: u64) -> bool {
     u64::from(expires_s) * 1_000 <= now_ms && !armed(Failpoint::ExpiryIgnored)
+}
+
+/// How far a queue has been looked through for a message of somebody's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// The place behind which to go on.
+    behind: Option<u64>,
+    /// Messages of others have been passed over.
+    pub others: bool,
 }
 
 /// What is known of a queue without looking at its messages.
@@ -235,6 +248,28 @@ impl Index {
         let of = self.queues.get(&queue)?;
         let at = of.waiting.binary_search_by_key(&place, |one| one.place).ok()?;
         self.take_at(queue, at)
+    }
+
+    /// Takes the first message with an owner of whom `is_he` says so, of the next `most`.
+    pub(crate) fn take_owned(
+        &mut self,
+        queue: QueueName,
+        looked: &mut Looked,
+        most: usize,
+        is_he: &impl Fn(Name) -> bool,
+    ) -> ControlFlow<Option<Held>> {
+        let Some(of) = self.queues.get(&queue) else { return ControlFlow::Break(None) };
+        let passed = |behind| of.waiting.partition_point(|one| one.place <= behind);
+        let from = looked.behind.map_or(0, passed);
+        for (number, one) in of.waiting.range(from..).take(most).enumerate() {
+            looked.behind = Some(one.place);
+            if is_he(one.owner) {
+                return ControlFlow::Break(self.take_at(queue, from + number));
+            }
+            looked.others = true;
+        }
+        let is_end = of.waiting.len() - from <= most;
+        if is_end { ControlFlow::Break(None) } else { ControlFlow::Continue(()) }
     }
 
     /// Takes those that are worth nothing any more, at most `most`.

@@ -3,8 +3,11 @@
 //! Invariants:
 //! 1. The index is asked first: a message that is taken is nobody else's.
 //! 2. A volatile message is in memory only, in the same order as the others of its queue.
+//! 3. A unit of work that is committed although a message could not be put or removed in it has
+//!    nothing of that: there is no message in part.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +21,7 @@ use store::{
 };
 
 use crate::error::QueueError;
-use crate::index::{Figures, Held, Index, Pending, Totals, Waiting};
+use crate::index::{Figures, Held, Index, Looked, Pending, Totals, Waiting};
 use crate::layout::{
     CHUNK_BYTES, Head, Kind, MESSAGE_BYTES_MAX, QueueName, arrival_of, key, of_key, place,
 };
@@ -31,6 +34,11 @@ const NORMAL: u8 = 128;
 /// Numbers that are drawn at a time. Whoever draws waits for the log, and everybody who puts
 /// something waits for him: it is to be seldom. A start leaves at most so many out.
 const DRAWN: u32 = 1 << 20;
+/// Messages that are looked at for somebody's before others get at the queues.
+const LOOKED_AT: usize = 4_096;
+
+/// Whose a message is: what its first [`CHUNK_BYTES`] say. A blank name is nobody's.
+pub type OwnerOf = fn(&[u8]) -> Name;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +85,7 @@ pub struct Queues<S: Store> {
     set: SetId,
     clock: Arc<dyn Clock>,
     limits: Limits,
+    owner_of: OwnerOf,
     state: Mutex<State>,
     /// Apart from the state: drawing may wait for the log, and who writes the log tells of commits.
     numbers: Mutex<Numbers>,
@@ -89,7 +98,12 @@ impl<S: Store> Queues<S> {
     ///
     /// # Errors
     /// If the store fails, or what is there was not written by this release.
-    pub fn open(store: &S, clock: Arc<dyn Clock>, limits: Limits) -> Result<Queues<S>, QueueError> {
+    pub fn open(
+        store: &S,
+        clock: Arc<dyn Clock>,
+        limits: Limits,
+        owner_of: OwnerOf,
+    ) -> Result<Queues<S>, QueueError> {
         let set = match store.set(SET)? {
             Some(set) => set,
             None => {
@@ -100,10 +114,10 @@ impl<S: Store> Queues<S> {
         };
         let first = store.draw(set, DRAWN)?;
         let mut state = State::default();
-        scan(store, set, &mut state.index)?;
+        scan(store, set, owner_of, &mut state.index)?;
         let state = Mutex::new(state);
         let numbers = Mutex::new(Numbers { next: first, end: first + u64::from(DRAWN) });
-        Ok(Queues { store: store.clone(), set, clock, limits, state, numbers, first })
+        Ok(Queues { store: store.clone(), set, clock, limits, owner_of, state, numbers, first })
     }
 
     /// Forgets everything that waits, for a cold start.
@@ -136,9 +150,10 @@ impl<S: Store> Queues<S> {
     fn admit(
         &self,
         queue: QueueName,
-        bytes: usize,
+        message: &[u8],
         lives: Option<Duration>,
     ) -> Result<Pending, QueueError> {
+        let bytes = message.len();
         if bytes > MESSAGE_BYTES_MAX {
             return Err(QueueError::TooLong { queue, bytes, most: MESSAGE_BYTES_MAX });
         }
@@ -149,7 +164,9 @@ impl<S: Store> Queues<S> {
             u32::try_from(at.div_ceil(1_000)).unwrap_or(0)
         });
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let waiting = Waiting { place: place(NORMAL, arrival), put_at_ms, expires_s, bytes };
+        let owner = (self.owner_of)(&message[..message.len().min(CHUNK_BYTES)]);
+        let place = place(NORMAL, arrival);
+        let waiting = Waiting { place, put_at_ms, expires_s, bytes, owner };
         let mut state = self.state.lock();
         // A dead letter is the last of something: there is always room for it.
         if queue.kind != Kind::DeadLetter {
@@ -185,7 +202,8 @@ impl<S: Store> Queues<S> {
     /// Puts a message in a unit of work. It appears after the commit.
     ///
     /// # Errors
-    /// If there is no room, or the store fails.
+    /// If there is no room, or the store fails. The unit of work is to be backed out then; one that
+    /// goes on takes [`Queues::put_whole`].
     pub fn put(
         &self,
         unit: &mut S::Unit,
@@ -193,7 +211,7 @@ impl<S: Store> Queues<S> {
         lives: Option<Duration>,
         message: &[u8],
     ) -> Result<Pending, QueueError> {
-        let pending = self.admit(queue, message.len(), lives)?;
+        let pending = self.admit(queue, message, lives)?;
         if armed(Failpoint::MessageUnwritten) {
             self.state.lock().volatile.insert(pending.waiting.place, message.into());
             return Ok(pending);
@@ -204,6 +222,21 @@ impl<S: Store> Queues<S> {
             return Err(error);
         }
         Ok(pending)
+    }
+
+    /// Puts a message in a unit of work that may go on without it.
+    ///
+    /// # Errors
+    /// If there is no room, or the store fails. Nothing of it is in the unit of work then, unless
+    /// that is doomed.
+    pub fn put_whole(
+        &self,
+        unit: &mut S::Unit,
+        queue: QueueName,
+        lives: Option<Duration>,
+        message: &[u8],
+    ) -> Result<Pending, QueueError> {
+        whole(unit, message.len(), |unit| self.put(unit, queue, lives, message))
     }
 
     fn write(
@@ -252,7 +285,7 @@ impl<S: Store> Queues<S> {
         lives: Option<Duration>,
         message: &[u8],
     ) -> Result<Pending, QueueError> {
-        let pending = self.admit(queue, message.len(), lives)?;
+        let pending = self.admit(queue, message, lives)?;
         self.state.lock().volatile.insert(pending.waiting.place, message.into());
         Ok(pending)
     }
@@ -265,6 +298,24 @@ impl<S: Store> Queues<S> {
     /// Takes the message of a queue that has that number, if it waits.
     pub fn take_arrival(&self, queue: QueueName, arrival: u64) -> Option<Held> {
         self.state.lock().index.take_place(queue, place(NORMAL, arrival))
+    }
+
+    /// Takes the first message with an owner of whom `is_he` says so, behind those that have been
+    /// looked at before.
+    pub fn take_owned(
+        &self,
+        queue: QueueName,
+        looked: &mut Looked,
+        is_he: impl Fn(Name) -> bool,
+    ) -> Option<Held> {
+        loop {
+            let mut state = self.state.lock();
+            if let ControlFlow::Break(found) =
+                state.index.take_owned(queue, looked, LOOKED_AT, &is_he)
+            {
+                return found;
+            }
+        }
     }
 
     /// Takes messages that are worth nothing any more, at most `most`.
@@ -294,8 +345,8 @@ impl<S: Store> Queues<S> {
         self.read_place(held.queue, held.waiting.place)
     }
 
-    /// Messages that wait in a queue, at most `most` of them, without taking them: their numbers,
-    /// when they were put, and their bytes.
+    /// Shows messages that wait in a queue, at most `most` of them, one after another, without
+    /// taking them: their numbers, when they were put, and their bytes.
     ///
     /// # Errors
     /// If the store fails.
@@ -303,9 +354,9 @@ impl<S: Store> Queues<S> {
         &self,
         queue: QueueName,
         most: usize,
-    ) -> Result<Vec<(u64, u64, Vec<u8>)>, QueueError> {
+        mut show: impl FnMut(u64, u64, Vec<u8>),
+    ) -> Result<(), QueueError> {
         let waiting = self.state.lock().index.peek(queue, most);
-        let mut found = Vec::with_capacity(waiting.len());
         for one in waiting {
             let memory = self.state.lock().volatile.get(&one.place).map(|bytes| bytes.to_vec());
             let bytes = match memory {
@@ -317,9 +368,9 @@ impl<S: Store> Queues<S> {
                     Err(error) => return Err(error),
                 },
             };
-            found.push((arrival_of(one.place), one.put_at_ms, bytes));
+            show(arrival_of(one.place), one.put_at_ms, bytes);
         }
-        Ok(found)
+        Ok(())
     }
 
     fn read_place(&self, queue: QueueName, place: u64) -> Result<Vec<u8>, QueueError> {
@@ -360,10 +411,19 @@ impl<S: Store> Queues<S> {
         if message.len() == length { Ok(message) } else { Err(damaged("it is too long")) }
     }
 
+    /// Removes a message that was taken, in a unit of work that may go on without that.
+    ///
+    /// # Errors
+    /// If the store fails. All of it is there still then, unless the unit of work is doomed.
+    pub fn remove_whole(&self, unit: &mut S::Unit, held: &Held) -> Result<(), QueueError> {
+        whole(unit, held.waiting.bytes as usize, |unit| self.remove(unit, held))
+    }
+
     /// Removes a message that was taken, in a unit of work.
     ///
     /// # Errors
-    /// If the store fails.
+    /// If the store fails. The unit of work is to be backed out then; one that goes on takes
+    /// [`Queues::remove_whole`].
     pub fn remove(&self, unit: &mut S::Unit, held: &Held) -> Result<(), QueueError> {
         if self.is_volatile(held) || armed(Failpoint::MessageKept) {
             return Ok(());
@@ -435,7 +495,8 @@ impl<S: Store> Queues<S> {
         let queue = QueueName { kind, name };
         self.drop_record(unit, kind, name)?;
         let bytes = u32::try_from(record.len()).unwrap_or(u32::MAX);
-        let one = Waiting { place: 0, put_at_ms: self.now_ms(), expires_s: 0, bytes };
+        let (put_at_ms, owner) = (self.now_ms(), Name::BLANK);
+        let one = Waiting { place: 0, put_at_ms, expires_s: 0, bytes, owner };
         self.write(unit, queue, &one, record)
     }
 
@@ -482,6 +543,22 @@ impl<S: Store> Queues<S> {
     }
 }
 
+/// Makes the changes of a message of so many bytes: all of them or none. A store that is out of
+/// savepoints does not begin with several.
+fn whole<U: Unit, T>(
+    unit: &mut U,
+    bytes: usize,
+    change: impl FnOnce(&mut U) -> Result<T, QueueError>,
+) -> Result<T, QueueError> {
+    // One change is all or nothing by itself.
+    let before = if bytes > CHUNK_BYTES { Some(unit.savepoint()?) } else { None };
+    change(unit).map_err(|error| match before.map(|before| unit.rollback_to(before)) {
+        // It is doomed by what is told.
+        Some(Err(worse)) => worse.into(),
+        _ => error,
+    })
+}
+
 fn warn(state: &mut State, queue: Option<QueueName>, depth: u64, level: u64, most: u64) {
     if depth < level.max(1) {
         state.warned.remove(&queue);
@@ -495,7 +572,12 @@ fn warn(state: &mut State, queue: Option<QueueName>, depth: u64, level: u64, mos
 }
 
 /// Finds what waits. Of each message only its head is looked at.
-fn scan<S: Store>(store: &S, set: SetId, index: &mut Index) -> Result<(), QueueError> {
+fn scan<S: Store>(
+    store: &S,
+    set: SetId,
+    owner_of: OwnerOf,
+    index: &mut Index,
+) -> Result<(), QueueError> {
     let mut unit = store.begin(UnitOptions::READ_ONLY)?;
     let mut cursor = store.cursor(set)?;
     let mut behind = None;
@@ -513,10 +595,11 @@ fn scan<S: Store>(store: &S, set: SetId, index: &mut Index) -> Result<(), QueueE
         }
         let arrival = arrival_of(place);
         let what = "its head is wrong";
-        let (head, _) =
+        let (head, first) =
             Head::read(entry.value).ok_or(QueueError::Damaged { queue, arrival, what })?;
         let Head { put_at_ms, expires_s, bytes } = head;
-        index.found(queue, Waiting { place, put_at_ms, expires_s, bytes });
+        let owner = owner_of(first);
+        index.found(queue, Waiting { place, put_at_ms, expires_s, bytes, owner });
         if bytes as usize > CHUNK_BYTES {
             behind = Some((queue, place));
         }

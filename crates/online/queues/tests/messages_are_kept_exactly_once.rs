@@ -5,14 +5,19 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdfast_queues::{Kind, Limits, QueueError, QueueName, Queues};
+use holdfast_queues::{Kind, Limits, Looked, QueueError, QueueName, Queues};
 use otma::Name;
 use seam::clock::{Clock as _, RealClock};
 use store::{Store, Unit, UnitOptions};
 use store_suite::model::ModelStore;
 
+/// The first bytes of a message.
+fn owner(message: &[u8]) -> Name {
+    message.first_chunk().map_or(Name::BLANK, |owner| Name(*owner))
+}
+
 fn open(store: &ModelStore) -> Queues<ModelStore> {
-    Queues::open(store, Arc::new(RealClock::new()), Limits::default()).expect("queues")
+    Queues::open(store, Arc::new(RealClock::new()), Limits::default(), owner).expect("queues")
 }
 
 fn queue(number: usize) -> QueueName {
@@ -104,11 +109,78 @@ fn random_units_of_work_and_crashes_agree_with_a_ledger() {
     }
 }
 
+// Its first piece was committed with the others, and after the next start it was there without an
+// end.
+#[test]
+fn a_unit_of_work_that_goes_on_has_nothing_of_what_did_not_fit() {
+    let store = ModelStore::new();
+    let queues = open(&store);
+    let large = message(1, 100_000);
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    let first = queues.put_whole(&mut unit, queue(1), None, b"first").expect("room");
+    store.fill_log_after(2);
+    let refused = queues.put_whole(&mut unit, queue(1), None, &large);
+    assert!(matches!(refused, Err(QueueError::Store(_))), "{refused:?}");
+    store.fill_log(false);
+    let second = queues.put_whole(&mut unit, queue(1), None, &large).expect("room");
+    unit.commit().expect("commit");
+    queues.appear(&[first, second]);
+    let store = store.crash();
+    let queues = open(&store);
+    assert_eq!(queues.figures(queue(1)).waiting, 2);
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    let first = queues.take(queue(1)).expect("it is there");
+    let second = queues.take(queue(1)).expect("it is there");
+    store.fill_log_after(2);
+    queues.remove_whole(&mut unit, &first).expect("room");
+    assert!(queues.remove_whole(&mut unit, &second).is_err());
+    unit.commit().expect("commit");
+    let queues = open(&store.crash());
+    let second = queues.take(queue(1)).expect("it is there");
+    assert_eq!(queues.read(&second).expect("whole"), large);
+    assert!(queues.take(queue(1)).is_none());
+}
+
+#[test]
+fn somebodys_messages_are_found_behind_any_number_of_others() {
+    let store = ModelStore::new();
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    let queues = open(&store);
+    for number in 0..9_000 {
+        let owner = if number == 8_500 { "ANNA" } else { "BERT" };
+        let owner = Name::new(owner).expect("a name").0;
+        let text = [&owner[..], &[7; 10]].concat();
+        let pending = queues.put(&mut unit, queue(1), None, &text).expect("room");
+        queues.appear(&[pending]);
+    }
+    unit.commit().expect("commit");
+    drop(queues);
+    let queues = open(&store.crash());
+    let of = |user: &str, looked: &mut Looked| {
+        let user = Name::new(user).expect("a name");
+        queues.take_owned(queue(1), looked, |owner| owner == user)
+    };
+    let mut looked = Looked::default();
+    let held = of("ANNA", &mut looked).expect("it is there");
+    assert!(looked.others);
+    assert_eq!(queues.read(&held).expect("it is there")[..4], *b"ANNA");
+    queues.put_back(held);
+    assert!(of("ANNA", &mut looked).is_none(), "it has been looked at");
+    assert!(of("CARL", &mut Looked::default()).is_none());
+    let mut looked = Looked::default();
+    let first = of("BERT", &mut looked).expect("it is there");
+    let second = of("BERT", &mut looked).expect("it is there");
+    assert!(!looked.others && first.arrival() < second.arrival());
+    assert_eq!(queues.figures(queue(1)).waiting, 8_998);
+    assert_eq!(queues.take_owned(queue(2), &mut looked, |_| true).map(|one| one.arrival()), None);
+    drop((first, second));
+}
+
 #[test]
 fn a_full_queue_warns_and_refuses() {
     let store = ModelStore::new();
     let limits = Limits { queue_messages_max: 100, ..Limits::default() };
-    let queues = Queues::open(&store, Arc::new(RealClock::new()), limits).expect("queues");
+    let queues = Queues::open(&store, Arc::new(RealClock::new()), limits, owner).expect("queues");
     let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
     for number in 0..100 {
         let pending = queues.put(&mut unit, queue(1), None, &message(number, 1)).expect("room");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use otma::Name;
 
-use crate::attribute::{Commands, FastPath, ScheduleType};
+use crate::attribute::{Commands, FastPath, Mode, ScheduleType};
 use crate::error::ResourceError;
 use crate::model::{Definition, Kind, SetError, Transaction};
 
@@ -68,6 +68,7 @@ fn of_transaction(one: &Transaction, serial_program: bool) -> Option<&'static st
         (one.conversation && one.spa_bytes > 32_767, "SPASZ may be at most 32767"),
         (!one.conversation && one.spa_bytes > 0, "SPASZ needs CONV(Y)"),
         (one.conversation && !one.recoverable, "CONV(Y) needs RECOVER(Y)"),
+        (one.conversation && one.mode == Mode::Multiple, "CONV(Y) needs CMTMODE(SNGL)"),
         (!one.recoverable && !one.inquiry, "RECOVER(N) needs INQ(Y)"),
         (one.limit_priority < one.normal_priority, "LPRI may not be less than NPRI"),
         (one.limit_count == 0, "LCT is at least 1"),
@@ -215,6 +216,16 @@ mod tests {
         let update = Change::Update { kind: Kind::Transaction, name: "T".into(), settings: conv };
         let without = apply(&mut known.clone(), &[update]);
         assert!(matches!(without, Err(ResourceError::Conflict { .. })), "{without:?}");
+        // Each turn of a terminal is a unit of work; one for several would keep one turn alone.
+        let multiple = [("CONV", "Y"), ("SPASZ", "30"), ("CMTMODE", "MULT")];
+        let multiple = multiple.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        let of_many = |settings: &[(String, String)]| {
+            let (kind, name, settings) = (Kind::Transaction, "T".into(), settings.to_vec());
+            apply(&mut known.clone(), &[Change::Update { kind, name, settings }])
+        };
+        assert!(of_many(&multiple[..2]).is_ok());
+        let refused = of_many(&multiple).map_err(|error| error.to_string());
+        assert!(refused.as_ref().is_err_and(|text| text.contains("CMTMODE(SNGL)")), "{refused:?}");
         let gone = Change::Delete { kind: Kind::Program, name: "P*".into() };
         let used = apply(&mut known.clone(), std::slice::from_ref(&gone));
         assert!(matches!(used, Err(ResourceError::InUse { .. })), "{used:?}");

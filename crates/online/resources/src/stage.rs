@@ -13,7 +13,7 @@
 use macros::{Operand, Place, Program as Source, Severity, Sources, Statement, Value};
 use otma::Name;
 
-use crate::attribute::Attribute;
+use crate::attribute::{Attribute, Mode};
 use crate::check::Change;
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Parsed};
@@ -239,6 +239,7 @@ impl Compiler<'_> {
         for operand in &statement.operands {
             self.transaction_operand(&mut model, operand);
         }
+        self.one_commit_each(&model, statement);
         let named = |name: &Name| {
             let mut one = model.clone();
             if let Definition::Transaction(one) = &mut one {
@@ -248,6 +249,16 @@ impl Compiler<'_> {
         };
         let made = names.iter().map(named).collect();
         self.add(made);
+    }
+
+    /// A conversation commits each turn.
+    fn one_commit_each(&mut self, model: &Definition, statement: &Statement) {
+        let Definition::Transaction(one) = model else { return };
+        if one.conversation && one.mode == Mode::Multiple {
+            let place = statement.operand("MODE").map_or(statement.place, |one| one.place);
+            let text = "a transaction with SPA= commits each turn: it takes MODE=SNGL".to_owned();
+            self.error(codes::VALUE, place, text, "Write MODE=SNGL, or remove SPA=.");
+        }
     }
 
     fn transaction_operand(&mut self, one: &mut Definition, operand: &Operand) {
@@ -421,6 +432,21 @@ mod tests {
                 "CREATE RTC NAME(FAST) SET(INQ(Y),PGM(DFSSAM02))",
             ]
         );
+    }
+
+    // It was taken, and its conversations went on for the last of several inputs alone.
+    #[test]
+    fn a_conversation_of_mode_mult_is_refused() {
+        let parsed = read(concat!(
+            "         APPLCTN PSB=P\n",
+            "         TRANSACT CODE=TALK,SPA=100,MODE=MULT\n",
+            "         TRANSACT CODE=MANY,MODE=MULT\n",
+        ));
+        let places: Vec<_> =
+            parsed.diagnostics.iter().map(|one| (one.code, one.card, one.column)).collect();
+        assert_eq!(places, [("HFG803", 2, 37)], "{:?}", parsed.diagnostics);
+        let others = ["CREATE PGM NAME(P)", "CREATE TRAN NAME(MANY) SET(PGM(P),CMTMODE(MULT))"];
+        assert_eq!(commands(&parsed), others);
     }
 
     #[test]

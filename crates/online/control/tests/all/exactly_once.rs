@@ -322,3 +322,28 @@ fn ledgers_agree_whatever_happens() {
         world.finish();
     }
 }
+
+// What its unit of work had of it was committed with the rest, and no program could read it after
+// the next start.
+#[test]
+fn an_input_that_does_not_fit_into_anothers_unit_of_work_leaves_nothing_there() {
+    let house = House::new(options(), &["ECHO"]);
+    let mut unit = house.store.begin(UnitOptions::default()).expect("a unit of work");
+    let entering = house.control.submit_in(&mut unit, input("ECHO", &["ONE"])).expect("room");
+    house.store.fill_log_after(2);
+    let lines = vec!["X".repeat(30_000); 5];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let refused = house.control.submit_in(&mut unit, input("ECHO", &lines)).map(drop);
+    assert_eq!(refused.map_err(|refusal| refusal.reason), Err(Reason::Store));
+    house.store.fill_log(false);
+    unit.commit().expect("commit");
+    entering.settle(true);
+    let house = house.crash(options());
+    assert_eq!(house.control.queue(QueueName::input(name("ECHO"))).waiting, 1);
+    let mut seen = Vec::new();
+    let ending = house.run(|_, text| {
+        seen.push(text.to_owned());
+        Ok(())
+    });
+    assert_eq!((ending, seen), (Ending::Normal, vec!["ONE".to_owned()]));
+}

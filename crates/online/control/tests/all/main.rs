@@ -1,6 +1,7 @@
 //! control: tried from outside.
 
 mod common;
+mod conversations;
 mod databases;
 mod exactly_once;
 mod regions;

@@ -186,6 +186,23 @@ fn two_users_outputs_on_one_tpipe_are_fetched_by_each_in_any_order() {
     assert_eq!(fetched(&house, "C1", "ANNA"), Ok(Some("ECHO 1".to_owned())), "it is hers still");
 }
 
+// Behind a thousand of others' outputs nobody found his own; and all of them were read at once to
+// look for it.
+#[test]
+fn who_has_outputs_behind_many_of_another_users_gets_them() {
+    let house = house();
+    for _ in 0..1_001 {
+        house.submit(from("BERT", "C1", "ECHO 1"));
+    }
+    house.submit(from("ANNA", "C1", "ECHO 2"));
+    process(&house, "");
+    assert_eq!(house.control.queued(name("C1")), 1_002);
+    assert_eq!(fetched(&house, "C1", "ANNA"), Ok(Some("ECHO 2".to_owned())));
+    let house = house.crash(options());
+    assert_eq!(fetched(&house, "C1", "ANNA"), Ok(Some("ECHO 2".to_owned())));
+    assert_eq!(fetched(&house, "C1", "CARL"), Err(Reason::NotAuthorized));
+}
+
 // A tpipe stayed his who had waited there once, as long as another's outputs lay there.
 #[test]
 fn who_waits_at_a_tpipe_no_more_keeps_nobody_from_it() {

@@ -78,7 +78,7 @@ fn who_may_not_use_a_transaction_does_not_by_the_bridge() {
     assert_eq!(world.receive(REPLIES).1, segment("ECHO 1 OK"));
     world.send(request(), &segment("PAY 1"));
     assert_eq!(reason_of(&world.receive(DEAD).1), 298);
-    // Nor does he by saying that he is somebody else.
+    // Nor does he by saying that he is another user.
     let who = ConnectOptions { user: "ann".into(), by_door: true, ..Default::default() };
     let mut door = world.manager.connect(who).unwrap();
     for options in [put::SET_IDENTITY_CONTEXT, put::ALTERNATE_USER_AUTHORITY] {
@@ -116,7 +116,7 @@ fn what_finds_no_room_waits_and_is_no_dead_letter() {
         let (_, data) = world.receive(REPLIES);
         assert_eq!(data, segment(&format!("ECHO {number} OK")));
     }
-    // Nobody counts a backout for a message that waits.
+    // No backout is counted for a message that waits.
     assert_eq!(world.manager.queue_status(BRIDGE).unwrap().statistics.backed_out, 0);
     world.end();
 }
@@ -173,7 +173,7 @@ fn a_reply_is_put_by_the_right_of_who_asked() {
     let command = "SYSTEM.ADMIN.COMMAND.QUEUE";
     let md = MessageDescriptor { reply_to_q: ObjectName::from(command), ..request() };
     world.send(md, &segment("ECHO 1"));
-    // Nobody gets a command carried out by having it echoed.
+    // No user gets a command carried out by having it echoed.
     assert_eq!(reason_of(&world.receive(DEAD).1), 2_035);
     world.end();
 }
