@@ -46,13 +46,9 @@ build_tests() { cargo test "${workspace[@]}" --no-run; }
 # most of them wait for disks and for processes.
 begin_tests() {
     touch "$runs/slot1" "$runs/slot2" "$runs/slot3"
-    if cargo nextest --version >/dev/null 2>&1; then
-        cargo nextest run "${workspace[@]}" --no-fail-fast >"$runs/tests.out" 2>&1 &
-    else
-        RUNS=$runs cargo --config 'target."cfg(all())".runner = "scripts/beside.sh"' \
-            test "${workspace[@]}" --lib --bins --tests --no-fail-fast \
-            >"$runs/cargo.log" 2>&1 &
-    fi
+    RUNS=$runs cargo --config 'target."cfg(all())".runner = "scripts/beside.sh"' \
+        test "${workspace[@]}" --lib --bins --tests --no-fail-fast \
+        >"$runs/cargo.log" 2>&1 &
     tests=$!
     # Cargo locks what it builds until the first of them runs.
     until compgen -G "$runs/*.out" >/dev/null || ! kill -0 "$tests" 2>/dev/null; do sleep 0.2; done

@@ -1,7 +1,7 @@
 //! Commands that messages name, as they can be typed: with the system's folder.
 //!
-//! The layers below say `` `holdfast db empty PH --yes` `` and know of no folder; whoever has typed
-//! a command knows one. What is shown to people, and as JSON to programs, goes through here.
+//! The layers below say `` `holdfast db empty PH --yes` `` and know of no folder; a user who has
+//! typed a command knows one. What is shown to people, and as JSON to programs, goes through here.
 //!
 //! A line of the Encryption Facility has options of one dash; what messages say of them is put so.
 //!

@@ -5,7 +5,7 @@
 //! | before the program runs: compiling | the command says so and ends; nothing was changed |
 //! | while it runs | the program gets it, is backed out, and how it ended is told |
 //! | afterwards | nothing: what is left to do is told and done |
-//! | though whoever started the command had it ignored | nothing, nor to the program |
+//! | though the command's parent had it ignored | nothing, nor to the program |
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -45,7 +45,7 @@ pub(crate) enum Failure {
     Pgp(openpgp::Error),
     /// The Encryption Facility's command line, configuration or cards, in the file of that name.
     Facility(Option<String>, facility::Error),
-    /// Whoever read the output is gone.
+    /// The reader of the output is gone.
     ReaderGone,
 }
 

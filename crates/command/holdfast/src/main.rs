@@ -16,6 +16,7 @@ mod command;
 mod context;
 mod failure;
 mod input;
+mod open_files;
 mod operate;
 mod output;
 mod passphrase;
@@ -37,7 +38,7 @@ use text::harmless;
 
 fn main() -> ExitCode {
     // Before anything else: whatever comes into this process's memory may be a secret (K22). What
-    // the operating system refuses is said by whoever opens a system.
+    // the operating system refuses is said by the command that opens a system.
     seam::process::rely_on_signals();
     let _notes = system::hygiene::protect_process();
     advice::describe(command::Cli::command);

@@ -18,7 +18,7 @@ pub(crate) use operations::moment::{moment_of, utc};
 /// Standard output.
 pub(crate) struct Output {
     json: bool,
-    /// Nothing, if nobody shall hear.
+    /// Nothing, if no reader shall hear.
     stdout: Option<BufWriter<Stdout>>,
 }
 

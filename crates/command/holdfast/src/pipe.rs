@@ -3,8 +3,8 @@
 //!
 //! Invariants:
 //! 1. Only the owner of the folder can open the pipe, and it goes away with the command.
-//! 2. Whoever cannot go on says so: a command whose standard output is closed makes the copy fail,
-//!    and a copy that fails makes the command fail. What came out then has no manifest.
+//! 2. A side that cannot go on says so: a command whose standard output is closed makes the copy
+//!    fail, and a copy that fails makes the command fail. What came out then has no manifest.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -44,7 +44,7 @@ impl ToStdout {
             Failure::other(format!("{} cannot be made: {error}", path.display()), remedy)
         };
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(refused)?;
-        // Open for both, so that nobody waits for the other end, and it does not end with it.
+        // Open for both, so that no thread waits for the other end, and it does not end with it.
         let file = open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?;
         let (passed, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(OnceLock::new()));
         let (count, over) = (Arc::clone(&passed), Arc::clone(&ended));
@@ -60,7 +60,7 @@ impl ToStdout {
                     Err(error) => break error,
                 };
             };
-            // Whoever writes the copy sees a pipe that is broken, and that only: it is said first.
+            // The writer of the copy sees a pipe that is broken, and that only: it is said first.
             let _ = over.set(error);
             drop(file);
         })?;

@@ -24,7 +24,7 @@ impl Progress {
         Progress { seam: seam.clone(), watched: is_watched(), last: None, width: 0 }
     }
 
-    /// So much of `object` is done; `total` is 0 if nobody knows how much there is.
+    /// So much of `object` is done; `total` is 0 if it is not known how much there is.
     pub(crate) fn show(&mut self, object: &str, done: u64, total: u64, unit: &str) {
         if !self.is_due() {
             return;

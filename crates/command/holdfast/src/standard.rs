@@ -1,5 +1,5 @@
-//! Files that somebody names for output: standard output, which with `--json` is for one reader
-//! alone, and files of the system, which are for nobody else.
+//! Files that a user names for output: standard output, which with `--json` is for one reader
+//! alone, and files of the system, which are for no other use.
 //!
 //! Invariants:
 //! 1. A program's files and traces never share standard output with a report in JSON.

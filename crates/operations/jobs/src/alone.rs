@@ -1,7 +1,7 @@
 //! A program of type DLI or DBB: it has the databases of a stopped system to itself.
 //!
 //! Invariants:
-//! 1. Whoever serves such a program closes the system when the program is over.
+//! 1. The process that serves such a program closes the system when the program is over.
 
 use std::sync::Arc;
 

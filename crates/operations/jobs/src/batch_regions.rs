@@ -26,7 +26,7 @@ use crate::terms::{Manager, Shared, Terms};
 
 /// What programs work on.
 enum Ground {
-    /// Databases that nobody else has: they are opened once.
+    /// Databases that no other program has: they are opened once.
     Kernel(Arc<Kernel>, Box<Databases<AnyStore>>),
     /// Databases that others share, and whose definitions they may change between programs.
     Engine(EngineSystem),
@@ -83,7 +83,7 @@ impl Regions {
             }
             Ground::Engine(system) => {
                 let mut beside = system.beside()?;
-                // Somebody may have changed the definitions since the last program.
+                // The definitions may have changed since the last program.
                 let databases = Databases::for_programs(system)?;
                 for (dbd, access) in claims_of(&psb_of(&databases, &job.psb)?) {
                     beside.claim(dbd.text(), access)?;

@@ -25,7 +25,7 @@ pub const SOCKET: &str = "regions.sock";
 /// The folder in a system's folder for compiled programs.
 pub const PROGRAMS: &str = "programs";
 
-/// DD names that steps have and nobody needs here, or that the region itself takes.
+/// DD names that steps have and that are not needed here, or that the region itself takes.
 const OF_STEPS: [&str; 24] = [
     "CEEDUMP", "DFSCTL", "DFSHALDB", "DFSRESLB", "DFSSTAT", "DFSVSAMP", "IEFRDER", "IEFRDER2",
     "IMS", "IMSERR", "IMSLOGR", "IMSUDUMP", "JOBLIB", "PROCLIB", "RECON1", "RECON2", "RECON3",
@@ -160,7 +160,7 @@ impl Job {
         Some(FileSpec { path: file.path.clone(), text: file.text })
     }
 
-    /// Which files nobody has asked for: neither the program, nor its PSB, nor a database.
+    /// Which files were not asked for: neither the program, nor its PSB, nor a database.
     pub(crate) fn unused(
         &self,
         asked: &BTreeSet<String>,

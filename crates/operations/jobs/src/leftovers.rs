@@ -19,8 +19,8 @@ pub enum Detail {
 }
 
 /// Removes records of programs that were killed, and answers what is to be known of that. That it
-/// cannot is no reason not to go on: whoever only reads a system may do that where nothing can be
-/// written.
+/// cannot is no reason not to go on: a command that only reads a system may do that where nothing
+/// can be written.
 #[must_use]
 pub fn clear(disk: &dyn Disk, system: &Path, detail: Detail) -> Vec<String> {
     let Cleared { records, kept } = match clear_programs(disk, &system.join(PROGRAMS)) {

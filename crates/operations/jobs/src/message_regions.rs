@@ -41,10 +41,10 @@ const REGIONS_MAX: usize = 999;
 const RESERVE: usize = 2;
 /// How long programs have for their present message when the system stops.
 const LAST_MESSAGE: Duration = Duration::from_secs(5);
-/// PROCLIM's time if nobody gives one.
+/// PROCLIM's time if none is given.
 const HUNDREDTHS_UNLIMITED: u32 = 6_553_500;
 /// Programs that call the system have numbers from here on, so that messages about locks tell them
-/// from programs that were started by somebody.
+/// from programs that were started by a user.
 const OWNERS_FROM: u64 = 1 << 32;
 
 /// What all regions share.

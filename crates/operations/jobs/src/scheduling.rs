@@ -73,7 +73,7 @@ impl Scheduled {
         let abend = |code: &str, text: &str| Fate::Abend { code: code.into(), text: text.into() };
         match (ending, ended, &self.abend) {
             (Ending::Normal, Ok(()), _) => Fate::Normal,
-            // Somebody may have stopped it; it is not known to be to blame.
+            // An operator may have stopped it; it is not known to be to blame.
             (Ending::Gone, ..) => Fate::Lost,
             (_, _, Some(Abend { code, text })) => abend(code, text),
             (Ending::Normal, Err(failure), None) => abend(&failure.code, &failure.text),
@@ -93,7 +93,7 @@ impl Server for Scheduled {
     }
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
-        // Without its right somebody else may have the databases to himself by now.
+        // Without its right another process may have the databases alone by now.
         if self.in_use.as_ref().is_some_and(|right| !right.lasts()) {
             let text = "the system has lost its connection to the engine, and the program its \
                         right to the databases; start it again from its last checkpoint";
@@ -187,7 +187,7 @@ pub fn schedule(
     if let Some(batch) = batch.as_ref().filter(|_| has_messages) {
         schedule = schedule.with_messages(Box::new(batch.messages(&alternates)));
     }
-    // What a started system would say, nobody who runs a program hears.
+    // What a started system would say, no one who runs a program hears.
     if job.kind != Kind::Bmp {
         terms.notices.warn_all(job.unused(&asked.borrow(), &databases.dd_names()));
     }

@@ -61,7 +61,7 @@ pub type Manager = Mutex<Option<TransactionManager>>;
 pub struct Shared {
     intents: Arc<Intents>,
     catalogs: Arc<Catalogs<AnyStore>>,
-    /// The queue manager, which nobody opens before somebody needs it.
+    /// The queue manager, which is opened when it is needed first.
     queues: Option<Arc<Messages>>,
     /// The transaction manager.
     pub manager: Arc<Manager>,

@@ -170,7 +170,7 @@ pub fn status(
     })
 }
 
-/// Tells whoever waits how many segments were seen.
+/// Tells the caller that waits how many segments were seen.
 fn progress<'t>(name: DbdName, talk: &'t mut Talk<'_>) -> impl FnMut(u64) + 't {
     move |seen| {
         if seen.is_multiple_of(4096) {

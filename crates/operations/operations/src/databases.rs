@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. A database is opened once, and then it is the same for everybody who asks for it.
-//! 2. Nobody gets a database whose data was stored under other settings or another definition
+//! 2. No program gets a database whose data was stored under other settings or another definition
 //!    than the system has now, unless it asks without [`Databases::open`]'s check.
 //! 3. Programs get to no partition that is offline; utilities do.
 
@@ -179,8 +179,8 @@ impl<S: Store> Databases<S> {
         Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
     }
 
-    /// Makes a database ready; where nobody asks where a root belongs, a list that cannot be had is
-    /// as good as an empty one.
+    /// Makes a database ready; where it is not asked where a root belongs, a list that cannot be
+    /// had is as good as an empty one.
     fn made(
         &self,
         name: DbdName,

@@ -20,7 +20,7 @@ use crate::selection::{Selection, known_names};
 use crate::verbs::{Operation, answer_of};
 use crate::{OperationsError, Result};
 
-/// A system in a folder, which nobody in this process has open.
+/// A system in a folder, which this process does not have open.
 #[derive(Clone, Copy)]
 pub struct Site<'s> {
     /// Disk, clock, entropy.
@@ -52,7 +52,7 @@ pub fn recover<E: From<Refusal> + From<OperationsError>>(
     Ok(recover_stopped(site, &passphrase()?, request, beside, tell)?)
 }
 
-/// Recovers in a system that nobody has open.
+/// Recovers in a system that no process has open.
 ///
 /// # Errors
 /// As [`recover()`].

@@ -1,7 +1,7 @@
 //! What data is written in: maps of segments to record descriptions, and what data looks like.
 //!
 //! Invariants:
-//! 1. Whoever converts looks at all data first or writes where nobody reads yet: what cannot be
+//! 1. A conversion looks at all data first or writes where no reader is yet: what cannot be
 //!    converted leaves everything as it was.
 //! 2. What is to be known of a conversion goes to the caller, a sentence each.
 

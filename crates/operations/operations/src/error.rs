@@ -103,7 +103,7 @@ pub enum OperationsError {
     /// An operand that names no file.
     #[error("{0} is no DD")]
     NoDd(String),
-    /// Statements that whoever gave them does not hand over.
+    /// Statements that the client that has them does not hand over.
     #[error("the control statements cannot be had: {0}")]
     Statements(String),
     /// A name that no user can have.

@@ -1,7 +1,7 @@
 //! The handlers of redirected clusters: all that there are.
 //!
 //! Invariants:
-//! 1. A process has them once, whoever opens a catalog.
+//! 1. A process has them once, whichever part opens a catalog.
 
 use std::sync::{Arc, OnceLock};
 

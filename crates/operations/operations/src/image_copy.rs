@@ -66,7 +66,7 @@ pub struct Copied {
 /// Copies what is named, into files or into a pipe.
 ///
 /// # Errors
-/// What is offline; what cannot be read or written; the end of whoever asked.
+/// What is offline; what cannot be read or written; the end of the caller.
 pub fn image_copy(system: &System, request: &CopyRequest, talk: &mut Talk<'_>) -> Result<Copied> {
     let (names, offline) = at_hand(system, names(system, &request.which)?, request.which.all)?;
     register_databases(system);

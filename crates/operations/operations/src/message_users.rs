@@ -1,8 +1,8 @@
 //! The users of a system, as authority records of its queue manager name them.
 //!
 //! Invariants:
-//! 1. Whoever owns the process of the system may do everything, and so may root: both could read
-//!    its memory.
+//! 1. The user who owns the process of the system may do everything, and so may root: both could
+//!    read its memory.
 //! 2. Groups are those of this machine, looked up each time: who leaves a group has left it.
 
 use queue_manager::Users;

@@ -1,4 +1,4 @@
-//! The queue manager of a system: opened when somebody needs it first, and what operators say to
+//! The queue manager of a system: opened when it is needed first, and what operators say to
 //! it.
 //!
 //! A started system has it attached ([`attach`]); of a stopped one it is opened for the time of one

@@ -2,7 +2,7 @@
 //!
 //! The source sends it, through a pipe that the command has made, as segments in hierarchic order,
 //! sealed in frames under the source's own keys: no data is in clear outside of the two processes.
-//! Programs read it meanwhile; whoever would change it waits, or is told to come later.
+//! Programs read it meanwhile; a program that would change it waits, or is told to come later.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -129,7 +129,7 @@ fn working_key(
 /// Sends a database of an open system. `freeze` keeps changes of its data sets away.
 ///
 /// # Errors
-/// If there is none, it cannot be read, somebody changes it for too long, or nobody reads the pipe;
+/// If there is none, it cannot be read, it is changed for too long, or the pipe has no reader;
 /// what is no pipe of the system's owner.
 pub fn send<F>(
     home: &impl Home,
@@ -174,7 +174,7 @@ fn trouble(path: &Path, what: &'static str, source: io::Error) -> MoveError {
 struct Sink<'a, 't> {
     pipe: Pipe,
     talk: &'a mut Talk<'t>,
-    /// Why whoever asked, or the system, goes on no more.
+    /// Why the caller, or the system, goes on no more.
     stopped: Option<Refusal>,
     key: WorkingKey,
     frame: Vec<u8>,
@@ -442,7 +442,7 @@ pub struct Arriving<'a> {
     pub file: File,
     /// Disk, clock, entropy.
     pub seam: Seam,
-    /// Whether nobody will write any more.
+    /// Whether no program will write any more.
     pub is_over: &'a dyn Fn() -> bool,
 }
 

@@ -3,10 +3,10 @@
 //!
 //! Invariants:
 //! 1. Who asks says what the pipe's name is, and this process has rights of its own. So nothing is
-//!    opened but a pipe, of the owner of the system or of root, that nobody else can open; and that
-//!    a link leads to is none.
-//! 2. Nobody is waited for without end: a pipe is opened at once or not at all, and a reader who
-//!    takes nothing for two minutes is one that has gone.
+//!    opened but a pipe, of the owner of the system or of root, that no other user can open; and
+//!    that a link leads to is none.
+//! 2. No process is waited for without end: a pipe is opened at once or not at all, and a reader
+//!    who takes nothing for two minutes is one that has gone.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
@@ -32,10 +32,10 @@ pub(crate) struct Pipe {
 }
 
 impl Pipe {
-    /// Opens a pipe that somebody reads; `dir` is the system's folder.
+    /// Opens a pipe that has a reader; `dir` is the system's folder.
     ///
     /// # Errors
-    /// If there is none, nobody reads it, or it is none (1).
+    /// If there is none, it has no reader, or it is none (1).
     pub(crate) fn open(path: &Path, dir: &Path, clock: &Arc<dyn Clock>) -> io::Result<Pipe> {
         // Neither a pipe without a reader nor a device is waited for.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -59,7 +59,7 @@ impl Pipe {
     /// Writes everything; `goes_on` is asked whenever the pipe is full.
     ///
     /// # Errors
-    /// What `goes_on` says; nobody reads any more (2).
+    /// What `goes_on` says; there is no reader any more (2).
     pub(crate) fn write(
         &mut self,
         bytes: &[u8],
@@ -128,7 +128,7 @@ mod tests {
     use rustix::fs::{CWD, chmod, mknodat};
     use std::io::Read as _;
 
-    /// A key file was overwritten by a copy, and a pipe that nobody read stopped the system.
+    /// A key file was overwritten by a copy, and a pipe without a reader stopped the system.
     #[test]
     fn only_a_pipe_of_the_owner_that_somebody_reads_is_written_to() {
         let dir = std::env::temp_dir().join(format!("holdfast-pipe-{}", std::process::id()));
@@ -152,7 +152,7 @@ mod tests {
         refused("pipe", "others");
         chmod(&path, Mode::from_raw_mode(0o600)).unwrap();
         let mut pipe = Pipe::open(&path, &dir, &clock).unwrap();
-        // More than it holds: whoever asked is heard while nobody reads, and nothing is lost.
+        // More than it holds: the caller is heard while there is no reader, and nothing is lost.
         let bytes: Vec<u8> = (0..1 << 18).map(|at: u32| at as u8).collect();
         let mut read = Vec::new();
         let mut asked = 0;

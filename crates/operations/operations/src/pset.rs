@@ -4,7 +4,7 @@
 //! A page set is a data set of the queue manager. Its pages are counted since the system was
 //! started: read (GET) and written. Why pages were written is known of their pool: for checkpoints,
 //! so that a restart has little to redo; because too large a share of the pool held changes; or
-//! immediately, because somebody waited for a frame.
+//! immediately, because a thread waited for a frame.
 //!
 //! Invariants:
 //! 1. The cost of a page is measured when the report is made, on the machine it is made on: a page
@@ -78,7 +78,7 @@ pub struct PagePool {
     pub written_in_checkpoint: u64,
     /// Pages written because too large a share of the pool held changes.
     pub written_not_in_checkpoint: u64,
-    /// Pages written because somebody waited for a frame.
+    /// Pages written because a thread waited for a frame.
     pub written_immediately: u64,
     /// Microseconds of CPU that sealing adds to a page that is read.
     pub get_us: f64,

@@ -87,7 +87,7 @@ fn note_due(databases: &Databases<AnyStore>, name: &str) -> Result<()> {
     }
 }
 
-/// If this was what is recorded of databases: which indexes were due nobody knows, so all are.
+/// If this was what is recorded of databases: which indexes were due is not known, so all are.
 fn are_unknown(databases: &Databases<AnyStore>, dropped: &str) -> Result<()> {
     if dropped != state::SET {
         return Ok(());

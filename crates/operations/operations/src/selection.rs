@@ -170,7 +170,7 @@ pub fn register(system: &System, databases: &Databases<AnyStore>) {
             news.push(Record::Database(group));
         }
     }
-    // A catalog that cannot be read is told of by whoever needs it.
+    // A catalog that cannot be read is told of by the verb that needs it.
     for (name, sets) in clusters::all(system).unwrap_or_default() {
         let group = Database { name, sets };
         if system.recon().state().databases.get(&group.name) != Some(&group) {

@@ -122,7 +122,7 @@ pub fn options(settings: &OnlineSettings) -> Options {
     let name = Name::new(&settings.data_store);
     Options {
         data_stores: name.into_iter().collect(),
-        // The door keeps to this machine while nobody needs a name.
+        // The door keeps to this machine while no user needs a name.
         anonymous: match settings.anonymous {
             true => Anonymous::Always,
             false => Anonymous::WithoutUsers,

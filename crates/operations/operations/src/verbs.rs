@@ -268,7 +268,7 @@ fn engine_status(
     done(&database_report::status(system, &asked, talk, database_report::space_on_engine)?)
 }
 
-/// What is compared stays as it is: nobody else is at work on the databases, in no system.
+/// What is compared stays as it is: no program is at work on the databases, in no system.
 fn engine_verify(
     system: &EngineSystem,
     asked: &Request,
@@ -305,7 +305,7 @@ pub fn any_options(notice: fn(&str)) -> AnyOptions {
     AnyOptions { options: options(notice), engine_verbs: ENGINE_VERBS }
 }
 
-/// An answer that came as JSON, as whoever asked wants it.
+/// An answer that came as JSON, as the caller wants it.
 ///
 /// # Errors
 /// If it is something else.

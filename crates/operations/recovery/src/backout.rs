@@ -3,7 +3,7 @@
 //! 1. The log is read from their beginning on: what they changed, and who has changed the same
 //!    since. If anybody has, nothing is done, and they are named.
 //!    Where they have only taken back what is asked for, it is done already: so it is when a
-//!    backout is run again whose end nobody heard of.
+//!    backout is run again whose end was not heard of.
 //! 2. In a unit of work of its own the records are locked; then the rest of the log is read.
 //! 3. Each record is followed back, newest change first, from what it is to what it was. It must be
 //!    what the units have left, or nothing is done.
@@ -165,7 +165,7 @@ pub fn backout(
     let mut end = to;
     if !options.check {
         work.lock(&mut unit)?;
-        // Whoever had a record locked before is in the log now, and nobody comes behind him.
+        // Who had a record locked before is in the log now, and no other comes behind.
         end = store.kernel().log().next_lsn();
         store.kernel().log().wait_durable(end)?;
         read(history, &mut work.trace, (to, end), progress)?;
@@ -349,7 +349,7 @@ impl Work<'_> {
 
     /// Locks what the units have changed. Where locking is the caller's, a database record is
     /// locked by the bytes that its keys have in common, which is the root's key (H5); where they
-    /// have none, nobody else may use the set at all.
+    /// have none, no other program may use the set at all.
     fn lock(&self, unit: &mut KernelUnit) -> Result<(), RecoveryError> {
         let mut value = Vec::new();
         for (uow, change) in self.changes() {
@@ -386,7 +386,7 @@ impl Work<'_> {
         }
     }
 
-    /// Locks the gaps on both sides of a key that comes or goes, if programs lock them: whoever has
+    /// Locks the gaps on both sides of a key that comes or goes, if programs lock them: who has
     /// looked there goes on finding what he found (K14). Behind a root that is the root behind it,
     /// too, as in a program that deletes one.
     fn lock_gaps(
@@ -434,7 +434,7 @@ impl Work<'_> {
         let mut found = find(unit)?;
         loop {
             found.iter().try_for_each(|name| self.lock_name(unit, info, name))?;
-            // Somebody may have added or removed the next one until the locks were had.
+            // Another may have added or removed the next one until the locks were had.
             let now = find(unit)?;
             if now == found {
                 return Ok(());
@@ -540,5 +540,5 @@ fn decoded(change: &Change) -> Result<TreeRecord<'_>, RecoveryError> {
     })
 }
 
-/// How often whoever waits is told, in bytes of log.
+/// How often the caller that waits is told, in bytes of log.
 const TELL_EACH: u64 = 1 << 20;

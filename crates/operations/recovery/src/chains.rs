@@ -71,7 +71,8 @@ fn see(
         Ok(KernelRecord::Catalog(CatalogRecord::Recovered(done))) => {
             return moved(chains, &done);
         }
-        // A record that does not decode is for whoever needs it: what is not seen is not given.
+        // A record that does not decode is for the reader that needs it: what is not seen is not
+        // given.
         Err(_)
         | Ok(
             KernelRecord::Commit { .. }

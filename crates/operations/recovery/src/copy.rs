@@ -2,9 +2,9 @@
 //!
 //! The state of the kernel is noted first; from its redo point on the log has whatever the copied
 //! intervals lack. Intervals are read past the pool, many at once. One that does not prove itself
-//! was being written: it is read again, and then taken from the pool, which has it. So nobody waits
-//! for the copy, and it takes nobody's frames. Several threads read and prove; this one writes what
-//! they have proven, in the order of the intervals.
+//! was being written: it is read again, and then taken from the pool, which has it. So no program
+//! waits for the copy, and it takes no program's frames. Several threads read and prove; this one
+//! writes what they have proven, in the order of the intervals.
 //!
 //! Invariants:
 //! 1. Which intervals are in use is looked up block by block, before they are read; what comes to
@@ -175,8 +175,8 @@ fn still_there(kernel: &Kernel, set: &DataSet) -> Result<(), RecoveryError> {
     }
 }
 
-/// Whether all that an incremental copy goes on from is there yet: somebody may have it forgotten
-/// meanwhile, and then the copy serves nothing.
+/// Whether all that an incremental copy goes on from is there yet: an operator may have it
+/// forgotten meanwhile, and then the copy serves nothing.
 fn rests_on_something(
     state: &State,
     base: Option<u32>,

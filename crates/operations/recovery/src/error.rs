@@ -128,7 +128,7 @@ pub enum RecoveryError {
     ChangedSince {
         /// The first data set of which that is so.
         name: String,
-        /// Who has changed the same records, in any data set; nobody if the log does not say.
+        /// Who has changed the same records, in any data set; empty if the log does not say.
         by: Vec<UowId>,
     },
     /// A value that was given up is not to be had any more.
@@ -145,7 +145,7 @@ pub enum RecoveryError {
         /// The data set.
         name: String,
     },
-    /// An image copy does not stand where somebody says.
+    /// An image copy does not stand where the caller says.
     #[error("RECON says of image copy {number} what it said before: {why}")]
     NotMoved {
         /// The copy.
@@ -153,7 +153,7 @@ pub enum RecoveryError {
         /// Why.
         why: String,
     },
-    /// Whoever wanted an image copy wants it no more.
+    /// The caller that wanted an image copy wants it no more.
     #[error("the image copy was ended before it was whole; nothing is left of it")]
     Interrupted,
     /// The kernel.

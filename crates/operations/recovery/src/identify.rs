@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. A damaged file is of a copy if it is as long as that, and its beginning or its manifest
-//!    proves it: nobody else can seal either. What of the rest proves itself serves a recovery,
+//!    proves it: no other system can seal either. What of the rest proves itself serves a recovery,
 //!    and nothing else of it.
 
 use std::path::Path;

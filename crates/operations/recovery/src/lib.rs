@@ -5,14 +5,14 @@
 //! * [`plan()`] says what a recovery would read, and from which copy; [`recover()`] does it, to the
 //!   end of the log, to a position in it, or to a moment (K17). Several data sets land on one
 //!   point.
-//! * [`backout()`] takes units of work back that were committed, if nobody has changed the same
-//!   since.
+//! * [`backout()`] takes units of work back that were committed, if no other unit of work has
+//!   changed the same since.
 //! * [`History`] is where a recovery reads the log: in the log itself, or in archives and the log.
 //!
 //! Invariants:
 //! 1. A recovery touches nothing of what it recovers before all of it stands beside it, whole and
 //!    on disk; then all data sets change places in one log record. A crash before costs only work.
-//! 2. Nobody waits for a copy; programs that use what is recovered wait for its last step only.
+//! 2. No program waits for a copy; those that use what is recovered wait for its last step only.
 //! 3. A copy without its manifest is none, and nothing of a copy is believed that does not prove
 //!    itself.
 //! 4. RECON knows of a copy when it is durable, and of a recovery before it counts.

@@ -20,7 +20,7 @@ use wal::Record;
 /// Whom a record of the kernel concerns among those who recover data sets from copies.
 #[must_use]
 pub fn log_filter(record: &Record<'_>) -> Concern {
-    // Whoever reads what does not decode refuses it.
+    // The reader of what does not decode refuses it.
     let Ok(decoded) = KernelRecord::of(record) else { return Concern::Everybody };
     match decoded {
         KernelRecord::Commit { .. } | KernelRecord::BackedOut { .. } => Concern::End,

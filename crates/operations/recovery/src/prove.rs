@@ -16,7 +16,8 @@ use space::DataSet;
 
 use crate::RecoveryError;
 
-/// Threads that read and prove; of a copy that is to disturb nobody only one, at most a processor.
+/// Threads that read and prove; of a copy that is to disturb no program only one, at most a
+/// processor.
 const THREADS: usize = 3;
 /// How often an interval that does not prove itself is read again before the pool is asked.
 const LOOKS: u32 = 3;

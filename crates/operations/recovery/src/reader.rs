@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. What a visitor is given has proven itself. Whether the copy is complete is known at its end
-//!    only, so whoever puts intervals somewhere throws them away if the reading fails.
+//!    only, so a caller that puts intervals somewhere throws them away if the reading fails.
 //! 2. The files of a copy are the same bytes, so what one of them has lost stands in the same place
 //!    of another one: a piece, or an interval, that does not prove itself is read there.
 

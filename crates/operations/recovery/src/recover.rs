@@ -47,8 +47,8 @@ pub trait History {
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError>;
 
-    /// The same for whoever needs only what concerns some data sets where they count; it may give
-    /// more.
+    /// The same for a caller that needs only what concerns some data sets where they count; it may
+    /// give more.
     ///
     /// # Errors
     /// As for [`History::each`].
@@ -157,6 +157,8 @@ struct Work<'w> {
     history: &'w dyn History,
     plan: &'w Plan,
     rebuilds: Vec<Rebuild>,
+    /// What each data set is to become, once it is whole and until it counts.
+    built: Vec<(DataSetId, Arc<DataSet>)>,
     records: u64,
     progress: &'w mut dyn FnMut(Progress<'_>),
 }
@@ -179,13 +181,18 @@ pub fn recover(
     let held = recon.hold_log();
     held.begin_at(plan.log_from);
     let kernel = store.kernel();
-    let rebuilds = Vec::new();
-    let mut work = Work { kernel, store, history, plan, rebuilds, records: 0, progress };
+    let (rebuilds, built) = (Vec::new(), Vec::new());
+    let mut work = Work { kernel, store, history, plan, rebuilds, built, records: 0, progress };
     let done = work.run(keys, recon, options);
-    for rebuild in std::mem::take(&mut work.rebuilds) {
-        rebuild.abandon()?;
-    }
-    done
+    let given_up = work.give_up();
+    let recovery = done?;
+    given_up?;
+    Ok(recovery)
+}
+
+/// Gives up all of them, and says what went wrong first.
+fn abandon(rebuilds: impl Iterator<Item = Rebuild>) -> Result<(), UowError> {
+    rebuilds.map(Rebuild::abandon).fold(Ok(()), Result::and)
 }
 
 impl Work<'_> {
@@ -218,21 +225,29 @@ impl Work<'_> {
             }
             Target::Lsn(lsn) => lsn,
         };
-        let (mut built, mut sets) = (Vec::new(), Vec::new());
+        let mut sets = Vec::new();
         while !self.rebuilds.is_empty() {
-            let plan = &self.plan.sets[built.len()];
+            let plan = &self.plan.sets[sets.len()];
             let (set, counts) = self.rebuilds.remove(0).finish()?;
-            built.push((plan.definition.id, set));
+            self.built.push((plan.definition.id, set));
             sets.push(Recovered { name: plan.definition.name.clone(), counts });
         }
-        self.note(recon, &built, (begun, to))?;
-        self.kernel.put_in_place(&built, to)?;
-        for (old, new) in &built {
+        self.note(recon, (begun, to))?;
+        self.kernel.put_in_place(&self.built, to)?;
+        for (old, new) in &std::mem::take(&mut self.built) {
             self.store.replace(*old, new)?;
         }
         uow.backout()?;
         let spanning = self.spanning(&sets, to);
         Ok(Recovery { to, sets, records: self.records, spanning })
+    }
+
+    /// Removes what was built and does not count.
+    fn give_up(&mut self) -> Result<(), UowError> {
+        let begun = abandon(std::mem::take(&mut self.rebuilds).into_iter());
+        let built = std::mem::take(&mut self.built).into_iter();
+        let whole = built.map(|(_, set)| self.kernel.remove_building(&set));
+        whole.fold(begun, Result::and)
     }
 
     /// Which units of work that were in flight have changed other data sets, too. What cannot be
@@ -312,13 +327,14 @@ impl Work<'_> {
         };
         let read = filling.read_chain(keys, copies);
         // A copy has been read, so each has begun.
-        let mut begun = filling.successors.into_iter().filter_map(|one| one.rebuild);
+        let begun = filling.successors.into_iter().filter_map(|one| one.rebuild);
         if read.is_ok() {
             self.rebuilds.extend(begun);
-        } else {
-            begun.try_for_each(Rebuild::abandon)?;
+            return Ok(());
         }
-        read
+        let given_up = abandon(begun);
+        read?;
+        Ok(given_up?)
     }
 
     /// Makes a successor of a data set whose whole life is in the log: it was empty then.
@@ -349,7 +365,7 @@ impl Work<'_> {
             }
             Ok(true)
         });
-        // Whatever came of it, nobody is at the successors any more.
+        // Whatever came of it, no thread is at the successors any more.
         let repeated = repeating.finish(rebuilds);
         read?;
         Ok(repeated?)
@@ -387,12 +403,8 @@ impl Work<'_> {
 
     /// Tells RECON, before it counts: if it then never does, nobody has the new numbers, and what
     /// RECON says of them is about nothing. The log has nothing of them in front of `begun`.
-    fn note(
-        &self,
-        recon: &Recon,
-        built: &[(DataSetId, Arc<DataSet>)],
-        (begun, to): (Lsn, Lsn),
-    ) -> Result<(), RecoveryError> {
+    fn note(&self, recon: &Recon, (begun, to): (Lsn, Lsn)) -> Result<(), RecoveryError> {
+        let built = &self.built;
         if armed(Failpoint::RecoveryUnrecorded) {
             return Ok(());
         }

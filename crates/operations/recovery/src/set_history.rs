@@ -51,7 +51,7 @@ pub struct SetHistory {
     void_ends: VoidEnds,
 }
 
-/// A piece of the log that nobody can read any more.
+/// A piece of the log that cannot be read any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// What is in front of it was read.
@@ -266,7 +266,7 @@ impl SetHistory {
     }
 }
 
-/// How often whoever waits is told, in bytes of log.
+/// How often the caller that waits is told, in bytes of log.
 const TELL_EACH: u64 = 1 << 20;
 
 #[cfg(test)]

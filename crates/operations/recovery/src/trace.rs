@@ -213,7 +213,7 @@ impl Trace {
             })
     }
 
-    /// Whether a change of somebody else is of something that counts.
+    /// Whether a change of another unit of work is of something that counts.
     fn meets(&self, set: DataSetId, kind: u8, body: &[u8]) -> Option<bool> {
         if armed(Failpoint::LaterChangesUnseen) {
             return Some(false);

@@ -1,4 +1,5 @@
-//! Which units of work a piece of the log has committed: for whoever looks for one to back out.
+//! Which units of work a piece of the log has committed: for a caller that looks for one to back
+//! out.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -48,7 +49,7 @@ pub fn committed(
     Ok(list.done.into())
 }
 
-/// How often whoever waits is told, in bytes of log.
+/// How often the caller that waits is told, in bytes of log.
 const TELL_EACH: u64 = 1 << 20;
 
 struct List<'l> {
@@ -59,7 +60,7 @@ struct List<'l> {
 }
 
 impl List<'_> {
-    /// A record that does not decode is for whoever needs it; this is only a list.
+    /// A record that does not decode is for the reader that needs it; this is only a list.
     fn see(&mut self, record: &wal::Record<'_>) {
         let Ok(decoded) = KernelRecord::of(record) else { return };
         match decoded {

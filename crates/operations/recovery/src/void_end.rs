@@ -95,7 +95,7 @@ mod tests {
         let mut ends = VoidEnds::from(Lsn(100));
         give(&mut ends, 300, 5, &change(7));
         assert_eq!(ends.of(&recovered(280)), Lsn(310));
-        // Its backout is over, and what belonged to nobody is taken back.
+        // Its backout is over, and what belonged to no unit of work is taken back.
         give(&mut ends, 320, 5, &KernelRecord::BackedOut { utc_us: 1 });
         assert_eq!(ends.of(&recovered(280)), Lsn(330));
         give(&mut ends, 340, 0, &KernelRecord::TakenBack((DataSetId(7), CiNumber(9))));

@@ -457,7 +457,7 @@ impl Coded for SystemError {
     }
 }
 
-/// What to do about somebody who traces.
+/// What to do where RECON is missing.
 fn without_recon(dir: &Path) -> String {
     format!(
         "Put a copy back if there is one. If both are lost, make RECON anew, which takes the \

@@ -64,9 +64,10 @@ pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AmqpSettings, AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, ChannelSettings,
-    CheckpointSettings, DataSettings, EngineSettings, KeySettings, LockSettings, LogSettings,
-    MapSettings, MqiSettings, OnlineSettings, PoolSettings, ProgramMessages, ReconSettings,
-    RegionSettings, RestSettings, SystemConfig, UnitSettings, WarnSettings, read_root_list,
+    CheckpointSettings, DataSettings, DoorCertificates, EngineSettings, KeySettings, LockSettings,
+    LogSettings, MapSettings, MqiSettings, OnlineSettings, PoolSettings, ProgramMessages,
+    ReconSettings, RegionSettings, RestSettings, SystemConfig, UnitSettings, WarnSettings,
+    read_root_list,
 };
 pub use create::InitOptions;
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};

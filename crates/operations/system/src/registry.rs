@@ -84,7 +84,7 @@ pub(crate) fn open(
     news.extend(taken_over);
     // The restart has written a checkpoint: a control file and a log that end before it, put back
     // together, would look like an orderly stop.
-    news.push(Record::Reached(Reached { lsn: kernel.log().durable(), utc_us }));
+    news.push(Record::Reached(Reached { lsn: kernel.proven(), utc_us }));
     notes.extend(taken_notes);
     match recon.add(news) {
         Err(error @ ReconError::Full { .. }) => {

@@ -4,24 +4,26 @@
 //! 1. Where no users are configured, only this machine comes in, unless the configuration says
 //!    otherwise; the system says so.
 //! 2. Once there are users, who names none is not let in, unless the configuration says otherwise;
-//!    nor is somebody with a certificate who is none of them.
+//!    nor is a client with a certificate who is none of them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use amqp::{Authenticator, Options, Server, Tls};
+use amqp::{Authenticator, Options, Server};
 use operations::messages::Messages;
 use operations::transactions::{self, TransactionManager};
 use otma::{Manager as _, Name};
-use system::{AmqpSettings, DoorStatus, System};
+use system::{DoorStatus, System};
 
-use super::listen::{self, CertificateFiles};
+use super::listen;
 use crate::failure::{Failure, Result};
 
+/// The door, and the section of the configuration that it has.
+const NAMES: (&str, &str) = ("AMQP", "amqp");
 /// The door's names, without and with TLS, as `start` tells them.
 const PLAIN: &str = "amqp";
 const SECURED: &str = "amqps";
-/// Who somebody without a name is.
+/// Who a client without a name is.
 const NOBODY: &str = "anonymous";
 const THREADS: usize = 2;
 
@@ -47,7 +49,7 @@ impl Authenticator for Users {
 
     fn external(&self, certificate: &[u8]) -> Option<String> {
         let name = listen::user_name(&tls::user(certificate)?)?;
-        // Somebody who was a user, or never was one, is not let in by a certificate alone.
+        // A client who was a user, or never was one, is not let in by a certificate alone.
         self.manager.knows(name).then(|| name.text())
     }
 
@@ -75,9 +77,9 @@ impl AmqpDoor {
         let users = transactions::users(system)?;
         let open = settings.anonymous || users.has_users();
         let options = Options {
-            addresses: addresses(&settings.listen, open)?,
-            tls_addresses: addresses(&settings.tls, open)?,
-            tls: certificates(system, settings)?,
+            addresses: listen::addresses_of(&settings.listen, NAMES, open)?,
+            tls_addresses: listen::addresses_of(&settings.tls, NAMES, open)?,
+            tls: listen::certificates_of(system, &settings.tls, settings.certificates())?,
             passwords_without_tls: false,
             connections_max: usize::try_from(settings.connections_max).unwrap_or(usize::MAX),
             threads: THREADS,
@@ -116,27 +118,4 @@ fn status(server: &Server) -> DoorStatus {
         received: counted.received,
         sent: counted.sent,
     }
-}
-
-/// The addresses of a setting; those of this machine alone unless others may come in.
-fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
-    let mut addresses = listen::addresses(setting, "the section [amqp]")?;
-    if !open {
-        listen::on_this_machine(&mut addresses, "AMQP");
-    }
-    Ok(addresses)
-}
-
-/// The certificates: those of the section, or those that IMS Connect has.
-fn certificates(system: &System, settings: &AmqpSettings) -> Result<Option<Tls>> {
-    if settings.tls.is_empty() {
-        return Ok(None);
-    }
-    let files = CertificateFiles {
-        section: "amqp",
-        certificate: &settings.tls_certificate,
-        key: &settings.tls_key,
-        clients: &settings.tls_clients,
-    };
-    listen::certificates(system, &files)
 }

@@ -183,7 +183,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         ));
     }
     let all = [called.as_slice(), &library.other_files].concat();
-    // Of a program in another language than COBOL nobody can tell which files it has.
+    // Of a program in another language than COBOL it cannot be told which files it has.
     let is_cobol = prepared.language() == Language::Cobol;
     for file in &mut job.files {
         let has_it = |own: &CobolFile| own.name.eq_ignore_ascii_case(file.dd());
@@ -213,7 +213,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
 /// DDs that are written before the program's first call.
 const WRITTEN: [&str; 2] = ["SYSOUT", "PUNCHDD"];
 
-/// The DDs of a step, of which none is what nobody may write to; the same for its trace.
+/// The DDs of a step, of which none is what may not be written to; the same for its trace.
 pub(super) fn dds_of_step(
     operands: &[String],
     guarded: &Guarded<'_>,

@@ -4,7 +4,7 @@
 //! 1. What is to be copied is known, and every name in it possible, before the first record is.
 //! 2. No file goes where another one of the same command would be lost: neither into a cluster that
 //!    is emptied for the second of them, nor by chance into one cluster because `*` stands for the
-//!    same letters, nor out to one file.
+//!    same letters, nor out to one file, whatever names and links lead to it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use std::process::ExitCode;
 
 use ::idcams::Dd;
 use clap::{Args, ValueEnum};
+use schedule::FilePlace;
+use seam::disk::Disk;
 use serde::Deserialize;
 
 use super::idcams;
@@ -19,6 +21,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::text_of;
 use crate::operate::SystemArgs;
+use crate::standard::is_special;
 
 /// The longest control file.
 const CONTROL_BYTES_MAX: usize = 1 << 20;
@@ -103,11 +106,17 @@ pub(super) fn run(context: &mut Context, args: &CopyArgs) -> Result<ExitCode> {
             return Err(Failure::other(what, "Correct files in the control file."));
         }
         for file in found {
-            let cluster = rule.cluster.replace('*', &qualifier(&file)?);
+            let cluster = match rule.cluster.contains('*') {
+                true => rule.cluster.replace('*', &qualifier(&file)?),
+                false => rule.cluster.clone(),
+            };
             steps.push(Step { path: args.folder.join(&file), cluster, rule: at });
         }
     }
-    apart(&control, &steps, args.way)?;
+    match args.way {
+        Way::In => apart(&control, &steps)?,
+        Way::Out => apart_out(context.seam.disk.as_ref(), &steps)?,
+    }
     if steps.len() > FILES_MAX {
         let what = format!("there are more than {FILES_MAX} files");
         return Err(Failure::other(what, "Copy them in parts."));
@@ -142,18 +151,11 @@ fn dd(name: &str, path: &Path, form: Option<&str>) -> Result<String> {
 }
 
 /// Whether no step takes from another one what it has copied.
-fn apart(control: &Control, steps: &[Step], way: Way) -> Result<()> {
-    let (mut into, mut out_to) = (BTreeMap::new(), BTreeMap::new());
+fn apart(control: &Control, steps: &[Step]) -> Result<()> {
+    let mut into = BTreeMap::new();
     for step in steps {
         let Some(rule) = control.copy.get(step.rule) else { continue };
         let (path, cluster) = (step.path.display(), step.cluster.to_ascii_uppercase());
-        if way == Way::Out {
-            if let Some(first) = out_to.insert(&step.path, cluster.clone()) {
-                let what = format!("{first} and {cluster} would both be copied to {path}");
-                return Err(Failure::other(what, "Give each cluster a file of its own."));
-            }
-            continue;
-        }
         let Some((first, known)) = into.insert(cluster.clone(), (&step.path, step.rule)) else {
             continue;
         };
@@ -169,6 +171,24 @@ fn apart(control: &Control, steps: &[Step], way: Way) -> Result<()> {
             let remedy = "Name one of them in a rule of its own, with its cluster without *.";
             return Err(Failure::other(what, remedy));
         }
+    }
+    Ok(())
+}
+
+/// The same for steps out of clusters: each has a file of its own. What goes to devices and pipes
+/// is not lost to the next.
+fn apart_out(disk: &dyn Disk, steps: &[Step]) -> Result<()> {
+    let mut out_to: BTreeMap<FilePlace, &Step> = BTreeMap::new();
+    for step in steps.iter().filter(|step| !is_special(&step.path)) {
+        let Some(first) = out_to.insert(FilePlace::of(disk, &step.path), step) else { continue };
+        let (path, of_first) = (step.path.display(), first.cluster.to_ascii_uppercase());
+        let cluster = step.cluster.to_ascii_uppercase();
+        let also = match first.path == step.path {
+            true => String::new(),
+            false => format!(", which {} leads to as well", first.path.display()),
+        };
+        let what = format!("{of_first} and {cluster} would both be copied to {path}{also}");
+        return Err(Failure::other(what, "Give each cluster a file of its own."));
     }
     Ok(())
 }
@@ -289,7 +309,12 @@ mod tests {
                 steps.push(Step { path: PathBuf::from(file), cluster, rule });
             }
         }
-        apart(&control, &steps, way).err().map(|failure| match failure {
+        let disk = seam::Seam::real().disk;
+        let checked = match way {
+            Way::In => apart(&control, &steps),
+            Way::Out => apart_out(&*disk, &steps),
+        };
+        checked.err().map(|failure| match failure {
             Failure::Other { what, .. } => what,
             other => panic!("{other:?}"),
         })

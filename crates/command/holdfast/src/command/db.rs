@@ -213,7 +213,7 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
         let database = databases.open_unchecked(name)?;
         database.empty(&databases.store)?;
         database.recreate(&databases.store)?;
-        // Somebody may need the space, and the system is stopped in a moment.
+        // A program may need the space, and the system is stopped in a moment.
         if let AnySystem::Kernel(system) = system {
             system.kernel().shrink_now().map_err(SystemError::from)?;
         }

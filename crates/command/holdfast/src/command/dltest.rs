@@ -45,9 +45,9 @@ pub(crate) struct DltestArgs {
     /// The PSB
     #[arg(long, value_name = "NAME")]
     psb: String,
-    /// The PCB of the first calls: the name of its database, its own, or its number from 1 in the
-    /// program's list, where the I/O PCB counts (on an S card it does not); the first database if
-    /// left out
+    /// The PCB of the first calls: the name of its database, its own, or its number in the
+    /// program's list, where the I/O PCB is 1, as $LISTALL shows it (a number on an S card does not
+    /// count the I/O PCB); the first database if left out
     #[arg(long, value_name = "NAME|N")]
     pcb: Option<String>,
     /// The region type
@@ -123,18 +123,19 @@ impl Tester {
             self.pcb = self.client.pcbs().iter().position(is_database).unwrap_or_default();
             return Ok(());
         };
-        self.pcb = self.find(&PcbChoice::of(&wanted.to_ascii_uppercase())).ok_or_else(|| {
+        self.pcb = self.find(&first_choice(wanted)).ok_or_else(|| {
+            let titles = self.client.pcbs().iter().map(PcbLayout::title).enumerate();
             let known: Vec<String> =
-                self.client.pcbs().iter().skip(1).map(PcbLayout::title).collect();
+                titles.map(|(at, title)| format!("{} {title}", at + 1)).collect();
             Failure::usage(
                 format!("the PSB has no PCB {wanted}"),
-                format!("It has {}, numbered from 1.", known.join(", ")),
+                format!("It has {}: give one of these numbers or names.", known.join(", ")),
             )
         })?;
         Ok(())
     }
 
-    /// The PCB of a name or a number; numbers count the PCBs of the PSB from 1.
+    /// The PCB of a name or a number.
     fn find(&self, choice: &PcbChoice) -> Option<usize> {
         let layouts = self.client.pcbs();
         let of_database = |layout: &PcbLayout| match &layout.kind {
@@ -173,6 +174,13 @@ impl Tester {
         let subfunction = region::layout::name(&word.unwrap_or_default());
         AibFields { resource, subfunction, ..AibFields::default() }
     }
+}
+
+/// The PCB that `--pcb` names. A number is that of the list that `$LISTALL` shows, and that a
+/// program is given: the I/O PCB is 1.
+fn first_choice(wanted: &str) -> PcbChoice {
+    let name = || PcbChoice::Name(wanted.to_ascii_uppercase());
+    wanted.parse().map_or_else(|_| name(), PcbChoice::Nth)
 }
 
 impl Program for Tester {

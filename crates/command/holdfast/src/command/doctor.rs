@@ -86,5 +86,5 @@ fn tell(output: &mut Output, diagnosis: &Diagnosis) -> Result<()> {
     Ok(())
 }
 
-/// More files that nobody knows are not named one by one.
+/// More files that are not known are not named one by one.
 const STRANGE_MAX: usize = 10;

@@ -59,7 +59,7 @@ impl Doors {
             self.bridge = Some(ImsBridge::open(kernel, messages, online.manager()));
         }
         self.records = Some(RecordPrograms::open(kernel, manager, shared.catalogs())?);
-        // What is open now is bound: whoever writes holdfast.toml opens no more by that.
+        // What is open now is bound: a change of holdfast.toml opens no more.
         Ok(kernel.bind_openings()?)
     }
 

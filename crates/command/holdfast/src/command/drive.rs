@@ -266,7 +266,7 @@ fn write(context: &Context, path: &Path, text: &str) -> Result<()> {
         Failure::other(what, "Give another path.")
     };
     if is_special(path) {
-        #[allow(clippy::disallowed_methods)] // a device or a pipe of whoever runs the command
+        #[allow(clippy::disallowed_methods)] // a device or a pipe of the user who runs the command
         let place = std::fs::OpenOptions::new().append(true).open(path);
         return place.and_then(|mut place| place.write_all(text.as_bytes())).map_err(failed);
     }

@@ -286,7 +286,7 @@ impl Work {
         let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
         let is_wrong = compiled.diagnostics.iter().any(|one| is_error(&one));
         if compiled.is_part(&program) || compiled.members.is_empty() && !is_wrong {
-            // Whatever it is, it is no macro source that somebody would want to correct; but a
+            // Whatever it is, it is no macro source that a user would want to correct; but a
             // member that is only a COPY of one that is not there must not go unnoticed.
             let mut reason = "it is neither DBD nor PSB".to_owned();
             let mut all = program.diagnostics.iter().chain(&compiled.diagnostics);
@@ -365,7 +365,7 @@ impl Work {
         });
     }
 
-    /// Two members of one name and kind: nobody could say which of them is meant.
+    /// Two members of one name and kind: it could not be said which of them is meant.
     fn refuse_doubles(&mut self) {
         let mut first: BTreeMap<(&str, String), String> = BTreeMap::new();
         let mut found = Vec::new();
@@ -473,7 +473,7 @@ impl Work {
     }
 
     /// Says what the settings make of the members: randomizers that are not known, partitions.
-    /// What is wrong with the settings themselves, whoever opens the database is told.
+    /// What is wrong with the settings themselves, the command that opens the database tells.
     fn say_of_places<S: Store>(&mut self, databases: &Databases<S>) {
         let mut found = Vec::new();
         for item in &self.items {

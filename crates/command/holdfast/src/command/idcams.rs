@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use base::Coded;
 use clap::Args;
@@ -18,6 +19,7 @@ use vsam::Catalog;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::open_files::{Identity, Mark, OpenFiles};
 use crate::operate::{SystemArgs, with};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -58,6 +60,9 @@ pub(crate) struct IdcamsArgs {
 
 pub(super) fn run(context: &mut Context, args: &IdcamsArgs) -> Result<ExitCode> {
     let mut dds = dds_of(&args.dds)?;
+    if let Some(sysprint) = dds.iter().find(|given| given.dd.name == "SYSPRINT") {
+        refuse_same(&sysprint.dd.target, &dds)?;
+    }
     let statements = statements(take(&mut dds, "SYSIN").as_deref())?;
     let sysprint = take(&mut dds, "SYSPRINT");
     executed(context, &args.system, dds, &statements, sysprint.as_deref())
@@ -80,7 +85,11 @@ pub(super) fn copying(
     statements: &str,
     sysprint: Option<&Path>,
 ) -> Result<ExitCode> {
-    executed(context, system, dds_of(dds)?, statements, sysprint)
+    let dds = dds_of(dds)?;
+    if let Some(sysprint) = sysprint {
+        refuse_same(sysprint, &dds)?;
+    }
+    executed(context, system, dds, statements, sysprint)
 }
 
 fn executed(
@@ -116,7 +125,8 @@ fn printed(
 ) -> Result<Option<ExitCode>> {
     let seam = context.seam.clone();
     let guarded = Guarded::of(&seam, dir, context.output.is_json())?;
-    let mut machine = Files { seam: &seam, guarded, progress: Progress::new(&seam) };
+    let progress = Progress::new(&seam);
+    let mut machine = Files { seam: &seam, guarded, progress, open: OpenFiles::default() };
     let mut lines = Vec::new();
     let done = match sysprint {
         Some(path) => {
@@ -217,6 +227,21 @@ fn dds_of(operands: &[String]) -> Result<Vec<Given>> {
     Ok(dds)
 }
 
+/// Refuses SYSPRINT where another DD is the same file: it is cut before anything is read.
+fn refuse_same(sysprint: &Path, dds: &[Given]) -> Result<()> {
+    let Some(identity) = Identity::at(sysprint) else { return Ok(()) };
+    let is_same = |given: &&Given| {
+        given.dd.name != "SYSPRINT" && Identity::at(&given.dd.target) == Some(identity)
+    };
+    match dds.iter().find(is_same) {
+        None => Ok(()),
+        Some(other) => {
+            let what = format!("SYSPRINT and DD {} are one file", other.dd.name);
+            Err(Failure::usage(what, "Give SYSPRINT a file of its own."))
+        }
+    }
+}
+
 /// Takes a DD of this command's own out.
 fn take(dds: &mut Vec<Given>, name: &str) -> Option<PathBuf> {
     let at = dds.iter().position(|given| given.dd.name == name)?;
@@ -278,24 +303,48 @@ struct Files<'s> {
     seam: &'s Seam,
     guarded: Guarded<'s>,
     progress: Progress,
+    open: OpenFiles,
 }
 
-struct Written(File);
+/// A file that is being read.
+struct Source {
+    file: File,
+    _mark: Rc<Mark>,
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.file.read(bytes)
+    }
+}
+
+struct Written {
+    file: File,
+    /// The folder where its name may be new.
+    folder: PathBuf,
+    _mark: Rc<Mark>,
+}
 
 impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.file.flush()
     }
 }
 
 impl OutputFile for Written {
+    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
     fn finish(&mut self) -> io::Result<()> {
         // Pipes and devices keep nothing.
-        if self.0.metadata()?.is_file() { self.0.sync_all() } else { Ok(()) }
+        if !self.file.metadata()?.is_file() {
+            return Ok(());
+        }
+        self.file.sync_all()?;
+        // What it was copied from may be deleted next: its name has to be there, too.
+        File::open(&self.folder)?.sync_all()
     }
 }
 
@@ -306,17 +355,33 @@ impl Files<'_> {
     }
 }
 
+/// The folder in which a file stands, where its links lead.
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    let path = fs::canonicalize(path)?;
+    Ok(path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned))
+}
+
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
 impl Machine for Files<'_> {
     fn read(&mut self, path: &Path) -> io::Result<Box<dyn Read>> {
-        Ok(Box::new(File::open(path)?))
+        self.open.check_read(path)?;
+        let file = File::open(path)?;
+        let mark = self.open.note(&file, false)?;
+        Ok(Box::new(Source { file, _mark: mark }))
     }
 
     fn write(&mut self, path: &Path, append: bool) -> io::Result<Box<dyn OutputFile>> {
         self.check(path)?;
+        self.open.check_write(path)?;
         let mut options = OpenOptions::new();
         options.create(true).write(true).append(append).truncate(!append);
-        Ok(Box::new(Written(options.open(path)?)))
+        let file = options.open(path)?;
+        let folder = match file.metadata()?.is_file() {
+            true => folder_of(path)?,
+            false => PathBuf::new(),
+        };
+        let mark = self.open.note(&file, true)?;
+        Ok(Box::new(Written { file, folder, _mark: mark }))
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {

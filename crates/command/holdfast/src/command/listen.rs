@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 
 use otma::Name;
-use system::{OnlineSettings, System};
+use system::{DoorCertificates, OnlineSettings, System};
 use tls::Tls;
 
 use crate::failure::{Failure, Result};
@@ -15,14 +15,6 @@ use crate::output::warn;
 /// A user's name as the system has it.
 pub(super) fn user_name(text: &str) -> Option<Name> {
     Name::new(&text.to_ascii_uppercase()).filter(|name| !name.is_blank())
-}
-
-/// Where the certificates of a section of the configuration are; empty paths stand for none.
-pub(super) struct CertificateFiles<'a> {
-    pub(super) section: &'a str,
-    pub(super) certificate: &'a Path,
-    pub(super) key: &'a Path,
-    pub(super) clients: &'a Path,
 }
 
 /// The addresses of a setting; `place` says where it stands in holdfast.toml.
@@ -55,8 +47,31 @@ pub(super) fn only_here(addresses: &mut [SocketAddr], door: &str, why: &str, rem
     }
 }
 
+/// The addresses of a setting of a door, whose section has that name; those of this machine alone
+/// unless others may come in.
+pub(super) fn addresses_of(
+    setting: &[String],
+    (door, section): (&str, &str),
+    open: bool,
+) -> Result<Vec<SocketAddr>> {
+    let mut addresses = addresses(setting, &format!("the section [{section}]"))?;
+    if !open {
+        on_this_machine(&mut addresses, door);
+    }
+    Ok(addresses)
+}
+
+/// The certificates of a door that listens at these addresses with TLS.
+pub(super) fn certificates_of(
+    system: &System,
+    addresses: &[String],
+    files: DoorCertificates<'_>,
+) -> Result<Option<Tls>> {
+    if addresses.is_empty() { Ok(None) } else { certificates(system, files) }
+}
+
 /// The certificates of a section, or those that IMS Connect has; none if neither has any.
-pub(super) fn certificates(system: &System, files: &CertificateFiles<'_>) -> Result<Option<Tls>> {
+pub(super) fn certificates(system: &System, files: DoorCertificates<'_>) -> Result<Option<Tls>> {
     let (dir, online) = (system.dir(), &system.config().online);
     let is_own = !files.certificate.as_os_str().is_empty();
     let (certificate, key) = match is_own {

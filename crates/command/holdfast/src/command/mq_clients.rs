@@ -15,12 +15,12 @@ use otma::{Manager as _, Name};
 use store_any::AnyStore;
 use system::{DoorStatus, System};
 
-use super::listen::{self, CertificateFiles};
+use super::listen;
 use crate::failure::{Failure, Result};
 
 /// The door's name, as `start` tells it.
 const NAME: &str = "mqi";
-/// Who somebody without a name is.
+/// Who a program without a name is.
 const NOBODY: &str = "anonymous";
 
 /// The door, open.
@@ -59,13 +59,7 @@ impl ClientsDoor {
             return Ok(None);
         }
         let users = transactions::users(system)?;
-        let files = CertificateFiles {
-            section: "mqi",
-            certificate: &settings.tls_certificate,
-            key: &settings.tls_key,
-            clients: &settings.tls_clients,
-        };
-        let tls = listen::certificates(system, &files)?;
+        let tls = listen::certificates(system, settings.certificates())?;
         let mut addresses = listen::addresses(&settings.listen, "the section [mqi]")?;
         if tls.is_none() {
             let why = "the section [mqi] has no certificate";

@@ -16,8 +16,8 @@ use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
 use crate::text::count;
 
-/// How the system in `dir` is, with all that share its databases: whoever has it open is asked,
-/// which takes no passphrase; or else the engine.
+/// How the system in `dir` is, with all that share its databases: the process that has it open is
+/// asked, which takes no passphrase; or else the engine.
 pub(super) fn status(
     context: &mut Context,
     dir: &Path,

@@ -257,7 +257,7 @@ fn signers(
     Ok(signers)
 }
 
-/// Puts whoever is called so among those who can read a message.
+/// Puts those who are called so among those who can read a message.
 fn add_recipient(store: &Store, name: &str, writing: &mut Writing) -> Result<()> {
     let print = store.find(name)?;
     if let Some(certificate) = store.certificate(&print)? {

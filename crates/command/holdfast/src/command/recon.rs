@@ -106,7 +106,7 @@ pub(super) fn run(context: &mut Context, args: &ReconArgs) -> Result<ExitCode> {
     }
 }
 
-/// What RECON says: from whoever has the system open, or from its files.
+/// What RECON says: from the process that has the system open, or from its files.
 fn recon_says(context: &Context, place: &Where) -> Result<Value> {
     SystemConfig::read(&*context.seam.disk, &place.system)?;
     let request = Operation::ReconList {}.request()?;
@@ -271,7 +271,7 @@ fn left_open(dir: &Path, state: &State) -> Vec<String> {
     let running = system::ask(dir).map(|status| status.map(|status| status.process.pid));
     let is_gone = |process: u32| match &running {
         Ok(running) => Some(process) != *running,
-        // Whoever may not ask may see all the same whether there is a process of that number.
+        // A user who may not ask may see all the same whether there is a process of that number.
         Err(_) => !is_there(process),
     };
     let left = state.authorised.iter().filter(|one| is_gone(one.process));
@@ -289,7 +289,7 @@ fn left_open(dir: &Path, state: &State) -> Vec<String> {
     lines.collect()
 }
 
-/// Whether there is a process of that number, whoever it is of.
+/// Whether there is a process of that number, whichever user's it is.
 fn is_there(process: u32) -> bool {
     let number = i32::try_from(process).ok().and_then(Pid::from_raw);
     let asked = number.map(test_kill_process);
@@ -361,7 +361,7 @@ fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
 fn end(context: &mut Context, place: &Where, process: u32) -> Result<ExitCode> {
     let dir = &place.system;
     let config = SystemConfig::read(&*context.seam.disk, dir)?;
-    // Whoever has the system open holds its lock, and is named in the refusal.
+    // The process that has the system open holds its lock, and is named in the refusal.
     let (keyset, _lock) = system::open_keyset(&context.seam, dir, &place.passphrase.get()?)?;
     let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(keyset));
     let (recon, _) = Recon::open(setup)?;

@@ -3,7 +3,7 @@
 //!
 //! Invariants:
 //! 1. Programs come in last and are sent away first.
-//! 2. A system whose files nobody uses from outside pays two threads that wait.
+//! 2. A system whose files no process uses from outside pays two threads that wait.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. Where no users are configured, only this machine comes in; the system says so.
-//! 2. Administrators are those whom the configuration names, and nobody else once there are users.
+//! 2. Administrators are those whom the configuration names, and no others once there are users.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,17 +14,18 @@ use otma::{Manager as _, Name};
 use queue_manager::QueueManager;
 use rest::{Authenticator, Door, Managers, Options};
 use store_any::AnyStore;
-use system::{DoorStatus, RestSettings, System};
-use tls::Tls;
+use system::{DoorStatus, System};
 
-use super::listen::{self, CertificateFiles};
+use super::listen;
 use super::web;
 use crate::failure::{Failure, Result};
 
+/// The door, and the section of the configuration that it has.
+const NAMES: (&str, &str) = ("REST", "rest");
 /// The door's names, without and with TLS, as `start` tells them.
 const PLAIN: &str = "rest";
 const SECURED: &str = "rests";
-/// Who somebody without a name is.
+/// Who a client without a name is.
 const NOBODY: &str = "anonymous";
 
 /// The door, open.
@@ -88,9 +89,11 @@ impl RestDoor {
         options.clear_passwords = settings.clear_passwords;
         let door = Door::new(Arc::new(Opened(Arc::clone(messages))), users, options)?;
         let server = web::server(system)?;
-        let certificates = certificates(system, settings)?;
-        let plain = addresses(&settings.listen, has_users)?.into_iter().map(|at| (PLAIN, at, None));
-        let secured = addresses(&settings.tls, has_users)?.into_iter();
+        let certificates = listen::certificates_of(system, &settings.tls, settings.certificates())?;
+        let plain = listen::addresses_of(&settings.listen, NAMES, has_users)?
+            .into_iter()
+            .map(|at| (PLAIN, at, None));
+        let secured = listen::addresses_of(&settings.tls, NAMES, has_users)?.into_iter();
         let secured = secured.map(|at| (SECURED, at, certificates.clone()));
         let mut sites = Vec::new();
         for (name, address, tls) in plain.chain(secured) {
@@ -134,27 +137,4 @@ fn status(sites: &[(&'static str, Listening)], (received, sent): (u64, u64)) -> 
         received,
         sent,
     }
-}
-
-/// The addresses of a setting; those of this machine alone unless others may come in.
-fn addresses(setting: &[String], open: bool) -> Result<Vec<SocketAddr>> {
-    let mut addresses = listen::addresses(setting, "the section [rest]")?;
-    if !open {
-        listen::on_this_machine(&mut addresses, "REST");
-    }
-    Ok(addresses)
-}
-
-/// The certificates: those of the section, or those that IMS Connect has.
-fn certificates(system: &System, settings: &RestSettings) -> Result<Option<Tls>> {
-    if settings.tls.is_empty() {
-        return Ok(None);
-    }
-    let files = CertificateFiles {
-        section: "rest",
-        certificate: &settings.tls_certificate,
-        key: &settings.tls_key,
-        clients: &settings.tls_clients,
-    };
-    listen::certificates(system, &files)
 }

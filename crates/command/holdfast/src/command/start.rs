@@ -73,7 +73,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     DONE
 }
 
-/// Waits until somebody stops the system, and it can be started again.
+/// Waits until an operator stops the system, and it can be started again.
 fn wait_for_end(system: &AnySystem, signals: &mut Signals) {
     for _ in signals.forever() {
         match system.keep_key_file() {
@@ -110,7 +110,7 @@ fn raise_open_files() {
     }
 }
 
-/// Says what the system does now, at once: somebody may wait for it.
+/// Says what the system does now, at once: a reader may wait for it.
 fn say(
     context: &mut Context,
     dir: &std::path::Path,

@@ -27,7 +27,7 @@ pub(crate) struct StopArgs {
     wait: u64,
 }
 
-/// Whether nobody has the system open any more.
+/// Whether no process has the system open any more.
 fn is_free(context: &Context, dir: &Path) -> bool {
     let holder = operator::holder(dir).ok().flatten();
     holder.is_none() && context.seam.disk.lock_folder(dir, "lock").is_ok()

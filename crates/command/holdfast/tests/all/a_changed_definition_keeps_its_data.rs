@@ -77,7 +77,7 @@ fn a_changed_definition_keeps_its_data() {
     compile(&longer).failed("HFY100", &words);
     compile(&SOURCE.replace("2,50", "2,60")).failed("HFY100", &["HFG302", "RMNAME="]);
 
-    // A new segment type, and a field that nobody searches by, change nothing that is stored.
+    // A new segment type, and a field that no program searches by, change nothing that is stored.
     let more = SOURCE.replace(
         "         DBDGEN",
         "         SEGM  NAME=NEW,PARENT=PAUTSUM0,BYTES=9\n         DBDGEN",

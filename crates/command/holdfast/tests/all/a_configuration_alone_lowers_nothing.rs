@@ -1,6 +1,6 @@
-//! Whoever can write to a system's folder can change its configuration. What that asks for less
+//! A user who can write to a system's folder can change its configuration. What that asks for less
 //! than was bound starts nothing, is named by whatever looks at the system, and takes effect only
-//! once somebody with the passphrase has said so.
+//! once a user with the passphrase has said so.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 

@@ -1,6 +1,6 @@
-//! Whoever can write to a system's folder opens it to nobody by that: what its doors, their
+//! A user who can write to a system's folder opens it to no other by that: what its doors, their
 //! administrators and their exits are is bound by the first start, and more of it starts nothing
-//! until somebody with the passphrase has said so.
+//! until a user with the passphrase has said so.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 

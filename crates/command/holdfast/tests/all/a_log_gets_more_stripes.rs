@@ -52,7 +52,7 @@ fn stripes_come_and_go_while_the_bank_runs() {
     on(DEMO, &["verify"], &dir, &[]).done();
     worker.kill();
 
-    // It is read as it was written, and so it is by whoever only looks.
+    // It is read as it was written, and so it is by a command that only looks.
     on(DEMO, &["verify"], &dir, &[]).done();
     on(DEMO, &["doctor", "-s"], &dir, &[]).done();
     on(DEMO, &["restart"], &dir, &[]).done();

@@ -1,5 +1,5 @@
 //! A log copy that missed groups is recorded as stale; if only that one is left, a start is
-//! refused until somebody accepts by name what is lost (K9).
+//! refused until an operator accepts by name what is lost (K9).
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
@@ -160,7 +160,7 @@ fn a_lost_log_copy_is_made_anew_in_another_folder_and_stays_there() {
     pause(300);
     worker.kill();
 
-    // The old folder is back, with what it had; nobody looks at it.
+    // The old folder is back, with what it had; it is not looked at.
     fs::remove_file(&lost).unwrap();
     fs::rename(&aside, &lost).unwrap();
     let text = fs::read_to_string(dir.join("holdfast.toml")).unwrap();

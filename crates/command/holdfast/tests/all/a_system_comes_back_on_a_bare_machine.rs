@@ -282,7 +282,7 @@ fn only_its_own_is_lacking(site: &Site, offline: &str) {
     assert_eq!(copied["offline"], serde_json::json!([offline]));
     let named = [&["--set", offline, "--set", "LATER"], &to[..]].concat();
     site.run(&["image-copy"], &named).failed("HFU024", &["offline", &recover]);
-    // And whoever looks is told.
+    // And a user who looks is told.
     let status = on(SECRET, &["status"], &site.dir, &[]).done().out;
     assert!(status.contains("is offline") && status.contains(&recover), "{status}");
     let doctor = site.run(&["doctor"], &[]);
@@ -369,7 +369,7 @@ fn what_a_restore_leaves_that_was_killed_is_told_from_a_system_without_its_confi
     let place = second.to_str().unwrap();
     let [keys, archives, copies] = ["keys", "archive", "copies"].map(|name| site.safe(name));
     let words = ["--keys", &keys, "--archives", &archives, "--copies", &copies];
-    // Words of somebody else are no advice.
+    // Words of another user are no advice.
     fs::write(second.join("holdfast.restoring"), b"[\"rm\",\"-rf\",\"/srv/bank\"]").unwrap();
     let misled = on(SECRET, &["doctor", "-s"], &second, &[]);
     assert!(!misled.out.contains("rm -rf"), "{}", misled.out);

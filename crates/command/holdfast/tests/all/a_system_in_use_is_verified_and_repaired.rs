@@ -42,7 +42,7 @@ fn named(report: &Value) -> Vec<(String, String)> {
     findings.map(|one| (one["object"].as_str().unwrap().to_owned(), command(one))).collect()
 }
 
-/// Changes one byte and leaves its neighbours to whoever writes them just now.
+/// Changes one byte and leaves its neighbours to their present writer.
 fn spoil(path: &Path, at: usize) {
     use std::os::unix::fs::FileExt as _;
     let file = fs::File::options().read(true).write(true).open(path).unwrap();
@@ -99,7 +99,7 @@ fn what_is_damaged_under_a_system_in_use_is_named_and_repaired_while_it_works() 
     let (code, report) = verify(&dir, &["--repair"]);
     assert_eq!(code, 0, "{report:#}");
     assert!(report["repairs"].as_array().unwrap().iter().all(|one| one["error"].is_null()));
-    // A file of a log copy that somebody deletes would only be missed at the next start.
+    // A file of a log copy that a user deletes would only be missed at the next start.
     fs::remove_file(only_file(&dir.join("log-copy"))).unwrap();
     let (code, report) = verify(&dir, &[]);
     let repairs = format!("holdfast repair -s {place} --log");
@@ -148,7 +148,7 @@ fn a_file_of_a_data_set_that_is_removed_or_replaced_in_use_is_brought_back_befor
     on(DEMO, &["restart"], &dir, &[]).done();
 }
 
-/// The current segment of a log that nobody writes to: its file on both copies, and where groups
+/// The current segment of a log that is not written to: its file on both copies, and where groups
 /// begin in it.
 fn current_groups(dir: &Path) -> ([PathBuf; 2], Vec<usize>) {
     let status = on(DEMO, &["status", "--json"], dir, &[]).done().json();

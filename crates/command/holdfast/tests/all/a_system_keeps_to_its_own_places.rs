@@ -330,7 +330,7 @@ fn no_output_takes_the_place_of_a_file_of_the_system() {
         for dd in ["OUTFILE", "PUNCHDD"] {
             let dd = format!("{dd}={path}");
             let cards = WRITE;
-            issue(&dir, &["--psb", "CLERK", "--pcb", "3", "--dd", &dd], cards)
+            issue(&dir, &["--psb", "CLERK", "--pcb", "4", "--dd", &dd], cards)
                 .failed("HFY036", &[&path]);
         }
         let rest = ["SHOPDB", &path, "--replace"];
@@ -345,7 +345,7 @@ fn no_output_takes_the_place_of_a_file_of_the_system() {
     }
     // What stands beside them is nobody's.
     let free = format!("OUTFILE={}", text(&dir.join("out.dat")));
-    issue(&dir, &["--psb", "CLERK", "--pcb", "3", "--dd", &free], WRITE).done();
+    issue(&dir, &["--psb", "CLERK", "--pcb", "4", "--dd", &free], WRITE).done();
     assert_eq!(fs::read(dir.join("out.dat")).unwrap(), b"WRITTEN.");
     is_sound(&dir);
 }
@@ -356,7 +356,7 @@ fn a_started_system_lets_no_program_write_to_its_files() {
     let started = start(&dir);
     let keys = fs::read(dir.join("holdfast.keys")).unwrap();
     let dd = format!("OUTFILE={}", text(&dir.join("holdfast.keys")));
-    let step = ["--type", "bmp", "--psb", "CLERK", "--pcb", "3", "--dd", &dd];
+    let step = ["--type", "bmp", "--psb", "CLERK", "--pcb", "4", "--dd", &dd];
     let refused = issue(&dir, &step, WRITE);
     on(SECRET, &["stop", "-s"], &dir, &[]).done();
     assert!(started.finish_in_time().unwrap().status.success());
@@ -452,7 +452,7 @@ fn no_output_takes_the_place_of_a_file_of_another_system() {
         on(SECRET, &["batch", "-s"], &dir, &[&words[..], &[&dd]].concat())
             .failed("HFY036", &[&path, "another system"]);
         let dd = format!("OUTFILE={path}");
-        issue(&dir, &["--psb", "CLERK", "--pcb", "3", "--dd", &dd], WRITE)
+        issue(&dir, &["--psb", "CLERK", "--pcb", "4", "--dd", &dd], WRITE)
             .failed("HFY036", &[&path]);
     }
     unchanged(&before, &files(&other));
@@ -554,12 +554,12 @@ fn a_step_never_writes_the_file_that_it_reads() {
     for output in [&orders, &link] {
         let (input, out) =
             (format!("INFILE={}", text(&orders)), format!("OUTFILE={}", text(output)));
-        let step = ["--psb", "CLERK", "--pcb", "3", "--dd", &input, "--dd", &out];
+        let step = ["--psb", "CLERK", "--pcb", "4", "--dd", &input, "--dd", &out];
         issue(&dir, &step, WRITE).failed("HFJ008", &["INFILE", "OUTFILE", &text(output)]);
         assert_eq!(fs::read(&orders).unwrap(), b"ORDER  1ORDER  2");
     }
     let step =
-        ["--psb", "CLERK", "--pcb", "3", "--dd", "INFILE=/dev/null", "--dd", "OUTFILE=/dev/null"];
+        ["--psb", "CLERK", "--pcb", "4", "--dd", "INFILE=/dev/null", "--dd", "OUTFILE=/dev/null"];
     issue(&dir, &step, WRITE).done();
 }
 

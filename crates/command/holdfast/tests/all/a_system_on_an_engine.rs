@@ -179,7 +179,7 @@ fn what_has_no_meaning_on_an_engine_says_what_to_use_instead() {
             ended.failed("HFY034", &["pg_basebackup", "docs/scale.md"]);
         }
     }
-    // Nor do settings of such parts have an effect that nobody would notice.
+    // Nor do settings of such parts have an effect that is not noticed.
     let config = systems.dirs[0].join("holdfast.toml");
     let text = fs::read_to_string(&config).unwrap();
     assert!(!text.contains("[log]") && text.contains("[engine]"), "{text}");
@@ -193,7 +193,7 @@ fn what_has_no_meaning_on_an_engine_says_what_to_use_instead() {
     fs::write(&config, text).unwrap();
     on(SECRET, &["status"], &systems.dirs[0], &[]).done();
     on("wrong", &["status"], &systems.dirs[0], &[]).failed("HFS027", &[]);
-    // A schema that is there is nobody's to take.
+    // A schema that is there is not to be taken.
     let next = systems.folder.join("next");
     let url = server.url();
     on(SECRET, &["init"], &next, &["--engine", &url]).failed("HFG004", &["holdfast"]);

@@ -1,5 +1,5 @@
 //! All files of a system are put back to an earlier moment, in which everything fits together. Only
-//! the outside anchor tells, and a start is refused until somebody gives it up by name (K6).
+//! the outside anchor tells, and a start is refused until an operator gives it up by name (K6).
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 

@@ -45,7 +45,7 @@ fn keys_move_from_passphrase_to_token_and_back() {
     // A program's data set is made with keys that the token opened.
     device.run(PIN, None, &["sets", "create", "WAGES"], &dir).done();
     device.run("wrong", None, &["keys", "list"], &dir).failed("HFS053", &["BANK"]);
-    // Nothing is wrong with the key file, and nobody is told to replace it.
+    // Nothing is wrong with the key file, and no user is told to replace it.
     let answer = device.run("wrong", None, &["doctor", "-s"], &dir).out;
     assert!(answer.contains("PIN") && !answer.contains("Put a copy"), "{answer}");
     crate::common::on(PIN, &["status"], &dir, &[]).failed("HFS050", &["token BANK"]);

@@ -21,7 +21,7 @@ fn an_engine_is_certified() {
     let answer = run(words).done().json();
     assert_eq!(answer["certified"], true);
     assert!(answer["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true));
-    // Whoever may not make a schema is told so, and what cannot be reached is no yes either.
+    // A user who may not make a schema is told so, and what cannot be reached is no yes either.
     server.psql("CREATE ROLE guest LOGIN");
     let guest = server.url().replace("holdfast@", "guest@");
     let refused = run(["engine", "certify", &guest]);

@@ -1,5 +1,5 @@
 //! IDCAMS statements over a system: what they make stays, exit codes and JSON say how it went, and
-//! nobody gets in beside a started system.
+//! no process gets in beside a started system.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
@@ -59,6 +59,48 @@ fn control_statements_copy_data_sets() {
     let refused = idcams(&dir, &["--dd", &own], copy);
     assert!(refused.code == 1 && refused.out.contains("IDC3300I"), "{}", refused.out);
     assert!(fs::read_to_string(dir.join("holdfast.toml")).unwrap().contains("[data]"));
+}
+
+#[test]
+fn no_file_is_read_and_written_at_once_whatever_names_it_has() {
+    let folder = Folder::new("idcams-same");
+    let dir = folder.join("system");
+    init(&dir, &[]);
+    let [own, link, hard] = ["own.dat", "link.dat", "hard.dat"].map(|name| folder.join(name));
+    let records = "0001abcd0002efgh";
+    fs::write(&own, records).unwrap();
+    std::os::unix::fs::symlink(&own, &link).unwrap();
+    fs::hard_link(&own, &hard).unwrap();
+    let input = format!("IN={},fb=8", own.display());
+    let other = folder.join("./own.dat");
+    let refused = |names: &[&str], statements: &str, code: i32| {
+        let ended = idcams(&dir, names, statements);
+        assert_eq!(ended.code, code, "{statements} {names:?}: {}{}", ended.out, ended.err);
+        assert_eq!(fs::read_to_string(&own).unwrap(), records, "{statements} {names:?}");
+    };
+    let try_all = || {
+        for same in [&other, &link, &hard] {
+            let output = format!("OUT={},fb=8", same.display());
+            let names = ["--dd", &input, "--dd", &output];
+            refused(&names, "  REPRO INFILE(IN) OUTFILE(OUT)\n", 1);
+            refused(&names, "  REPRO INFILE(IN) OUTFILE(OUT) NOREUSE\n", 1);
+            refused(&names, "  PRINT INFILE(IN) OUTFILE(OUT)\n", 1);
+            let print = format!("SYSPRINT={}", same.display());
+            refused(&["--dd", &input, "--dd", &print], "  PRINT INFILE(IN)\n", 2);
+        }
+        refused(&["--dd", &input], "  PRINT INFILE(IN) OUTFILE(IN)\n", 1);
+    };
+    try_all();
+    let mut started = start(&dir);
+    try_all();
+    on(SECRET, &["stop", "-s"], &dir, &[]).done();
+    started.wait_in_time().unwrap();
+    // Nor are statements lost.
+    let statements = folder.join("statements");
+    fs::write(&statements, "  LISTCAT\n").unwrap();
+    let [from, to] = ["SYSIN", "SYSPRINT"].map(|name| format!("{name}={}", statements.display()));
+    refused(&["--dd", &from, "--dd", &to], "", 2);
+    assert_eq!(fs::read_to_string(&statements).unwrap(), "  LISTCAT\n");
 }
 
 #[test]
@@ -140,6 +182,18 @@ fn a_folder_of_files_is_copied_as_a_control_file_says() {
         (text("one.txt"), text("two.txt")),
         ("0001abcd\n0002efgh\n".into(), "0009ABC\n".into())
     );
+    // A link is a name of the file that it leads to, which need not be there yet.
+    for (first, link) in [("one.txt", "link.txt"), ("new.txt", "to-new.txt")] {
+        std::os::unix::fs::symlink(first, back.join(link)).unwrap();
+        fs::write(&control, rules.replace("one.txt", first).replace("two.txt", link)).unwrap();
+        let same = copy("out", &back, &control);
+        assert!(same.code == 1 && same.err.contains("would both be copied"), "{}", same.err);
+    }
+    assert!(text("one.txt").starts_with("0001abcd") && !back.join("new.txt").exists());
+    // What a name gives matters only where `*` stands for it.
+    fs::write(&control, rules.replace("one.txt", "a longer name.txt")).unwrap();
+    copy("out", &back, &control).done();
+    assert_eq!(text("a longer name.txt"), text("one.txt"));
     fs::write(&control, rules.replace("one.txt", "none*")).unwrap();
     let none = copy("in", &there, &control);
     assert!(none.code == 1 && none.err.contains("no file of"), "{}", none.err);

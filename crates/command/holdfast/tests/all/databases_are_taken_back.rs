@@ -1,5 +1,5 @@
 //! What programs committed in databases is taken back, with index entries and logical
-//! relationships; whoever stands in the way is named, and the databases stay whole.
+//! relationships; a program that stands in the way is named, and the databases stay whole.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
@@ -133,15 +133,15 @@ fn segments_index_entries_and_logical_children_are_taken_back_together() {
     let site = Site::new("taken-back");
     let (c1, c2) = ("CUST    (CNO      =C1)", "CUST    (CNO      =C2)");
     let customers = ["C1ROMA", "C2OSLO"].map(|data| insert(&[], "CUST", data));
-    site.program("1", &customers);
-    site.program("1", &[insert(&[c1], "SALE", "S1aa")]);
-    site.program("2", &[insert(&[], "ORDER", "O1")]);
+    site.program("2", &customers);
+    site.program("2", &[insert(&[c1], "SALE", "S1aa")]);
+    site.program("3", &[insert(&[], "ORDER", "O1")]);
     let before = site.contents();
 
     // A changed index key, a subtree that goes, a logical child that comes.
-    let moved = site.program("1", &[replace(c2, "C2BONN")]);
-    let gone = site.program("1", &[delete(c1)]);
-    let line = site.program("2", &[insert(&["ORDER   (ONO      =O1)"], "LINE", "C2xx")]);
+    let moved = site.program("2", &[replace(c2, "C2BONN")]);
+    let gone = site.program("2", &[delete(c1)]);
+    let line = site.program("3", &[insert(&["ORDER   (ONO      =O1)"], "LINE", "C2xx")]);
     let after = site.contents();
     assert_ne!(before, after);
     let check = site.run(&["backout"], &["--check", "--json", &moved, &gone, &line]);
@@ -156,15 +156,15 @@ fn segments_index_entries_and_logical_children_are_taken_back_together() {
 #[test]
 fn whoever_has_added_beneath_what_would_go_is_named() {
     let site = Site::new("in-the-way");
-    site.program("2", &[insert(&[], "ORDER", "O1")]);
+    site.program("3", &[insert(&[], "ORDER", "O1")]);
     let empty = site.contents();
-    let parent = site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
-    let child = site.program("1", &[insert(&["CUST    (CNO      =C1)"], "SALE", "S1aa")]);
+    let parent = site.program("2", &[insert(&[], "CUST", "C1ROMA")]);
+    let child = site.program("2", &[insert(&["CUST    (CNO      =C1)"], "SALE", "S1aa")]);
     site.back_out(&[&parent]).failed("HFV011", &["CUSTDB", &child]);
     site.back_out(&[&child]).done();
     // A logical child stands beneath it, too, in another database.
-    let parent = site.program("1", &[insert(&[], "CUST", "C2OSLO")]);
-    let logical = site.program("2", &[insert(&["ORDER   (ONO      =O1)"], "LINE", "C2xx")]);
+    let parent = site.program("2", &[insert(&[], "CUST", "C2OSLO")]);
+    let logical = site.program("3", &[insert(&["ORDER   (ONO      =O1)"], "LINE", "C2xx")]);
     site.contents();
     site.back_out(&[&parent]).failed("HFV011", &["ORDDB.LINE.LOGICAL", &logical]);
     site.back_out(&["--check", &parent]).failed("HFV011", &[&logical]);
@@ -175,9 +175,9 @@ fn whoever_has_added_beneath_what_would_go_is_named() {
 #[test]
 fn a_logical_child_does_not_come_back_without_its_parent() {
     let site = Site::new("orphan");
-    site.program("1", &["C1ROMA", "C2OSLO"].map(|data| insert(&[], "CUST", data)));
-    site.program("2", &[insert(&[], "ORDER", "O1")]);
-    site.program("2", &[insert(&["ORDER   (ONO      =O1)"], "LINE", "C2xx")]);
+    site.program("2", &["C1ROMA", "C2OSLO"].map(|data| insert(&[], "CUST", data)));
+    site.program("3", &[insert(&[], "ORDER", "O1")]);
+    site.program("3", &[insert(&["ORDER   (ONO      =O1)"], "LINE", "C2xx")]);
     let before = site.contents();
     let path = "ORDER   (ONO      =O1)";
     let call = format!(
@@ -185,8 +185,8 @@ fn a_logical_child_does_not_come_back_without_its_parent() {
         format!("{:15}{path}", "L        GHU"),
         ""
     );
-    let child = site.program("2", &[call + &format!("{:15}\n", "L        DLET")]);
-    let parent = site.program("1", &[delete("CUST    (CNO      =C2)")]);
+    let child = site.program("3", &[call + &format!("{:15}\n", "L        DLET")]);
+    let parent = site.program("2", &[delete("CUST    (CNO      =C2)")]);
     site.back_out(&[&child]).failed("HFV011", &[&parent]);
     site.back_out(&[&child, &parent]).done();
     assert_eq!(site.contents(), before);
@@ -202,7 +202,7 @@ fn what_the_system_itself_has_committed_is_not_taken_back() {
             list.as_array().unwrap().iter().map(|row| format!("uow{}", row["unit"])).collect();
         units
     };
-    let program = site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
+    let program = site.program("2", &[insert(&[], "CUST", "C1ROMA")]);
     let before = site.contents();
     for set in ["HOLDFAST.DEFINITIONS", "HOLDFAST.DATABASES"] {
         let unit = &list(set)[0];
@@ -218,12 +218,12 @@ fn what_the_system_itself_has_committed_is_not_taken_back() {
 #[test]
 fn a_part_of_a_database_goes_back_alone_only_if_that_is_meant() {
     let site = Site::new("apart");
-    site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
+    site.program("2", &[insert(&[], "CUST", "C1ROMA")]);
     let copies = site.folder.join("copies");
     let to = ["--all", "--to", copies.to_str().unwrap(), "--json"];
     let copied = site.run(&["image-copy"], &to).done().json();
     let point = format!("{:#x}", copied["end"].as_u64().unwrap());
-    site.program("1", &[insert(&[], "CUST", "C2OSLO")]);
+    site.program("2", &[insert(&[], "CUST", "C2OSLO")]);
     let after = site.contents();
     let part = ["--set", "CUSTDB", "--to", &point];
     let whole = format!("`holdfast recover -s {} --db CUSTDB`", site.dir.display());
@@ -245,7 +245,7 @@ fn a_part_of_a_database_goes_back_alone_only_if_that_is_meant() {
 #[test]
 fn a_data_set_of_a_database_is_not_dropped_by_mistake() {
     let site = Site::new("dropped");
-    site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
+    site.program("2", &[insert(&[], "CUST", "C1ROMA")]);
     let before = site.contents();
     let drop = |rest: &[&str]| on(SECRET, &["sets", "drop"], &site.dir, rest);
     let empty = format!("`holdfast db empty -s {} CUSTDB --yes`", site.dir.display());
@@ -261,9 +261,9 @@ fn a_data_set_of_a_database_is_not_dropped_by_mistake() {
 #[test]
 fn a_database_that_was_emptied_by_mistake_comes_back_as_of_a_moment_before() {
     let site = Site::new("emptied");
-    site.program("1", &[insert(&[], "CUST", "C1ROMA"), insert(&[], "CUST", "C2OSLO")]);
+    site.program("2", &[insert(&[], "CUST", "C1ROMA"), insert(&[], "CUST", "C2OSLO")]);
     let line = insert(&["ORDER   (ONO     = O1)"], "LINE", "C1L1");
-    site.program("2", &[insert(&[], "ORDER", "O1"), line]);
+    site.program("3", &[insert(&[], "ORDER", "O1"), line]);
     let before = site.contents();
     for with_copy in [false, true] {
         if with_copy {

@@ -89,7 +89,7 @@ fn a_script_processes_transactions_and_is_backed_out_where_it_fails() {
     assert!(printed.contains("MILK 2 ONE BOTTLE\n"), "{printed}");
     assert!(printed.contains("the program ended with return code 0, 2 calls"), "{printed}");
     stop(&dir, system);
-    // A stopped system has nobody to call.
+    // A stopped system has no one to call.
     let batch = ["--psb", "LISTPY", "--program", &program];
     on(SECRET, &["batch", "-s"], &dir, &batch).failed("HFR032", &["LISTPY", "started"]);
 }

@@ -113,7 +113,7 @@ fn what_another_option_reads_is_said_with_that_option() {
     assert!(printed.contains("verify --cleartext"), "{printed}");
     place.works(&["verify", "--cleartext", "letter", "-o", "said"]);
     assert_eq!(fs::read(place.path("said")).unwrap(), b"open to all\n");
-    // An encrypted message, whose signatures nobody sees who does not open it.
+    // An encrypted message, whose signatures no one sees who does not open it.
     place.works(&["encrypt", "-r", "me", "--sign-with", "me", "notice"]);
     for words in [&["verify", "notice.pgp"][..], &["-v", "notice.pgp"]] {
         let printed = place.fails(words, 4);
@@ -372,7 +372,7 @@ fn a_bad_signature_of_a_key_that_is_known_is_an_error_on_every_way_to_read() {
     put(&place.path("changed"), &signed);
     let text = fs::read_to_string(place.path("text")).unwrap();
     put(&place.path("changed.text"), text.replace("100", "900").as_bytes());
-    // What is in an encrypted message nobody changes; its signer may have lost the key.
+    // What is in an encrypted message no one changes; its signer may have lost the key.
     let step = ["csdfilde", "--dd", "SYSUT1=sealed", "--dd", "SYSUT2=out"];
     let sealed: [&[&str]; 3] =
         [&["decrypt", "-o", "out", "sealed"], &["-d", "-o", "out", "sealed"], &step];
@@ -401,7 +401,7 @@ fn a_bad_signature_of_a_key_that_is_known_is_an_error_on_every_way_to_read() {
     }
     let output = place.run(&["decrypt", "--plain", "-o", "-", "changed"]);
     assert!(output.status.code() == Some(5) && output.stdout.is_empty());
-    // Of a key that nobody here knows there is nothing to check.
+    // Of a key that is not known here there is nothing to check.
     place.works(&["delete", "me", "--yes"]);
     for words in sealed.into_iter().chain(plain) {
         let printed = place.works(words);

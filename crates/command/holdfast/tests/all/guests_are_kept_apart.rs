@@ -1,4 +1,4 @@
-//! What programs, compilers and whoever they start get of a system: their calls' results, and
+//! What programs, compilers and the processes they start get of a system: their calls' results, and
 //! neither its passphrase nor what operators may do. Signals that are to be ignored end no job.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
@@ -63,8 +63,8 @@ fn a_job_that_is_to_ignore_signals_goes_on_and_so_does_its_program() {
     assert!(ended.out.contains("out") && ended.out.contains("return code 0"), "{}", ended.out);
 }
 
-/// The story: whoever ignores the ends of his children, as some schedulers do, was told that work
-/// was not started which was done and committed.
+/// The story: a process that ignores the ends of its children, as some schedulers do, was told that
+/// work was not started which was done and committed.
 #[test]
 fn a_job_whose_parent_ignores_ends_of_processes_says_how_its_program_ended() {
     let Some((_folder, dir, program)) = shop("ends", "puts(\"RAN\"); return 4;") else { return };
@@ -133,7 +133,7 @@ fn programs_of_a_started_system_give_no_operators_commands_and_start_no_programs
     assert!(ended.out.contains("(HFR015)") && !ended.out.contains("INNER RAN"), "{}", ended.out);
     let apart = fs::read_to_string(apart).unwrap();
     assert!(apart.contains("(HFY029)"), "{apart}");
-    // Somebody else is not kept from anything.
+    // Another user is not kept from anything.
     on(SECRET, &["db", "status", "-s"], &dir, &["SHOP"]).done();
     run_as(SECRET, [OsStr::new("stop"), OsStr::new("-s"), dir.as_os_str()]).done();
     Ended::of(&system.finish_in_time().unwrap()).done();
@@ -197,14 +197,14 @@ fn no_key_is_taken_out_in_a_process_that_is_traced() {
     on(SECRET, &["status"], &dir, &[]).done();
 }
 
-/// While programs are served nobody of the same user can open the memory of the started system.
+/// While programs are served no process of the same user can open the memory of the started system.
 #[test]
 fn the_memory_of_a_started_system_is_roots() {
     use std::os::unix::fs::MetadataExt as _;
 
     let (_folder, dir) = system_of("memory", SHOP, "");
     let system = start(&dir);
-    // What may not be dumped belongs to root in /proc, whoever runs it.
+    // What may not be dumped belongs to root in /proc, whichever user runs it.
     let about = fs::metadata(format!("/proc/{}/mem", system.id())).unwrap();
     assert_eq!((about.uid(), about.gid()), (0, 0));
     let limits = fs::read_to_string(format!("/proc/{}/limits", system.id())).unwrap();

@@ -118,7 +118,7 @@ fn a_program_hides_no_process_from_the_operators_door() {
 #[test]
 fn a_program_reads_no_keyring() {
     let Some((folder, dir)) = shop("keyring") else { return };
-    // The session's and the user's keyring by their numbers, which stand for whoever asks.
+    // The session's and the user's keyring by their numbers, which stand for the process that asks.
     let body = r#"printf("%ld", syscall(SYS_keyctl, 0, -3, 0)); printf(" %d\n", errno);
         printf("%ld", syscall(SYS_keyctl, 10, -5, "user", "holdfast", 0)); printf(" %d\n", errno);
         printf("%ld", syscall(SYS_request_key, "user", "holdfast", 0, 0)); printf(" %d\n", errno);
@@ -152,7 +152,7 @@ fn a_program_that_computes_ends_soon_after_its_system() {
             system.kill().unwrap();
             system.wait_in_time().unwrap();
         }
-        // Whoever is left of the program would keep its output open.
+        // A process that is left of the program would keep its output open.
         let ended = Ended::of(&job.finish_in_time().unwrap());
         assert_eq!(ended.code, 1, "{}", ended.err);
         assert!(

@@ -97,7 +97,7 @@ fn key_files_and_usages_are_heeded() {
     place.fails(&wrong, 4);
     place.fails(&["-i", "-keystore", "own.p12", "-keystore-type", "JKS"], 2);
     place.works(&["-i", "-keystore", "own.p12", "-keystore-password", "the secret of a store"]);
-    // A secret key of somebody else beside the certificate is found out.
+    // A secret key of another user beside the certificate is found out.
     assert!(other(&place, &["openssl", "genpkey", "-algorithm", "RSA", "-out", "else.key"]));
     let mixed =
         [fs::read(place.path("own.pem")).unwrap(), fs::read(place.path("else.key")).unwrap()];

@@ -91,7 +91,7 @@ fn who_places_no_roots_needs_no_list() {
         let rest = ["LSDB", file.to_str().unwrap(), "--replace"];
         let unloaded = run(&dir, &["unload"], &rest).done();
         assert!(unloaded.out.contains("2 segments"), "{}", unloaded.out);
-        // Whoever looks after all of it is told which file, and what to do.
+        // A user who looks after all of it is told which file, and what to do.
         let verified = on(SECRET, &["verify"], &dir, &[]);
         let expected_text = format!("{}{}", verified.out, verified.err);
         assert!(

@@ -1,4 +1,4 @@
-//! What somebody who sets up a step gets wrong is told: names that are nobody's, files that are no
+//! What a user who sets up a step gets wrong is told: names that are nobody's, files that are no
 //! sources, programs that cannot run here; and what killed programs leave in clear is removed.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
@@ -138,7 +138,7 @@ fn a_program_for_terminals_is_told_to_be_one() {
 }
 
 /// The story: records of a program that was killed stayed in clear for good, and what was torn in
-/// `programs` by a power cut made a step fail until somebody removed it by hand.
+/// `programs` by a power cut made a step fail until a user removed it by hand.
 #[test]
 fn what_a_killed_program_left_in_clear_goes_and_what_is_torn_is_made_anew() {
     let (folder, dir) = system_of("left", SOURCES, "");
@@ -254,3 +254,30 @@ const SAYS: &str = "       IDENTIFICATION DIVISION.
        PROCEDURE DIVISION.
            GOBACK.
 ";
+
+/// `--pcb 2` was the second PCB of the PSB, and calls went through another than was listed so.
+#[test]
+fn a_number_of_a_pcb_is_the_one_that_is_listed() {
+    let second = "         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=G,KEYLEN=8
+         SENSEG NAME=CUSTOMER,PARENT=0
+         PCB   TYPE=GSAM";
+    let sources = SOURCES.replacen("         PCB   TYPE=GSAM", second, 1);
+    let (_folder, dir) = system_of("pcb-numbers", &sources, "");
+    let listed = issue(&dir, &["--psb", "CLERK"], "S 1 1 1 1 1    $LISTALL\n").done();
+    for line in ["1     I/O PCB", "2     database SHOPDB", "3     database SHOPDB", "4     GSAM"] {
+        assert!(listed.out.contains(&format!("PCB     {line}")), "{}", listed.out);
+    }
+    let insert = |number: &str| {
+        let key = "L        ISRT  CUSTOMER\nL        DATA  0000000";
+        let options = ["--psb", "CLERK", "--pcb", number, "--json"];
+        issue(&dir, &options, &format!("{key}{number}FIRST\n")).done().json()["status"].clone()
+    };
+    assert_eq!((insert("2"), insert("3")), ("  ".into(), "AM".into()));
+    for wrong in ["0", "5", "NONE"] {
+        let refused = issue(&dir, &["--psb", "CLERK", "--pcb", wrong], "");
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        for known in ["1 IOPCB", "2 SHOPDB", "3 SHOPDB", "4 ORDERS"] {
+            assert!(refused.err.contains(known), "{}", refused.err);
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! Backups that are mounted read-only are looked at; root works for the user whose system it is;
-//! and whoever may not look is told that, and nothing about the system.
+//! and a user who may not look is told that, and nothing about the system.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::process::Command;
 use crate::common::in_time::RunInTime as _;
 use crate::common::{DEMO, Ended, Folder, Worker, bank, command, data_file, files, on, patch};
 
-/// A user that nobody is.
+/// A user that no one is.
 const USER: u32 = 61_234;
 
 /// A command in a name space of mounts of its own, where the folder cannot be written to.
@@ -94,7 +94,7 @@ fn a_backup_that_is_mounted_read_only_is_looked_at() {
     patch(&data_file(&dir, "ACCOUNTS"), |bytes| bytes[4 * 8192 + 100] ^= 1);
     let refused = read_only(&dir, &["image-copy", "--all", "--to", "/tmp", "-s", place]);
     assert!(refused.code == 1 && refused.err.contains("Read-only"), "{}", refused.err);
-    // Where no file can be made for it, nobody else can have the lock.
+    // Where no file can be made for it, no other process can have the lock.
     fs::remove_file(dir.join("lock")).unwrap();
     read_only(&dir, &["verify", place]).done();
     assert_eq!(files(&dir), before);

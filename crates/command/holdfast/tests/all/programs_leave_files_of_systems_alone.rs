@@ -191,7 +191,7 @@ DLITCBL (void *io, void *pcb)
 /// Whether the customer that programs insert is there.
 fn is_there(dir: &Path) -> bool {
     let cards = "L        GU    CUSTOMER(CUSTNO   =00000001)\n";
-    let ended = issue(dir, &["--psb", "CLERK", "--pcb", "1", "--json"], cards);
+    let ended = issue(dir, &["--psb", "CLERK", "--pcb", "2", "--json"], cards);
     let found = ended.out.contains("\"status\":\"  \"");
     assert!(found || ended.out.contains("\"status\":\"GE\""), "{}{}", ended.out, ended.err);
     found
@@ -218,7 +218,7 @@ fn a_program_that_closes_the_descriptors_of_its_system_ends_and_changes_nothing(
     }
 }
 
-/// The story: whoever could not read the report was told to write it elsewhere, and not that all
+/// The story: a user who could not read the report was told to write it elsewhere, and not that all
 /// was committed.
 #[test]
 fn what_is_changed_without_a_report_is_backed_out() {
@@ -226,7 +226,7 @@ fn what_is_changed_without_a_report_is_backed_out() {
     let cards = "L        ISRT  CUSTOMER\nL        DATA  00000001            \n";
     for output in [">/dev/full", ">&-"] {
         let script = format!(
-            "printf '%s' \"$CARDS\" | {} dltest -s \"$DIR\" --psb CLERK --pcb 1 {output}",
+            "printf '%s' \"$CARDS\" | {} dltest -s \"$DIR\" --psb CLERK --pcb 2 {output}",
             env!("CARGO_BIN_EXE_holdfast")
         );
         let mut shell = Command::new("bash");

@@ -491,7 +491,7 @@ fn control_statements_are_issued_as_calls() {
     let find = "L        GU    CUSTOMER(CUSTNO   =00000001)\n";
     let found = shop.dltest(&["--psb", "CLERK", "--pcb", "SHOPDB", "--json"], find).done().json();
     assert_eq!((&found["status"], &found["kfb_len"]), (&"  ".into(), &8.into()));
-    let narrow = shop.dltest(&["--psb", "NARROW", "--pcb", "1", "--json"], find).done().json();
+    let narrow = shop.dltest(&["--psb", "NARROW", "--pcb", "2", "--json"], find).done().json();
     assert_eq!(narrow["status"], "AU", "the PSB has SSASIZE=20");
     let compare = format!("{find}E   01 GE\n");
     let differs = shop.dltest(&["--psb", "CLERK"], &compare);

@@ -46,7 +46,7 @@ fn write_program(folder: &Path, name: &str, word: &str) -> PathBuf {
         languages().join("python").display().to_string(),
     );
     let path = folder.join(name);
-    // As an editor does it: nobody sees a half of it.
+    // As an editor does it: no reader sees a half of it.
     let new = folder.join(format!(".{name}.new"));
     std::fs::write(&new, text).unwrap();
     std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -102,7 +102,7 @@ fn an_agent_gives_the_passphrase_and_forgets_one_that_does_not_fit() {
     let received = answering.join().unwrap();
     let count = |word: &str| received.iter().filter(|line| line.starts_with(word)).count();
     assert_eq!((count("GET_PASSPHRASE --data -- holdfast-"), count("CLEAR_PASSPHRASE")), (3, 1));
-    // Nobody answers any more.
+    // No person answers any more.
     let done = run();
     assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
 }

@@ -215,7 +215,7 @@ fn dead_letters(folder: &Folder, dir: &Path, client: &mut Client) {
         ("APP.SMALL", 2053, "again"),
         ("NONE", 2085, "elsewhere"),
         ("X", 2051, "left"),
-        // Whoever made this one wants a program started.
+        // The maker of this one wants a program started.
         ("SYSTEM.DEFAULT.INITIATION.QUEUE", 2053, "TM  "),
     ];
     for (queue, reason, content) in letters {

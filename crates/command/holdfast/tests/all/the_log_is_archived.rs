@@ -224,7 +224,7 @@ fn an_archive_that_is_in_no_folder_or_unknown_to_recon_is_named_with_what_repair
     let after = archive(&dir, &["verify"]).done();
     assert!(after.out.contains("no recovery needs it"), "{}", after.out);
 
-    // What is older than any copy needs nobody misses.
+    // What is older than any copy needs is not missed.
     files(&first).iter().for_each(|file| std::fs::remove_file(file).unwrap());
     let after = archive(&dir, &["verify"]).done();
     assert!(after.out.contains(files(&first)[0].to_str().unwrap()), "{}", after.out);

@@ -37,7 +37,7 @@ fn the_newest_transfer_goes_and_an_older_one_needs_those_behind_it() {
     let done = on(&["backout"], &bank, &[&format!("uow{newest}"), "--json"]).done().json();
     assert_eq!(done["sets"], check["sets"]);
     let by = format!("uow{}", done["by"]);
-    // Whoever did not hear of its end runs it again.
+    // A user who did not hear of its end runs it again.
     let again = on(&["backout"], &bank, &[&newest]).done().out;
     assert!(again.contains(&format!("done already, by {by}:")), "{again}");
 

@@ -49,7 +49,7 @@ impl Shop {
 
     /// Runs these control statements.
     fn call(&self, cards: &str) {
-        issue(&self.dir, &["--psb", "CLERK", "--pcb", "1"], cards).done();
+        issue(&self.dir, &["--psb", "CLERK", "--pcb", "2"], cards).done();
     }
 
     /// Has changes that go on into another segment of the log, and kills the system.
@@ -58,7 +58,7 @@ impl Shop {
         let change = |at, letters: &str| format!("{}L        REPL\n{}", get(at), data(at, letters));
         let mut system = start(&self.dir);
         let newest = self.newest_segment();
-        let options = ["--psb", "CLERK", "--pcb", "1", "--type", "bmp"];
+        let options = ["--psb", "CLERK", "--pcb", "2", "--type", "bmp"];
         for letter in ["C", "D"].iter().cycle().take_while(|_| self.newest_segment() == newest) {
             let changes = (0..MANY).map(|at| change(at, &letter.repeat(192)));
             issue(&self.dir, &options, &changes.collect::<String>()).done();
@@ -246,7 +246,7 @@ fn the_log_of_what_a_system_starts_without_is_kept() {
     let refused = refused.failed("HFY100", &["would be given up", "--set SHOP --without SHOPY"]);
     shop.run(&["recover"], &["--set", "SHOP"]).failed("HFD001", &["--without SHOPY"]);
     shop.run(&["recover"], &["--db", "SHOP"]).failed("HFV002", &["--set SHOP --without SHOPY"]);
-    // Whoever starts without it loses nothing.
+    // A user who starts without it loses nothing.
     on(SECRET, &["restart"], &shop.dir, &[&without[..], &["--yes"]].concat()).done();
     on(SECRET, &["restart"], &shop.dir, &[]).done();
     // As it is named.

@@ -83,7 +83,7 @@ fn too_few_descriptors_and_too_few_addresses_end_in_a_code() {
     };
     limited("-n 20").failed("HFY032", &["20 open files", "ulimit -n"]);
     limited("-v 300000").failed("HFY032", &["300000 KiB of addresses", "ulimit -v"]);
-    // What is enough is enough: nobody takes addresses that others need.
+    // What is enough is enough: no door takes addresses that others need.
     limited("-n 256").done();
     limited("-v 1200000").done();
 }

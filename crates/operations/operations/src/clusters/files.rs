@@ -1,5 +1,5 @@
-//! Files that control statements name, in a system that is in use: the server asks, whoever gave
-//! the statements opens, reads and writes.
+//! Files that control statements name, in a system that is in use: the server asks, the client that
+//! gave the statements opens, reads and writes.
 //!
 //! | question | answer |
 //! |---|---|
@@ -16,7 +16,8 @@
 //!
 //! Invariants:
 //! 1. The client alone follows a path, from where it stands.
-//! 2. The client follows no path that its DDs and statements do not name, whoever asks for it.
+//! 2. The client follows no path that its DDs and statements do not name, whichever server asks for
+//!    it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -98,7 +99,7 @@ fn done(reply: &Reply) -> io::Result<()> {
     if *reply == (Reply::Done {}) { Ok(()) } else { senseless() }
 }
 
-/// The statements, from whoever gave them.
+/// The statements, from the client that gave them.
 pub(super) fn statements_of(asker: &Asker) -> Result<String> {
     let gone = |error: io::Error| OperationsError::Statements(error.to_string());
     let (mut all, mut piece) = (Vec::new(), Vec::new());
@@ -116,7 +117,7 @@ pub(super) fn statements_of(asker: &Asker) -> Result<String> {
     String::from_utf8(all).map_err(|error| OperationsError::Statements(error.to_string()))
 }
 
-/// The machine of whoever gave the statements.
+/// The machine of the client that gave the statements.
 pub(super) struct Asked<'a, 't> {
     asker: Arc<Asker>,
     clock: Arc<dyn Clock>,
@@ -235,7 +236,7 @@ impl Drop for Opened {
     }
 }
 
-/// SYSPRINT of whoever gave the statements: line by line.
+/// SYSPRINT of the client that gave the statements: line by line.
 pub(super) struct Printed {
     asker: Arc<Asker>,
     text: Vec<u8>,
@@ -271,7 +272,7 @@ enum Held {
     Out(Box<dyn Output>),
 }
 
-/// The side of whoever gave the statements.
+/// The side of the client that gave the statements.
 pub struct Answerer<'m> {
     statements: &'m str,
     dds: Vec<PathBuf>,

@@ -9,8 +9,8 @@
 //! Invariants:
 //! 1. A process has one catalog of a system: who has what open, only one can know. Whoever opens a
 //!    system for programs attaches it; in any other one it is opened for the time of one request.
-//! 2. Files that statements name are read and written by whoever gave the statements, with that
-//!    one's rights, never by the process that has the system open.
+//! 2. Files that statements name are read and written by the client that gave the statements, with
+//!    that one's rights, never by the process that has the system open.
 
 pub mod files;
 mod named;
@@ -105,7 +105,7 @@ pub fn catalog_of(system: &System) -> Result<Catalog<AnyStore>> {
 /// Executes control statements in a system that is in use.
 ///
 /// # Errors
-/// If the system is not one for programs, the catalog cannot be opened, or whoever gave the
+/// If the system is not one for programs, the catalog cannot be opened, or the client that gave the
 /// statements is gone.
 pub fn idcams(system: &System, asked: &IdcamsRequest, talk: &mut Talk<'_>) -> Result<Executed> {
     if system.attached::<Catalogs<AnyStore>>().is_none() {

@@ -1,4 +1,4 @@
-//! Which files whoever gives statements has named: no others are touched, whatever a server asks.
+//! Which files the statements' user has named: no others are touched, whatever a server asks.
 //!
 //! | named by | how the server may ask for it |
 //! |---|---|

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, list, path, plain};
+use super::door::{DoorCertificates, write_addresses};
+use super::template::{Text, plain};
 
 /// The section `[amqp]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -41,19 +42,23 @@ impl Default for AmqpSettings {
     }
 }
 
+impl AmqpSettings {
+    /// Its certificates.
+    #[must_use]
+    pub fn certificates(&self) -> DoorCertificates<'_> {
+        DoorCertificates {
+            section: "amqp",
+            certificate: &self.tls_certificate,
+            key: &self.tls_key,
+            clients: &self.tls_clients,
+        }
+    }
+}
+
 impl SystemConfig {
     pub(super) fn check_amqp(&self) -> Result<(), (&'static str, String)> {
-        let amqp = &self.amqp;
-        if amqp.tls_certificate.as_os_str().is_empty() != amqp.tls_key.as_os_str().is_empty() {
-            return Err(("tls_certificate", "a certificate and its key go together".into()));
-        }
-        let certificates = [&amqp.tls_certificate, &self.online.tls_certificate];
-        let certified = certificates.iter().any(|path| !path.as_os_str().is_empty());
-        if !amqp.tls.is_empty() && !certified {
-            let why = "AMQP with TLS needs a tls_certificate, here or in [online]";
-            return Err(("tls", why.into()));
-        }
-        Ok(())
+        let (amqp, online) = (&self.amqp, &self.online.tls_certificate);
+        amqp.certificates().check_tls("AMQP", &amqp.tls, online)
     }
 }
 
@@ -62,13 +67,9 @@ pub(super) fn write(text: &mut Text, amqp: &AmqpSettings) {
     text.line("");
     text.line("# Clients of AMQP 1.0. Without an address there is no such door.");
     text.line("[amqp]");
-    text.set("listen", (&amqp.listen, &usual.listen), list, "such as \"127.0.0.1:5672\"");
-    text.set("tls", (&amqp.tls, &usual.tls), list, "with TLS, such as \"0.0.0.0:5671\"");
-    let certificate = (&amqp.tls_certificate, &usual.tls_certificate);
-    text.set("tls_certificate", certificate, path, "PEM; empty: those of [online]");
-    text.set("tls_key", (&amqp.tls_key, &usual.tls_key), path, "PEM");
-    let clients = (&amqp.tls_clients, &usual.tls_clients);
-    text.set("tls_clients", clients, path, "PEM; a certificate of these stands for its user");
+    write_addresses(text, "listen", &amqp.listen, "such as \"127.0.0.1:5672\"");
+    write_addresses(text, "tls", &amqp.tls, "with TLS, such as \"0.0.0.0:5671\"");
+    amqp.certificates().write(text);
     let anonymous = (&amqp.anonymous, &usual.anonymous);
     text.set("anonymous", anonymous, plain, "true: others than this machine need no user");
     let most = (&amqp.connections_max, &usual.connections_max);

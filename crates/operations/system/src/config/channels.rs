@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, list, path};
+use super::door::{write_addresses, write_path};
+use super::template::Text;
 
 /// The section `[channels]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -36,15 +37,13 @@ impl SystemConfig {
 }
 
 pub(super) fn write(text: &mut Text, channels: &ChannelSettings) {
-    let usual = ChannelSettings::default();
     text.line("");
     text.line("# Messages to and from other queue managers, over message channels.");
     text.line("[channels]");
-    let listen = (&channels.listen, &usual.listen);
-    text.set("listen", listen, list, "such as \"127.0.0.1:1414\"");
-    let certificate = (&channels.tls_certificate, &usual.tls_certificate);
-    text.set("tls_certificate", certificate, path, "PEM; without, only this machine is met");
-    text.set("tls_key", (&channels.tls_key, &usual.tls_key), path, "PEM");
-    let partners = (&channels.tls_partners, &usual.tls_partners);
-    text.set("tls_partners", partners, path, "PEM; who signs partners' certificates");
+    write_addresses(text, "listen", &channels.listen, "such as \"127.0.0.1:1414\"");
+    let certificate = &channels.tls_certificate;
+    write_path(text, "tls_certificate", certificate, "PEM; without, only this machine is met");
+    write_path(text, "tls_key", &channels.tls_key, "PEM");
+    let partners = &channels.tls_partners;
+    write_path(text, "tls_partners", partners, "PEM; who signs partners' certificates");
 }

@@ -12,8 +12,10 @@ mod archives;
 mod asked;
 mod channels;
 mod databases;
+mod door;
 mod edit;
 mod engine;
+mod limits;
 mod mqi;
 mod online;
 mod rest;
@@ -41,6 +43,7 @@ pub use amqp::AmqpSettings;
 pub use archives::ArchiveSettings;
 pub use channels::ChannelSettings;
 pub use databases::read_root_list;
+pub use door::DoorCertificates;
 pub(crate) use edit::ChangedConfig;
 pub use engine::EngineSettings;
 pub use mqi::MqiSettings;
@@ -628,6 +631,7 @@ impl SystemConfig {
         if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
             return Err(("archive", error.to_string()));
         }
+        self.check_limits()?;
         self.check_online()?;
         self.check_channels()?;
         self.check_amqp()?;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SystemConfig;
-use super::template::{Text, list, path, plain};
+use super::door::{DoorCertificates, write_addresses};
+use super::template::{Text, plain};
 
 /// The section `[mqi]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -36,13 +37,22 @@ impl Default for MqiSettings {
     }
 }
 
+impl MqiSettings {
+    /// Its certificates.
+    #[must_use]
+    pub fn certificates(&self) -> DoorCertificates<'_> {
+        DoorCertificates {
+            section: "mqi",
+            certificate: &self.tls_certificate,
+            key: &self.tls_key,
+            clients: &self.tls_clients,
+        }
+    }
+}
+
 impl SystemConfig {
     pub(super) fn check_mqi(&self) -> Result<(), (&'static str, String)> {
-        let mqi = &self.mqi;
-        if mqi.tls_certificate.as_os_str().is_empty() != mqi.tls_key.as_os_str().is_empty() {
-            return Err(("tls_certificate", "a certificate and its key go together".into()));
-        }
-        Ok(())
+        self.mqi.certificates().check()
     }
 }
 
@@ -54,12 +64,8 @@ pub(super) fn write(text: &mut Text, mqi: &MqiSettings) {
     );
     text.line("# no such door; without a certificate only this machine comes in.");
     text.line("[mqi]");
-    text.set("listen", (&mqi.listen, &usual.listen), list, "such as \"0.0.0.0:1415\"");
-    let certificate = (&mqi.tls_certificate, &usual.tls_certificate);
-    text.set("tls_certificate", certificate, path, "PEM; empty: those of [online]");
-    text.set("tls_key", (&mqi.tls_key, &usual.tls_key), path, "PEM");
-    let clients = (&mqi.tls_clients, &usual.tls_clients);
-    text.set("tls_clients", clients, path, "PEM; a certificate of these stands for its user");
+    write_addresses(text, "listen", &mqi.listen, "such as \"0.0.0.0:1415\"");
+    mqi.certificates().write(text);
     let most = (&mqi.connections_max, &usual.connections_max);
     text.set("connections_max", most, plain, "connections at a time");
 }

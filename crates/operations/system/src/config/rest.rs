@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use queue_manager::MESSAGE_BYTES_MAX;
 use serde::Deserialize;
 
-use super::template::{Text, amount, list, path, plain};
+use super::door::{DoorCertificates, write_addresses};
+use super::template::{Text, amount, list, plain};
 use super::{Bytes, SystemConfig};
 
 /// The section `[rest]`.
@@ -48,18 +49,24 @@ impl Default for RestSettings {
     }
 }
 
+impl RestSettings {
+    /// Its certificates.
+    #[must_use]
+    pub fn certificates(&self) -> DoorCertificates<'_> {
+        DoorCertificates {
+            section: "rest",
+            certificate: &self.tls_certificate,
+            key: &self.tls_key,
+            clients: &self.tls_clients,
+        }
+    }
+}
+
 impl SystemConfig {
     pub(super) fn check_rest(&self) -> Result<(), (&'static str, String)> {
         let rest = &self.rest;
-        if rest.tls_certificate.as_os_str().is_empty() != rest.tls_key.as_os_str().is_empty() {
-            return Err(("tls_certificate", "a certificate and its key go together".into()));
-        }
-        let certificates = [&rest.tls_certificate, &self.online.tls_certificate];
-        let certified = certificates.iter().any(|path| !path.as_os_str().is_empty());
-        if !rest.tls.is_empty() && !certified {
-            let why = "REST with TLS needs a tls_certificate, here or in [online]";
-            return Err(("tls", why.into()));
-        }
+        let online = &self.online.tls_certificate;
+        rest.certificates().check_tls("REST", &rest.tls, online)?;
         let is_name = |name: &String| !name.is_empty() && name.len() <= 8;
         if !rest.administrators.iter().all(is_name) {
             return Err(("administrators", "a user has a name of up to 8 characters".into()));
@@ -76,13 +83,9 @@ pub(super) fn write(text: &mut Text, rest: &RestSettings) {
     text.line("");
     text.line("# Clients of REST over HTTP. Without an address there is no such door.");
     text.line("[rest]");
-    text.set("listen", (&rest.listen, &usual.listen), list, "such as \"127.0.0.1:9080\"");
-    text.set("tls", (&rest.tls, &usual.tls), list, "with TLS, such as \"0.0.0.0:9443\"");
-    let certificate = (&rest.tls_certificate, &usual.tls_certificate);
-    text.set("tls_certificate", certificate, path, "PEM; empty: those of [online]");
-    text.set("tls_key", (&rest.tls_key, &usual.tls_key), path, "PEM");
-    let clients = (&rest.tls_clients, &usual.tls_clients);
-    text.set("tls_clients", clients, path, "PEM; a certificate of these stands for its user");
+    write_addresses(text, "listen", &rest.listen, "such as \"127.0.0.1:9080\"");
+    write_addresses(text, "tls", &rest.tls, "with TLS, such as \"0.0.0.0:9443\"");
+    rest.certificates().write(text);
     let administrators = (&rest.administrators, &usual.administrators);
     text.set("administrators", administrators, list, "users who may administer");
     let clear = (&rest.clear_passwords, &usual.clear_passwords);

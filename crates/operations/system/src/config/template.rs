@@ -91,7 +91,12 @@ fn log(text: &mut Text, log: &LogSettings) {
     let segment = (&log.segment_bytes, &usual.segment_bytes);
     text.set("segment_bytes", segment, amount, "length of a segment's file");
     let most = (&log.segments_max, &usual.segments_max);
-    text.set("segments_min", (&log.segments_min, &usual.segments_min), plain, "made at once");
+    text.set(
+        "segments_min",
+        (&log.segments_min, &usual.segments_min),
+        plain,
+        "made at once, three or four at least",
+    );
     text.set("segments_max", most, plain, "at most; restart must fit in them");
     text.set("ring_bytes", (&log.ring_bytes, &usual.ring_bytes), amount, "memory for records");
     let group = (&log.group_bytes_max, &usual.group_bytes_max);

@@ -6,12 +6,15 @@
 //! a kernel they hold the folder of a stopped system. So definitions that a program has found do
 //! not change while it runs, and what is changed once is seen by the next program of every system.
 //!
+//! Who is alone and loses the connection to the engine begins nothing more: all that a system does
+//! then rests on the right, not on a connection that was made after it was lost.
+//!
 //! A system that dies gives its names back by that: the engine sees that it no longer lives.
 
 use std::time::Duration;
 
 use store::{Grant, LockMode, LockName, Store as _, Unit as _, UnitOptions, Wait};
-use store_postgres::{EngineStore, EngineUnit};
+use store_postgres::{Carried, EngineStore, EngineUnit};
 
 use super::EngineSystem;
 use crate::SystemError;
@@ -23,6 +26,8 @@ pub(super) const NAME: LockName<'static> = LockName { space: SPACE, name: b"data
 
 /// The right to be at work, until it is dropped.
 pub struct InUse {
+    /// Who is alone: nothing else of this system goes on without the right.
+    _carries: Option<Carried>,
     unit: EngineUnit,
     store: EngineStore,
 }
@@ -112,7 +117,11 @@ impl EngineSystem {
         let mut unit = self.store().begin(UnitOptions::default())?;
         match unit.lock(NAME, mode, wait)? {
             Grant::Busy => Err(sharing(self.store(), NAME, what.to_owned())),
-            _ => Ok(InUse { unit, store: self.store().clone() }),
+            _ => {
+                let alone = mode == LockMode::Exclusive;
+                let carries = alone.then(|| unit.carry_all()).transpose()?;
+                Ok(InUse { _carries: carries, unit, store: self.store().clone() })
+            }
         }
     }
 }

@@ -113,7 +113,7 @@ impl Bank {
         transfer: &Transfer,
         scratch: &mut Vec<u8>,
     ) -> Result<bool, StoreError> {
-        // Everybody locks the lower account first, so that nobody waits in a circle.
+        // Everybody locks the lower account first, so that no teller waits in a circle.
         let low_first = transfer.from < transfer.to;
         let order = if low_first { [-1, 1] } else { [1, -1] };
         let accounts = [transfer.from.min(transfer.to), transfer.from.max(transfer.to)];

@@ -122,7 +122,7 @@ impl Torture<'_> {
         let passphrase = Passphrase::from(PASSPHRASE);
         let diagnosis = system::diagnose(&self.context.seam, &self.dir, Some(&passphrase));
         let named = !diagnosis.is_sound() && !diagnosis.steps.is_empty();
-        // At a place that nobody needs any more the log may be damaged.
+        // At a place that is needed no more the log may be damaged.
         if named || what == Disaster::LogAtOnePlace {
             return Ok(());
         }

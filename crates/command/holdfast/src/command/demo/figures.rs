@@ -31,7 +31,7 @@ pub(crate) struct Figures {
     pub(crate) restart_ms: Vec<f64>,
     /// Units of work that restarts backed out.
     pub(crate) backed_out: u64,
-    /// The load, while nobody killed it.
+    /// The load, while it was not killed.
     pub(crate) transfers_per_second: f64,
     pub(crate) response_us_p50: u64,
     pub(crate) response_us_p99: u64,

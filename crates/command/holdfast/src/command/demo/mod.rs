@@ -329,7 +329,7 @@ impl Runs<'_> {
                 count(acknowledged as u64 + self.ledger.transfers),
             ));
             if worker.has_ended() {
-                return Ok(()); // What it has to say is heard by whoever ends it.
+                return Ok(()); // What it has to say is heard where it is ended.
             }
             let enough = self.setup.transfers.is_some_and(|max| acknowledged as u64 >= max);
             if ready.is_some() && acknowledged > 0 && (enough || now >= seconds) {

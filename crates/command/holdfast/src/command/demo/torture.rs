@@ -270,7 +270,7 @@ impl<'a> Torture<'a> {
 
     /// A number below another one.
     pub(super) fn below(&mut self, most: u64) -> u64 {
-        // xorshift: nobody depends on its quality.
+        // xorshift: nothing depends on its quality.
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
         self.seed ^= self.seed << 17;

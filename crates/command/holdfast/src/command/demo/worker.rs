@@ -54,7 +54,7 @@ const TRIES_MAX: u32 = 100;
 pub(crate) fn work(seam: &Seam, args: &WorkerArgs) -> bool {
     let done = try_to_work(seam, args);
     if let Err(text) = &done {
-        // If even that cannot be written, nobody is there to read it.
+        // If even that cannot be written, there is no reader of it.
         let _ = Frame::Error(text.clone()).write(&mut io::stdout());
     }
     done.is_ok()

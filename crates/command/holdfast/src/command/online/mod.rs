@@ -11,7 +11,7 @@
 //! | what do metrics say? | [`pages`] |
 //!
 //! Invariants:
-//! 1. Doors open last and close first: nobody is served by half a system.
+//! 1. Doors open last and close first: no client is served by half a system.
 
 mod pages;
 mod queue_metrics;

@@ -151,7 +151,7 @@ pub(super) fn write_message(
     stats: &Stats,
 ) -> Result<()> {
     let mut input = watched(context, &pair.from)?;
-    // A sealed stream may go out as it comes: without its end nobody takes it for a message.
+    // A sealed stream may go out as it comes: without its end no reader takes it for a message.
     if pair.is_stream() {
         writing.run(&mut input, &mut seam::standard::output(), stats)?;
         return Ok(());

@@ -2,7 +2,7 @@
 //! else is read.
 //!
 //! 1. Only words that follow `pgp` are looked at; everything else stays as it is.
-//! 2. What a file is, its beginning tells: there, nobody says that it is text that stays readable.
+//! 2. What a file is, its beginning tells: there, nothing says that it is text that stays readable.
 //! 3. What is said of options names them as they are called there.
 //! 4. Passphrases of the line or of its configuration never become words again.
 

@@ -214,7 +214,7 @@ pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) ->
     }
 }
 
-/// Nobody waits for what is shorter, in bytes; and until then, whoever reads it may be asked for a
+/// No reader waits for what is shorter, in bytes; and until then, one who reads may be asked for a
 /// passphrase.
 const LONG: u64 = 1 << 20;
 

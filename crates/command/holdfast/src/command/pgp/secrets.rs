@@ -38,7 +38,7 @@ struct Wanted<'a> {
 }
 
 impl RingArgs {
-    /// What unlocks these keys; nobody is asked if none of them is locked.
+    /// What unlocks these keys; no person is asked if none of them is locked.
     pub(super) fn passphrases(
         &self,
         context: &Context,
@@ -216,7 +216,7 @@ fn once(
     Ok(word.iter().map(|word| Password::from(&word[..])).collect())
 }
 
-/// Nobody answers.
+/// No person answers.
 fn as_error(failure: Failure) -> Error {
     match failure {
         Failure::Pgp(error) => error,

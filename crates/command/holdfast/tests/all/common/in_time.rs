@@ -1,4 +1,4 @@
-//! Waiting for processes: never without an end, and whoever is late is named.
+//! Waiting for processes: never without an end, and a late one is named.
 #![allow(dead_code)] // each scenario uses a part
 
 use std::io;
