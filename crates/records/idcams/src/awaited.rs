@@ -4,12 +4,15 @@
 //! Invariants:
 //! 1. Of a copy that is not whole nothing stays: what was made of it is deleted, and what it was to
 //!    replace was not touched.
-//! 2. Definitions that are kept until then have at most [`ABOVE_BYTES_MAX`] bytes, whatever a copy
+//! 2. What somebody else has made under the name meanwhile is not deleted.
+//! 3. A generation joins its group, and others leave it, when the copy is proven.
+//! 4. Definitions that are kept until then have at most [`ABOVE_BYTES_MAX`] bytes, whatever a copy
 //!    says.
 
-use store::Store;
-use vsam::{DataSetName, DeleteOptions};
+use store::{Store, Unit};
+use vsam::{DataSetName, Deferred, DeleteOptions, ObjectNumber};
 
+use crate::define::tell_left;
 use crate::load::Filled;
 use crate::refusal::{ERROR, Refusal};
 use crate::session::Session;
@@ -23,8 +26,10 @@ pub(crate) struct Loaded<S: Store> {
     pub(crate) name: DataSetName,
     /// The one that it has.
     pub(crate) at: DataSetName,
-    /// Whether it was not there before.
-    pub(crate) is_new: bool,
+    /// What was defined, if it was not there before.
+    pub(crate) new: Option<ObjectNumber>,
+    /// A generation that is no member of its group yet.
+    pub(crate) deferred: Option<Deferred<S>>,
     /// As long as nobody else is to open it.
     pub(crate) filled: Option<Filled<S>>,
     pub(crate) records: u64,
@@ -41,20 +46,46 @@ impl<S: Store> Loaded<S> {
             self.take_back(session);
             return Err(refusal);
         }
+        if let Some(deferred) = self.deferred.take()
+            && let Err(refusal) = join(session, deferred)
+        {
+            self.take_back(session);
+            return Err(refusal);
+        }
         Ok(self.records)
     }
 
     fn take_back(&mut self, session: &mut Session<'_, S>) {
         self.filled = None;
-        if !self.is_new {
+        self.deferred = None;
+        let Some(new) = self.new else { return };
+        let there = session.catalog.get(&self.at);
+        if there.as_ref().is_ok_and(|there| there.as_ref().is_none_or(|one| one.number != new)) {
             return;
         }
-        if let Err(error) = session.catalog.delete(&self.at, purge()) {
+        if let Err(error) = there.and_then(|_| session.catalog.delete(&self.at, purge())) {
             let refusal = Refusal::from(error).with(ERROR);
             let text = format!("{} COULD NOT BE DELETED AGAIN: {}", self.at, refusal.text);
             session.refuse(&Refusal { text, ..refusal });
         }
     }
+}
+
+/// Makes a generation a member of its group; those that leave for it go.
+fn join<S: Store>(session: &mut Session<'_, S>, deferred: Deferred<S>) -> Result<(), Refusal> {
+    let mut unit = session.catalog.store().begin(vsam::unit_options())?;
+    let left = deferred.join(&mut unit)?;
+    unit.commit()?;
+    // It is a member now, whatever becomes of the others.
+    match deferred.roll_off(&left) {
+        Ok((gone, scratch)) => {
+            tell_left(session, &gone, scratch);
+        }
+        Err(error) => {
+            session.refuse(&Refusal::from(error).with(ERROR));
+        }
+    }
+    Ok(())
 }
 
 /// Even within its retention period.

@@ -19,7 +19,7 @@ use vsam::{DataSetName, Entry, Filter, Kind};
 
 use crate::awaited::{Awaited, Loaded, purge};
 use crate::define::Wanted;
-use crate::export::{Origin, create, finish, object};
+use crate::export::{Kept, Origin, create, finish, object};
 use crate::import::{FileReader, Into, Names, Records, above, cluster, frame, object_of, open};
 use crate::locate::Located;
 use crate::names::{catalog_of, filter_of, shown_moment};
@@ -40,7 +40,7 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
         session.say("IDC0005I", format!("{} BACKED UP: {records} RECORDS", entry.name));
         count += records;
     }
-    finish(writer, &output)?;
+    finish(writer, &output, Kept::Beside)?;
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
     let moment = shown_moment(now_us);
     session.say("IDC0594I", format!("{} OBJECTS BACKED UP ON {moment}", entries.len()));
@@ -135,7 +135,7 @@ pub(crate) fn restore<S: Store>(session: &mut Session<'_, S>, command: &Command)
         }
     };
     let (mut objects, mut count) = (0_u64, 0);
-    for loaded in &awaited.all {
+    for loaded in &mut awaited.all {
         match in_place(session, loaded) {
             Ok(()) => {
                 let (name, records) = (&loaded.name, loaded.records);
@@ -266,22 +266,53 @@ fn one<S: Store>(
     }
     let mut loaded = cluster(session, records, wanted, Into::New)?;
     loaded.name = name;
-    loaded.finish(session)?;
+    // A generation joins its group when the copy is proven.
+    if loaded.deferred.is_none() {
+        loaded.finish(session)?;
+    }
     Ok(loaded)
 }
 
 /// Puts a cluster in the place of the one that it replaces.
-fn in_place<S: Store>(session: &mut Session<'_, S>, loaded: &Loaded<S>) -> Result<(), Refusal> {
+fn in_place<S: Store>(session: &mut Session<'_, S>, loaded: &mut Loaded<S>) -> Result<(), Refusal> {
+    loaded.finish(session)?;
     let (name, at) = (&loaded.name, &loaded.at);
     if name == at {
         return Ok(());
     }
-    let replaced = session.catalog.delete(name, purge()).map_err(Refusal::from);
-    let replaced = replaced.and_then(|_| Ok(session.catalog.rename(at, name)?));
-    replaced.map(|_| ()).map_err(|refusal| {
+    replace(session, name, at).map_err(|refusal| {
         let text = format!("{}; the restored records are in {at}", refusal.text);
         Refusal { text, ..refusal }
     })
+}
+
+/// Deletes a cluster and gives its name to another, if nothing is against that.
+fn replace<S: Store>(
+    session: &Session<'_, S>,
+    name: &DataSetName,
+    at: &DataSetName,
+) -> Result<(), Refusal> {
+    let claimed = session.catalog.claim(name, purge())?;
+    let refused = |text: String| Refusal::severe("IDC3013I", text);
+    let restored = session.catalog.get(at)?;
+    let restored = restored.ok_or_else(|| refused(format!("ENTRY {at} NOT FOUND")))?;
+    let goes = claimed.entries();
+    if goes.iter().any(|entry| entry.catalog != restored.catalog) {
+        return Err(refused(format!("{at} is in another catalog than {name}")));
+    }
+    // Those of the restored one are called after it, and those that go are free then.
+    let renamed = Entry { name: name.clone(), ..restored };
+    for component in renamed.components() {
+        let is_free = goes
+            .iter()
+            .any(|entry| entry.name == component || entry.components().contains(&component));
+        if !is_free && session.catalog.get(&component)?.is_some() {
+            return Err(refused(format!("DUPLICATE DATA SET NAME: {component} is in the catalog")));
+        }
+    }
+    claimed.delete()?;
+    session.catalog.rename(at, name)?;
+    Ok(())
 }
 
 /// How many names are tried.

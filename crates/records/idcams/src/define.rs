@@ -21,9 +21,9 @@ use std::path::Path;
 
 use store::Store;
 use vsam::{
-    AlternateIndexAttributes, ClusterAttributes, DataSetName, Defined, Definition, FreeSpace,
-    GenerationGroupAttributes, KeyField, NonVsamAttributes, Organization, PathAttributes, Remarks,
-    Share, ShareOptions, Space, SpaceUnit,
+    AlternateIndexAttributes, ClusterAttributes, DataSetName, Defined, Definition, Entry,
+    FreeSpace, GenerationGroupAttributes, KeyField, NonVsamAttributes, Organization,
+    PathAttributes, Remarks, Share, ShareOptions, Space, SpaceUnit,
 };
 
 use crate::fault::Fault;
@@ -57,12 +57,19 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
 
 /// Says which generations have left their group; answers the condition code.
 pub(crate) fn tell_rolled_off<S: Store>(session: &mut Session<'_, S>, defined: &Defined) -> u32 {
+    tell_left(session, &defined.rolled_off, defined.scratch)
+}
+
+/// The same of these.
+pub(crate) fn tell_left<S: Store>(
+    session: &mut Session<'_, S>,
+    rolled_off: &[Entry],
+    scratch: bool,
+) -> u32 {
     let mut worst = 0;
-    for gone in &defined.rolled_off {
+    for gone in rolled_off {
         session.say("IDC0550I", format!("ENTRY {} HAS LEFT ITS GROUP", gone.name));
-        if defined.scratch
-            && let Err(refusal) = session.scratch(gone)
-        {
+        if scratch && let Err(refusal) = session.scratch(gone) {
             worst = session.refuse(&refusal);
         }
     }

@@ -63,7 +63,8 @@ pub(crate) fn run<S: Store>(session: &mut Session<'_, S>, command: &Command) -> 
     };
     let (mut writer, now_us) = create(session, &output, std::slice::from_ref(cluster))?;
     let count = object(session, &mut writer, cluster, &records)?;
-    finish(writer, &output)?;
+    let goes = matches!(records, Origin::Claimed(_));
+    finish(writer, &output, if goes { Kept::Alone } else { Kept::Beside })?;
     session.say("IDC0005I", format!("NUMBER OF RECORDS PROCESSED WAS {count}"));
     let moment = shown_moment(now_us);
     session.say("IDC0594I", format!("PORTABLE DATA SET CREATED SUCCESSFULLY ON {moment}"));
@@ -152,9 +153,21 @@ pub(crate) fn create<S: Store>(
     Ok((Writer::new(output, now_us).map_err(failed)?, now_us))
 }
 
+/// What a copy is when it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// All that there is: the object is deleted.
+    Alone,
+    /// One beside the object.
+    Beside,
+}
+
 /// Ends a copy: it is durable then.
-pub(crate) fn finish(writer: FileWriter, located: &Located) -> Result<(), Refusal> {
-    let ended = writer.finish().and_then(|mut output| output.get_mut().finish());
+pub(crate) fn finish(writer: FileWriter, located: &Located, kept: Kept) -> Result<(), Refusal> {
+    let ended = writer.finish().and_then(|mut output| match kept {
+        Kept::Alone => output.get_mut().finish_for_good(),
+        Kept::Beside => output.get_mut().finish(),
+    });
     ended.map_err(|error| Refusal::of_file(located.name(), &error))
 }
 

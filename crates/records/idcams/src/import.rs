@@ -298,7 +298,7 @@ pub(crate) fn cluster<S: Store>(
     }
     let name = wanted.name.clone();
     let there = session.catalog.get(&name)?;
-    let is_new = match there {
+    let (new, deferred) = match there {
         Some(entry) if into == Into::Empty => {
             if let Some(what) = misfit(&entry.definition, &wanted.definition) {
                 let text = format!("{name} cannot hold the copy: {what}");
@@ -308,23 +308,25 @@ pub(crate) fn cluster<S: Store>(
                 let text = format!("{name} IS NOT EMPTY");
                 return Err(Refusal::severe("IDC3300I", text));
             }
-            false
+            (None, None)
         }
         _ => {
             let catalog = wanted.catalog.as_ref();
-            let defined = session.catalog.define(&name, wanted.definition, catalog)?;
-            session.note_defined(&defined.entry);
-            true
+            // Nothing leaves a group for what is not proven.
+            let (entry, deferred) =
+                session.catalog.define_unproven(&name, wanted.definition, catalog)?;
+            session.note_defined(&entry);
+            (Some(entry.number), deferred)
         }
     };
     match fill(session, &name, &mut |record| records.next(record)) {
         Ok(filled) => {
             let (records, above) = (filled.count, Vec::new());
             let (at, filled) = (name.clone(), Some(filled));
-            Ok(Loaded { name, at, is_new, filled, records, above })
+            Ok(Loaded { name, at, new, deferred, filled, records, above })
         }
         Err(refusal) => {
-            if is_new {
+            if new.is_some() {
                 // What could not be read whole does not stay; the first error counts.
                 let _ = session.catalog.delete(&name, purge());
             }

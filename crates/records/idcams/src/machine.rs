@@ -22,6 +22,15 @@ pub trait Output: Write {
     /// # Errors
     /// What the disk says.
     fn finish(&mut self) -> io::Result<()>;
+
+    /// The same before what it was copied from is deleted: its name has to be durable, too, or it
+    /// fails. [`Output::finish`] may leave that out where the folder of a file does not allow it.
+    ///
+    /// # Errors
+    /// What the disk says.
+    fn finish_for_good(&mut self) -> io::Result<()> {
+        self.finish()
+    }
 }
 
 /// The surroundings.

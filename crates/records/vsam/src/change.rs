@@ -12,7 +12,7 @@ use crate::generations::{is_of, past_limit};
 use crate::name::DataSetName;
 use crate::pending;
 use crate::redirect;
-use crate::rows::Rows;
+use crate::rows::{Rows, over};
 use crate::share::Ticket;
 
 /// What DELETE is told.
@@ -378,26 +378,6 @@ fn join<S: Store>(
     }
     group.related = rolled.generations;
     rows.put(catalog, &group)
-}
-
-/// An entry and all that stands over it, it first, then what has data.
-fn over<S: Store>(
-    rows: &mut Rows<'_, S>,
-    catalog: ObjectNumber,
-    entry: &Entry,
-) -> Result<Vec<Entry>, CatalogError> {
-    let mut all = vec![rows.known(catalog, &entry.name)?];
-    if entry.kind() == Kind::Path {
-        return Ok(all);
-    }
-    let mut at = 0;
-    while let Some(next) = all.get(at) {
-        for name in next.related.clone() {
-            all.extend(rows.get(catalog, &name)?);
-        }
-        at += 1;
-    }
-    Ok(all)
 }
 
 /// What an alteration breaks.

@@ -14,7 +14,7 @@ use store::{Read, Store};
 use crate::catalog::{Catalog, Shared};
 use crate::change::DeleteOptions;
 use crate::define::{Rolling, rolled_by};
-use crate::entry::Definition;
+use crate::entry::{Definition, Entry, Kind};
 use crate::error::CatalogError;
 use crate::generations::group_of;
 use crate::name::DataSetName;
@@ -60,15 +60,32 @@ impl<S: Store> Deferred<S> {
     /// # Errors
     /// If the store fails.
     pub fn joined(self, left: &[DataSetName]) -> Result<(), CatalogError> {
+        self.roll_off(left).map(drop)
+    }
+
+    /// The same; answers the entries that are gone, and whether the data of those that are not
+    /// VSAM's is to go, too (`SCRATCH`).
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn roll_off(self, left: &[DataSetName]) -> Result<(Vec<Entry>, bool), CatalogError> {
         let purge = DeleteOptions { purge: true, force: false };
         let group = group_of(&self.name);
+        let found = group.as_ref().map(|group| self.catalog.get(group)).transpose()?.flatten();
+        let scratch = match found.map(|group| group.definition) {
+            Some(Definition::GenerationGroup(attributes)) => attributes.scratch,
+            _ => false,
+        };
+        let mut gone = Vec::new();
         for name in left.iter().filter(|name| group_of(name) == group) {
             match self.catalog.delete(name, purge) {
-                Ok(_) | Err(CatalogError::NotFound(_) | CatalogError::InUse(_)) => {}
+                // What stands over it goes with it, and is behind it.
+                Ok(all) => gone.extend(all.into_iter().next()),
+                Err(CatalogError::NotFound(_) | CatalogError::InUse(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok((gone, scratch))
     }
 
     /// The step has failed: the generation goes.
@@ -105,6 +122,35 @@ impl<S: Store> Catalog<S> {
         self.delete_deferred(name)?;
         self.define_as(name, definition, Rolling::Later)?;
         Ok(deferred)
+    }
+
+    /// Defines an object whose data is still to be proven: a generation, while there is its group,
+    /// joins that later.
+    ///
+    /// # Errors
+    /// Those of [`Catalog::define_deferred`] and [`Catalog::define`].
+    pub fn define_unproven(
+        &self,
+        name: &DataSetName,
+        definition: Definition,
+        catalog: Option<&DataSetName>,
+    ) -> Result<(Entry, Option<Deferred<S>>), CatalogError> {
+        let within = match catalog {
+            Some(_) => self.within(catalog)?,
+            None => self.clone(),
+        };
+        let group = match group_of(name) {
+            Some(group) => within.look(|rows| {
+                let (_, catalog) = within.scope_of(rows, name)?;
+                rows.get(catalog, &group)
+            })?,
+            None => None,
+        };
+        if group.is_none_or(|group| group.kind() != Kind::GenerationGroup) {
+            return Ok((self.define(name, definition, catalog)?.entry, None));
+        }
+        let deferred = within.define_deferred(name, definition)?;
+        Ok((within.known(name)?, Some(deferred)))
     }
 
     /// Deletes what a step has made under that name and has not joined its group, but nothing else

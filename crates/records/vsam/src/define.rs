@@ -11,7 +11,7 @@ use crate::error::CatalogError;
 use crate::generations::{RolledIn, group_of, roll_in};
 use crate::name::DataSetName;
 use crate::pending;
-use crate::rows::Rows;
+use crate::rows::{Rows, over};
 use crate::share::Ticket;
 
 /// Those that have the generations that leave a group, for nobody to open them meanwhile.
@@ -256,7 +256,20 @@ impl<S: Store> Catalog<S> {
             entries.collect::<Result<Vec<_>, _>>()
         })?;
         let leave = leave.into_iter().flatten().filter(|old| old.data.is_some());
-        leave.map(|old| Ok((old.name.clone(), self.alone(&old)?))).collect()
+        leave.map(|old| Ok((old.name.clone(), self.alone_and_settled(&old, catalog)?))).collect()
+    }
+
+    /// Has an entry of a catalog alone, with all that stands over it, while no unit of work that
+    /// has not ended has changed any of that: files are closed before units of work end.
+    fn alone_and_settled(
+        &self,
+        entry: &Entry,
+        catalog: ObjectNumber,
+    ) -> Result<Option<Ticket>, CatalogError> {
+        let alone = self.alone(entry)?;
+        let all = self.look(|rows| over(rows, catalog, entry))?;
+        all.iter().try_for_each(|entry| self.settled(entry))?;
+        Ok(alone)
     }
 
     /// Deletes the generations that have left a group.
@@ -286,7 +299,7 @@ impl<S: Store> Catalog<S> {
                 // Another definition may have come between.
                 let _alone = match held.contains_key(name) {
                     true => None,
-                    false => within.alone(&old)?,
+                    false => within.alone_and_settled(&old, catalog)?,
                 };
                 within.delete_generation(&old, catalog)?;
             } else {
@@ -297,11 +310,20 @@ impl<S: Store> Catalog<S> {
         Ok(Defined { entry, rolled_off, scratch })
     }
 
+    /// Deletes a generation with all that stands over it.
     fn delete_generation(&self, old: &Entry, catalog: ObjectNumber) -> Result<(), CatalogError> {
-        self.change(|rows| rows.put(catalog, &Entry { state: State::Deleting, ..old.clone() }))?;
-        pending::drop_data(&self.shared.store, old.data.as_ref())?;
-        self.change(|rows| rows.remove(catalog, old))?;
-        self.shared.registry.forget(old.number);
+        let all = self.change(|rows| {
+            let all = over(rows, catalog, old)?;
+            for gone in &all {
+                rows.put(catalog, &Entry { state: State::Deleting, ..gone.clone() })?;
+            }
+            Ok(all)
+        })?;
+        for gone in &all {
+            pending::drop_data(&self.shared.store, gone.data.as_ref())?;
+        }
+        self.change(|rows| all.iter().try_for_each(|gone| rows.remove(catalog, gone)))?;
+        all.iter().for_each(|gone| self.shared.registry.forget(gone.number));
         Ok(())
     }
 }

@@ -237,3 +237,23 @@ fn above(entry: &Entry) -> Vec<DataSetName> {
         _ => crate::generations::group_of(&entry.name).into_iter().collect(),
     }
 }
+
+/// An entry and all that stands over it, it first, then what has data.
+pub(crate) fn over<S: Store>(
+    rows: &mut Rows<'_, S>,
+    catalog: ObjectNumber,
+    entry: &Entry,
+) -> Result<Vec<Entry>, CatalogError> {
+    let mut all = vec![rows.known(catalog, &entry.name)?];
+    if entry.kind() == Kind::Path {
+        return Ok(all);
+    }
+    let mut at = 0;
+    while let Some(next) = all.get(at) {
+        for name in next.related.clone() {
+            all.extend(rows.get(catalog, &name)?);
+        }
+        at += 1;
+    }
+    Ok(all)
+}

@@ -318,6 +318,7 @@ impl Read for Source {
     }
 }
 
+/// A file that is being written.
 struct Written {
     file: File,
     /// The folder where its name may be new.
@@ -336,15 +337,17 @@ impl Write for Written {
 }
 
 impl OutputFile for Written {
-    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
     fn finish(&mut self) -> io::Result<()> {
-        // Pipes and devices keep nothing.
-        if !self.file.metadata()?.is_file() {
-            return Ok(());
-        }
-        self.file.sync_all()?;
-        // What it was copied from may be deleted next: its name has to be there, too.
-        File::open(&self.folder)?.sync_all()
+        self.make_durable(&[
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::InvalidInput,
+            io::ErrorKind::Unsupported,
+        ])
+    }
+
+    fn finish_for_good(&mut self) -> io::Result<()> {
+        // What it was copied from is deleted next: its name has to be there, too.
+        self.make_durable(&[])
     }
 }
 
@@ -352,6 +355,23 @@ impl Files<'_> {
     fn check(&self, path: &Path) -> io::Result<()> {
         let checked = self.guarded.check("the file", path);
         checked.map_err(|failure| io::Error::other(failure.shown()))
+    }
+}
+
+impl Written {
+    /// Makes the file durable, and its name; where its folder may be written but not read, or
+    /// knows no such thing, it says one of `allowed`.
+    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
+    fn make_durable(&mut self, allowed: &[io::ErrorKind]) -> io::Result<()> {
+        // Pipes and devices keep nothing.
+        if !self.file.metadata()?.is_file() {
+            return Ok(());
+        }
+        self.file.sync_all()?;
+        match File::open(&self.folder).and_then(|folder| folder.sync_all()) {
+            Err(error) if allowed.contains(&error.kind()) => Ok(()),
+            other => other,
+        }
     }
 }
 

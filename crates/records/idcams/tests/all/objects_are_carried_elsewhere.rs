@@ -415,6 +415,32 @@ fn no_index_is_made_of_a_copy_that_its_end_does_not_prove() {
 }
 
 #[test]
+fn no_generation_leaves_its_group_for_a_copy_that_its_end_does_not_prove() {
+    let mut site = model();
+    filled(&mut site);
+    site.run(0, " DEFINE GDG (NAME(BANK.DAY) LIMIT(1) SCRATCH)\n");
+    let define = "INDEXED KEYS(4 0) RECSZ(20 80)";
+    site.run(0, &format!(" DEFINE CLUSTER (NAME(BANK.DAY.G0001V00) {define})\n"));
+    site.run(0, " EXPORT BANK.ACCT OUTFILE(COPY)\n");
+    let whole = site.bytes("./copy");
+    let mut broken = whole.clone();
+    let at = broken.windows(9).position(|nine| nine == b"KEYS(6 5)").expect("the index");
+    broken[at + 5] = b'5';
+    for (command, old, new) in [("IMPORT", 1, 2), ("RESTORE", 2, 3)] {
+        let (old, new) = (format!("BANK.DAY.G000{old}V00"), format!("BANK.DAY.G000{new}V00"));
+        let text = format!(" {command} INFILE(COPY) OBJECTS((BANK.ACCT NEWNAME({new})))\n");
+        site.file("./copy", broken.clone());
+        site.expected_text(12, &text, &["its end does not fit"]);
+        site.run(0, &format!(" LISTCAT ENT({old})\n"));
+        site.expected_text(4, &format!(" LISTCAT ENT({new})\n"), &["NOT FOUND"]);
+        site.file("./copy", whole.clone());
+        site.expected_text(0, &text, &[&format!("ENTRY {old} HAS LEFT ITS GROUP")]);
+        site.expected_text(4, &format!(" LISTCAT ENT({old})\n"), &["NOT FOUND"]);
+        assert_eq!(records(&mut site, &new), lines(1..=5));
+    }
+}
+
+#[test]
 fn what_an_alias_hides_is_in_no_copy_and_that_is_told() {
     let mut site = model();
     filled(&mut site);

@@ -231,3 +231,42 @@ fn a_step_makes_no_generation_where_a_cluster_has_its_name_that_no_step_has_made
     assert_eq!(all(&catalog, "LOG.G0001V00"), ["made"]);
     assert_eq!(members(&catalog), ["LOG.G0001V00"]);
 }
+
+#[test]
+fn a_generation_with_changes_that_are_not_committed_does_not_leave() {
+    use store::Unit as _;
+    let catalog = catalog();
+    group(&catalog, 1, false, true);
+    other(&catalog, "LOG.G0001V00", Organization::EntrySequenced);
+    // Its file is closed before the unit of work ends.
+    let file = crate::common::open(&catalog, "LOG.G0001V00", OpenMode::InputOutput);
+    let mut position = file.position().unwrap();
+    let mut unit = catalog.store().begin(vsam::unit_options()).unwrap();
+    file.put(&mut unit, &mut position, b"first").unwrap();
+    drop(position);
+    file.close().unwrap();
+    let attributes = ClusterAttributes::new(Organization::EntrySequenced);
+    let new = name("LOG.G0002V00");
+    let define = || catalog.define(&new, Definition::Cluster(attributes.clone()), None);
+    assert!(matches!(define(), Err(CatalogError::InUse(_))));
+    assert_eq!(catalog.get(&new).unwrap(), None);
+    assert_eq!(catalog.generation(&name("LOG"), 0).unwrap(), name("LOG.G0001V00"));
+    unit.commit().unwrap();
+    assert_eq!(all(&catalog, "LOG.G0001V00"), ["first"]);
+    assert_eq!(define().unwrap().rolled_off.len(), 1);
+}
+
+#[test]
+fn a_generation_leaves_with_its_indexes_and_paths() {
+    let catalog = catalog();
+    group(&catalog, 1, false, true);
+    crate::common::keyed(&catalog, "LOG.G0001V00");
+    crate::common::index(&catalog, "LOG.AIX", "LOG.G0001V00", |_| {});
+    crate::common::keyed(&catalog, "LOG.G0002V00");
+    for gone in ["LOG.G0001V00", "LOG.AIX", "LOG.AIX.PATH"] {
+        assert_eq!(catalog.get(&name(gone)).unwrap(), None, "{gone}");
+        assert_eq!(catalog.store().set(gone).unwrap(), None, "{gone}");
+    }
+    // Their names are free.
+    crate::common::index(&catalog, "LOG.AIX", "LOG.G0002V00", |_| {});
+}
