@@ -97,6 +97,7 @@ impl System {
         let mut config = options.config.clone();
         let entropy = seam.entropy.fill(&mut config.system.0);
         entropy.map_err(|error| SystemError::io("draw an identity for", dir, error))?;
+        config.check_to_make()?;
         make_alone(seam, dir, &config, |seam| make(seam, dir, passphrase, options, &config))?;
         Ok(config.system)
     }
@@ -130,6 +131,7 @@ impl System {
         let notes = hygiene::protect_process();
         let dir = &absolute(seam, dir)?;
         let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        config.check_to_start(seam.disk.as_ref(), dir)?;
         hygiene::has_room(seam.disk.as_ref(), dir, &config)?;
         let lock = lock(seam, dir)?.into();
         System::open_under((seam, lock), dir, passphrase, options, (offline, notes))
@@ -146,6 +148,7 @@ impl System {
     ) -> Result<System, SystemError> {
         // Again: whoever held the lock before may have changed it.
         let mut config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        config.check_to_start(seam.disk.as_ref(), dir)?;
         let shadowed = options.in_memory.then(|| without_writes(seam));
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);

@@ -539,7 +539,7 @@ impl SystemConfig {
         });
         kernel.assigned = assigned.collect();
         kernel.locks = LockConfig {
-            locks_max: self.locks.locks_max,
+            locks_max: self.locks.locks_max.min(limits::LOCKS_MAX),
             locks_per_owner_max: self.locks.locks_per_unit_max,
             timeout: Some(self.locks.timeout_seconds).filter(|s| *s > 0).map(Duration::from_secs),
             ..LockConfig::default()
@@ -631,7 +631,6 @@ impl SystemConfig {
         if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
             return Err(("archive", error.to_string()));
         }
-        self.check_limits()?;
         self.check_online()?;
         self.check_channels()?;
         self.check_amqp()?;
