@@ -344,7 +344,9 @@ fn begin(
 /// Ends consumption, and waits until nothing is called any more, unless a program that is called
 /// says so itself.
 pub(crate) fn stop(connection: &Arc<Connection>) {
-    let is_own = connection.consuming.load(Ordering::SeqCst) == this_thread();
+    // The thread that consumes may wait for the wire, which this one has while it reconnects.
+    let is_own = connection.consuming.load(Ordering::SeqCst) == this_thread()
+        || connection.reconnecting.load(Ordering::SeqCst) == this_thread();
     let mut consumers = connection.consumers.lock();
     (consumers.phase, consumers.again) = (Phase::Stopped, false);
     connection.changed.notify_all();

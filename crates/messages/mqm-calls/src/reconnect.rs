@@ -172,6 +172,7 @@ fn may_pass(reason: Reason) -> bool {
                 | Reason::CONNECTION_BROKEN
                 | Reason::OBJECT_IN_USE
                 | Reason::SUBSCRIPTION_IN_USE
+                | Reason::SUB_ALREADY_EXISTS
                 | Reason::RESOURCE_PROBLEM
         )
 }

@@ -215,6 +215,11 @@ impl<S: Store> QueueManager<S> {
         {
             return Err(AdminError::Exists { kind: there.kind, name: name.to_owned() });
         }
+        if there.is_none() && kind == Kind::Subscription && core.topics.lock().named(name).is_some()
+        {
+            // A program has it for as long as it is connected.
+            return Err(AdminError::Exists { kind, name: name.to_owned() });
+        }
         let mut object = self.template(kind, name, like)?;
         apply(&mut object, attributes, true)?;
         match there {

@@ -73,11 +73,7 @@ pub(crate) fn take_away(unit: &UnitState, name: &[u8]) -> Result<bool> {
         if other == unit.number {
             continue;
         }
-        let mut spare = spare.lock();
-        if spare.remove(name).is_some() {
-            delete(unit, &[name], other)?;
-            any = true;
-        }
+        any |= spare.take_away(name, || delete(unit, &[name], other))?;
     }
     Ok(any)
 }

@@ -15,12 +15,15 @@
 //! 4. Spare names serve for [`FRESH`] after they were taken: what was added between them meanwhile
 //!    is missed for no longer.
 //! 5. Nobody holds two of these mutexes, or waits for one while it has a connection of a pool.
+//! 6. What takes a name away and is not answered may be carried out later, when its unit of work
+//!    has the name again. So that unit of work is doomed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use seam::sync::Mutex;
+use seam::sync::{Mutex, MutexGuard};
 use store::LockMode;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
@@ -40,7 +43,40 @@ const WANTED: &str = "SELECT h.name, h.unit FROM waiting w JOIN held h ON h.name
 pub(crate) type Parameter<'p> = (&'p (dyn ToSql + Sync), Type);
 
 /// The spare names of a unit of work.
-pub(crate) type Spare = Mutex<BTreeMap<Vec<u8>, LockMode>>;
+#[derive(Default)]
+pub(crate) struct Spare {
+    names: Mutex<BTreeMap<Vec<u8>, LockMode>>,
+    /// See invariant 6. Set under the mutex.
+    spoiled: AtomicBool,
+}
+
+impl Spare {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, LockMode>> {
+        self.names.lock()
+    }
+
+    /// Whether a name may yet be given back in the engine that the unit of work has again.
+    pub(crate) fn is_spoiled(&self) -> bool {
+        self.spoiled.load(Ordering::SeqCst)
+    }
+
+    /// Takes a name away, and has `delete` give it back in the engine. Whether it was there.
+    pub(crate) fn take_away<E>(
+        &self,
+        name: &[u8],
+        delete: impl FnOnce() -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut names = self.lock();
+        if names.remove(name).is_none() {
+            return Ok(false);
+        }
+        let done = delete();
+        if done.is_err() {
+            self.spoiled.store(true, Ordering::SeqCst);
+        }
+        done.map(|()| true)
+    }
+}
 
 /// Those of all units of work of a membership.
 #[derive(Default)]
@@ -80,16 +116,15 @@ impl Spares {
         for row in ask(WANTED, &[(&system, Type::INT4)])? {
             let (name, unit): (Vec<u8>, i64) = (row.try_get(0)?, row.try_get(1)?);
             let Some(spare) = self.of(unit) else { continue };
-            let mut spare = spare.lock();
-            if spare.remove(&name).is_some() {
+            spare.take_away(&name, || {
                 let (names, units) = (vec![&name[..]], vec![unit]);
                 let away: [Parameter<'_>; 3] = [
                     (&system, Type::INT4),
                     (&names, Type::BYTEA_ARRAY),
                     (&units, Type::INT8_ARRAY),
                 ];
-                ask(TAKE_AWAY, &away)?;
-            }
+                ask(TAKE_AWAY, &away).map(drop)
+            })?;
         }
         Ok(())
     }
@@ -100,4 +135,22 @@ pub(crate) struct Ahead {
     pub(crate) spare: Arc<Spare>,
     /// When the newest ones were taken.
     pub(crate) since: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_whose_taking_away_is_not_answered_spoils_its_unit_of_work() {
+        let spare = Spare::default();
+        for name in [b"A", b"B"] {
+            spare.lock().insert(name.to_vec(), LockMode::Exclusive);
+        }
+        assert_eq!(spare.take_away(b"C", || Err("lost")), Ok(false));
+        assert_eq!(spare.take_away(b"A", || Ok::<_, &str>(())), Ok(true));
+        assert!(!spare.is_spoiled());
+        assert_eq!(spare.take_away(b"B", || Err("lost")), Err("lost"));
+        assert!(spare.is_spoiled() && spare.lock().is_empty());
+    }
 }

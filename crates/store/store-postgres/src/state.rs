@@ -77,6 +77,11 @@ impl UnitState {
                        of its units of work with it";
             return self.doomed(StoreError::Unavailable(why.into()));
         }
+        if self.ahead.as_ref().is_some_and(|ahead| ahead.spare.is_spoiled()) {
+            let why = "the connection that gave back a lock of this unit of work was lost on the \
+                       way, and the lock may go at any time";
+            return self.doomed(StoreError::Unavailable(why.into()));
+        }
         let most = self.shared.options.unit_age_max;
         if self.shared.now().saturating_sub(self.begun) > most {
             return self.doomed(StoreError::TooOld(most));

@@ -286,7 +286,14 @@ impl<S: Store> Core<S> {
         let queue = self.retained_queue()?;
         let Some(at) = self.topics.lock().retained(topic) else { return Ok(false) };
         let mut work = Work::quiet(self);
-        self.move_in(&mut work, &queue, at, |_, _, _| Ok(()))?;
+        if let Err(why) = self.move_in(&mut work, &queue, at, |_, _, _| Ok(())) {
+            // One that a unit of work has may come back; one that a program got is gone.
+            if why.0 != Reason::NO_MSG_AVAILABLE || queue.state.lock().index.has(at) {
+                return Err(why);
+            }
+            self.topics.lock().forget_retained(topic, at);
+            return Ok(false);
+        }
         work.commit(self)?;
         // While it is there it is known; what has replaced it stays.
         self.topics.lock().forget_retained(topic, at);

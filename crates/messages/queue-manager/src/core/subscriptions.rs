@@ -55,7 +55,9 @@ impl<S: Store> Core<S> {
             return Err(refused(&object, "a provided destination needs DEST"));
         }
         let before = self.topics.lock().named(&object.name).cloned();
-        let before = before.and_then(|one| self.managed_queue(&one));
+        let before = before
+            .filter(|one| one.durable && to_hex(&one.id) == object.text_of("SUBID"))
+            .and_then(|one| self.managed_queue(&one));
         let mut made = None;
         if is_managed {
             let queue = match &before {

@@ -319,6 +319,11 @@ impl Index {
         self.held.get(&at).filter(|held| seeker.sees(held.by)).map(|held| held.entry)
     }
 
+    /// Whether a message is there, be it that a unit of work has it.
+    pub(crate) fn has(&self, at: Place) -> bool {
+        self.ready.contains_key(&at) || self.held.contains_key(&at)
+    }
+
     /// A message that is kept in memory only.
     pub(crate) fn volatile(&self, at: Place) -> Option<Arc<Message>> {
         self.volatile.get(&at).cloned()

@@ -453,3 +453,17 @@ fn a_retained_publication_that_cannot_be_cleared_is_retained() {
     assert_eq!(manager.clear_retained("news"), Ok(true));
     assert_eq!(manager.clear_retained("news"), Ok(false));
 }
+
+#[test]
+fn a_retained_publication_that_a_program_has_got_is_cleared_once_it_is_gone() {
+    let system = System::new();
+    let mut client = system.connect();
+    let (topic, _) = client.open(&mut ObjectDescriptor::topic("news"), open::OUTPUT).unwrap();
+    client.put_with(topic, persistent(), put::RETAIN | put::NO_SYNCPOINT, b"old").unwrap();
+    let q = client.open_queue("SYSTEM.RETAINED.PUB.QUEUE", open::INPUT_SHARED).unwrap();
+    let mut options = GetOptions::new(get::SYNCPOINT);
+    client.get_with(q, &mut MessageDescriptor::default(), &mut options).unwrap();
+    assert_eq!(reason(system.manager.clear_retained("news")), Reason::NO_MSG_AVAILABLE);
+    client.commit().unwrap();
+    assert_eq!(system.manager.clear_retained("news"), Ok(false));
+}

@@ -236,6 +236,29 @@ fn a_managed_subscription_of_an_operator_has_a_queue_of_its_own_that_goes_with_i
 }
 
 #[test]
+fn a_name_that_a_program_has_for_its_subscription_is_not_defined() {
+    let system = System::new();
+    system.queue("OWN", &[]);
+    let mut client = system.connect();
+    let mut what = SubscriptionDescriptor {
+        options: so::CREATE | so::MANAGED,
+        object_string: "news".into(),
+        sub_name: "S".into(),
+        ..SubscriptionDescriptor::default()
+    };
+    let (own, handle, _) = client.subscribe(&mut what, None).unwrap();
+    let provided = [("TOPICSTR", Value::from("news")), ("DEST", Value::from("OWN"))];
+    for replace in [false, true] {
+        assert!(define_managed(&system, &[], replace).is_err());
+        assert!(system.manager.define(Kind::Subscription, "S", &provided, replace, None).is_err());
+    }
+    publish(&mut client, "one");
+    assert_eq!(client.get_text(own.unwrap(), get::NO_SYNCPOINT).unwrap(), "one");
+    client.close(handle, 0).unwrap();
+    define_managed(&system, &[], false).unwrap();
+}
+
+#[test]
 fn a_managed_destination_is_named_by_nobody_and_goes_when_another_one_is_provided() {
     let system = System::new();
     system.queue("OWN", &[]);
