@@ -47,7 +47,7 @@ build_tests() { cargo test "${workspace[@]}" --no-run; }
 begin_tests() {
     touch "$runs/slot1" "$runs/slot2" "$runs/slot3"
     RUNS=$runs cargo --config 'target."cfg(all())".runner = "scripts/beside.sh"' \
-        test "${workspace[@]}" --lib --bins --tests --no-fail-fast \
+        test "${workspace[@]}" --tests --no-fail-fast \
         >"$runs/cargo.log" 2>&1 &
     tests=$!
     # Cargo locks what it builds until the first of them runs.
