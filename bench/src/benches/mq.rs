@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::archive::{ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, NoRegistry};
 use amqp::Authenticator;
@@ -40,6 +40,8 @@ const NAME: &str = "Holdfast";
 /// More messages than any benchmark has.
 const DEPTH_MAX: i64 = 999_999_999;
 const PERSISTENT: i32 = 1;
+/// How long clients that have gone may take to be gone at the door, too.
+const GONE_LIMIT: Duration = Duration::from_secs(20);
 
 /// How the queue manager's data are kept.
 #[derive(Clone, Copy, Debug)]
@@ -174,8 +176,13 @@ impl Site {
         }
     }
 
-    /// As many messages wait as are expected.
+    /// As many messages wait as are expected, once all clients over AMQP have gone.
     pub(super) fn confirm(&self, expected: u64) -> Result<()> {
+        // A client may go before the door has read the last that it said.
+        let deadline = Instant::now() + GONE_LIMIT;
+        while self.door.counted().connections > 0 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         let depth = |queue| self.manager.queue_status(queue).map_or(u64::MAX, |found| found.depth);
         match [depth(QUEUE), depth(AMQP_QUEUE)] {
             [programs, 0] if programs == expected => Ok(()),
