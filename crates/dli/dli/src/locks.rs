@@ -78,11 +78,29 @@ impl Locks {
             return Ok(Entered::Already);
         }
         self.leave(unit, pcb)?;
+        let record = self.record(set, root);
+        let grant = unit.lock(record.name(), mode, Wait::No)?;
+        self.stand_in(unit, pcb, record, mode, grant)
+    }
+
+    /// A record, in memory that another one has left.
+    fn record(&mut self, set: SetId, root: &[u8]) -> Record {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(root);
-        let record = Record { set, root: bytes };
-        let entered = match unit.lock(record.name(), mode, Wait::No)? {
+        Record { set, root: bytes }
+    }
+
+    /// The PCB stands in a record that was asked for; waits for it if others have it.
+    fn stand_in<U: Unit>(
+        &mut self,
+        unit: &mut U,
+        pcb: usize,
+        record: Record,
+        mode: LockMode,
+        grant: Grant,
+    ) -> Result<Entered> {
+        let entered = match grant {
             Grant::New => Entered::AtOnce,
             Grant::Again => Entered::Already,
             Grant::Busy => {
@@ -109,20 +127,9 @@ impl Locks {
         mode: LockMode,
     ) -> Result<Entered> {
         self.leave(unit, pcb)?;
-        let mut root = self.spare.pop().unwrap_or_default();
-        root.clear();
-        root.extend_from_slice(cursor.key().unwrap_or_default());
-        let record = Record { set: cursor.set(), root };
-        let entered = match unit.lock_along(cursor, mode)? {
-            Grant::New => Entered::AtOnce,
-            Grant::Again => Entered::Already,
-            Grant::Busy => {
-                let _ = unit.lock(record.name(), mode, Wait::Forever)?;
-                Entered::Waited
-            }
-        };
-        self.current[pcb] = Some(record);
-        Ok(entered)
+        let record = self.record(cursor.set(), cursor.key().unwrap_or_default());
+        let grant = unit.lock_along(cursor, mode)?;
+        self.stand_in(unit, pcb, record, mode, grant)
     }
 
     /// Waits for whoever holds a name in a mode that excludes this one, and holds nothing more

@@ -129,8 +129,7 @@ impl Kernel {
         if self.log_keeper(relief).is_some() {
             return Ok(Relief::None);
         }
-        let keep = self.log.capacity_bytes() / 8;
-        let before = Lsn(self.log.next_lsn().0.saturating_sub(keep));
+        let before = Lsn(self.log.next_lsn().0.saturating_sub(self.share_kept()));
         self.buffers.writer.write_before(before.max(relief))?;
         Ok(Relief::ByCheckpoint)
     }
@@ -160,6 +159,11 @@ impl Kernel {
         self.log.capacity_bytes() / 2
     }
 
+    /// What it may keep while others wait for room.
+    fn log_bytes_for_keeper(&self) -> u64 {
+        self.log_bytes_for_one() / 2
+    }
+
     /// How much log one unit of work may span, and which setting says so: what is configured, but
     /// never more than half of the log.
     #[must_use]
@@ -174,7 +178,7 @@ impl Kernel {
     /// The same for the one that keeps a log full in which others wait for room: half of that.
     #[must_use]
     pub fn span_limit_when_full(&self) -> SpanLimit {
-        let (usual, quarter) = (self.span_limit(), self.log_bytes_for_one() / 2);
+        let (usual, quarter) = (self.span_limit(), self.log_bytes_for_keeper());
         match usual.bytes_max <= quarter {
             true => usual,
             false => SpanLimit { bytes_max: quarter, set_by: self.log_size() },
@@ -272,7 +276,7 @@ impl Kernel {
             None if fits => return Ok(true),
             None => self.log.next_lsn().0.saturating_sub(keeper.first.0),
         };
-        let (bytes, bytes_max) = (kept + wanted.reserved, self.log_bytes_for_one() / 2);
+        let (bytes, bytes_max) = (kept + wanted.reserved, self.log_bytes_for_keeper());
         if bytes > bytes_max {
             let (uow, set_by) = (wanted.uow, self.log_size());
             return Err(UowError::PastLogLimit { uow, bytes, bytes_max, set_by });

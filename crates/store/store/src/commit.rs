@@ -54,6 +54,7 @@ pub trait CommitSink: Send + Sync {
     /// then the store has stopped or was cut off. Called exactly once for each queued commit.
     fn settled(&self, token: u64, outcome: Result<Committed>);
 
-    /// No more are known to be settled for now: the moment to wake those who wait, once for many.
+    /// All that have settled by now were told: a sink that wakes waiters does so here, once for
+    /// many.
     fn batch_settled(&self) {}
 }
